@@ -1,0 +1,69 @@
+# Everything here needs python3 (3.11 or newer) and make only: the environment in .venv is built once, from the hashed
+# lock file, and again whenever the lock file or pyproject.toml changes. `make PYTHON=python3.12 test` chooses another.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# Two test processes at most, and one thread in each: more only slows the solvers down.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 2 ] && echo 2 || echo $$n)
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
+
+# The extra `scale` (dask, pyarrow) is not locked: no test needs it, and it would add some 200 MB to every environment.
+LOCKED_EXTRAS := plots scip cpsat topohub dev
+
+DEMO := demo
+DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)
+DEMO_STRATEGIES := highs dejavu genetic annealing
+DEMO_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-all bench lint lock size clean
+
+help: ## what can be made
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+
+venv: $(READY) ## the environment in .venv, from requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("optmodels needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; name a newer one: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY) ## four strategies on three instances: a table, and a picture in demo/
+	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO)
+	$(BIN)/optmodels plot instances/placement/gautam-11x22.json --result $(DEMO)/best/gautam-11x22.json --out $(DEMO)/gautam-11x22.png
+
+test test-all: export OMP_NUM_THREADS = 1
+test test-all: export OPENBLAS_NUM_THREADS = 1
+test test-all: export NUMBA_NUM_THREADS = 1
+
+test: $(READY) ## all tests but the slow ones
+	$(PYTEST)
+
+test-all: $(READY) ## all tests, the slow ones too
+	$(PYTEST) -m "not speed"
+
+bench: $(READY) ## every claim of speed, measured: each benchmark prints its ratio
+	@for file in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+lint: $(READY) ## ruff, mypy --strict, import directions
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
+	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		$(addprefix --extra ,$(LOCKED_EXTRAS)) --output-file requirements.lock pyproject.toml
+
+size: $(READY) ## megabytes a core install adds to numpy and scipy (limit: 350)
+	$(BIN)/python benchmarks/install_size.py
+
+clean: ## remove what was built, cached and drawn; the environment stays
+	rm -rf build dist $(DEMO) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find optmodels heuristics queueing tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
