@@ -1,0 +1,120 @@
+"""Two distributions from outside, a strategy and a cost, built as wheels, installed with ours and found by name."""
+
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+PLUGINS = ("optmodels-tabu", "optmodels-crowding-cost")
+PER_PAIR = 2.0
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
+
+
+def succeed(*command: str | Path, cwd: Path) -> str:
+    answer = run(*command, cwd=cwd)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+@pytest.fixture(scope="module")
+def environment(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `bin` of a fresh environment that holds the three wheels.
+
+    The libraries (numpy, highspy, ...) are not downloaded again: a .pth file lends those of the environment the tests
+    run in. Only the path is lent, so .pth files in there, an editable optmodels among them, are not followed, and the
+    fresh environment's own packages come first: what is imported of ours comes from the wheels.
+    """
+    here = tmp_path_factory.mktemp("plugins")
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist", "demo")
+    shutil.copytree(root, here / "sources", ignore=ignored)  # a build writes beside the sources
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    for source in (".", *(f"tests/plugins/{plugin}" for plugin in PLUGINS)):
+        succeed(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", here / "wheels", source,
+                cwd=here / "sources")  # fmt: skip
+    wheels = sorted((here / "wheels").glob("*.whl"))
+    assert len(wheels) == 3
+
+    venv.create(here / "fresh", with_pip=False)
+    scripts = here / "fresh" / Path(sys.executable).parent.name
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = Path(succeed(scripts / "python", "-c", where, cwd=here).strip())
+    lent = dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+    (packages / "lent.pth").write_text("\n".join(lent) + "\n")
+    succeed(*pip, "--python", scripts / "python", "install", "--no-deps", "--no-index", "--force-reinstall", *wheels,
+            cwd=here)  # fmt: skip
+    return scripts
+
+
+@pytest.fixture(scope="module")
+def crowded(instances: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The 2 x 3 instance (64 decisions) under the cost from outside."""
+    instance = json.loads((instances / "placement" / "gautam-2x3.json").read_text(encoding="utf-8"))
+    instance.pop("best_known", None)
+    instance["name"] = "crowded-2x3"
+    instance["cost"] = {"name": "crowding", "per_pair": PER_PAIR}
+    file = tmp_path_factory.mktemp("instance") / "crowded-2x3.json"
+    file.write_text(json.dumps(instance), encoding="utf-8")
+    return file
+
+
+def test_what_is_imported_comes_from_the_wheels(environment, tmp_path):
+    for package in ("optmodels", "heuristics", "queueing", "optmodels_tabu", "optmodels_crowding_cost"):
+        file = succeed(environment / "python", "-c", f"import {package}; print({package}.__file__)", cwd=tmp_path)
+        assert environment.parent in Path(file.strip()).parents
+
+
+@pytest.mark.parametrize(
+    ("name", "distribution"), [("tabu", "optmodels-tabu"), ("crowding", "optmodels-crowding-cost")]
+)
+def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_path, name, distribution):
+    lines = succeed(environment / "optmodels", "list", cwd=tmp_path).splitlines()
+    assert any({name, distribution} <= set(line.replace("│", " ").split()) for line in lines)
+    listed = json.loads(succeed(environment / "optmodels", "list", "--json", cwd=tmp_path))
+    entries = [entry for group in listed.values() if isinstance(group, list) for entry in group]
+    assert [entry for entry in entries if entry.get("name") == name and distribution in entry.values()]
+
+
+def test_the_strategy_solves_an_instance_that_names_the_cost(environment, crowded, tmp_path):
+    def solve(strategy: str) -> dict:
+        return json.loads(
+            succeed(environment / "optmodels", "solve", crowded, "--strategy", strategy, "--seed", "1", "--json",
+                    cwd=tmp_path)
+        )  # fmt: skip
+
+    found, best = solve("tabu:steps=100"), solve("exhaustive")
+    assert (found["strategy"], found["parameters"]["steps"], found["status"]) == ("tabu", 100, "feasible")
+    assert found["stopped_by"] == "steps"
+    assert found["checked"] and best["checked"]
+    for result in (found, best):
+        sites = sum(result["decision"])
+        assert result["objective"] == pytest.approx(result["measures"]["opening"] + PER_PAIR * sites * (sites - 1) / 2)
+    assert best["status"] == "optimal"
+    assert found["objective"] >= best["objective"]
+
+
+def test_a_strategy_for_linear_costs_refuses_the_cost_in_one_sentence(environment, crowded, tmp_path):
+    answer = run(environment / "optmodels", "solve", crowded, "--strategy", "highs", cwd=tmp_path)
+    assert answer.returncode == 2, answer.stdout + answer.stderr
+    assert "linear" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_the_strategy_keeps_the_house_rules(environment, tmp_path):
+    check = "from heuristics.testing import check_strategy; from optmodels_tabu import Tabu; check_strategy(Tabu())"
+    succeed(environment / "python", "-c", check, cwd=tmp_path)
+
+
+def test_without_the_plug_in_the_name_is_not_known(crowded, tmp_path):
+    answer = run(Path(sys.executable).with_name("optmodels"), "solve", crowded, "--strategy", "tabu", cwd=tmp_path)
+    assert answer.returncode == 2, answer.stdout + answer.stderr
+    assert "Traceback" not in answer.stderr
