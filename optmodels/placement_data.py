@@ -1,0 +1,175 @@
+"""Reading the data of a placement instance: every field checked, every complaint one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InstanceError, MissingField
+from .placement_layout import Grid, Layout, is_whole, refuse_unknown
+
+FIELDS = {
+    "shape", "network", "demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time", "quality",
+}  # fmt: skip
+
+#: Whole numbers up to this size are exact everywhere (sums over sites included).
+MOST_CLIENTS = 10**9
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What every client is promised.
+
+    Parameters
+    ----------
+    min_throughput
+        Requests served per client and unit of time, at least this.
+    max_delay_probability, delay
+        The probability of waiting longer than `delay` is below this.
+    guarantee
+        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the paper's rule,
+        throughput as if all were at the farthest distance, delay as if all were at distance 1.
+    """
+
+    min_throughput: float
+    max_delay_probability: float
+    delay: float
+    guarantee: Literal["worst-case", "farthest"] = "worst-case"
+
+    @classmethod
+    def from_data(cls, data: Any) -> Quality:
+        """Read and check the field ``quality``."""
+        if not isinstance(data, Mapping):
+            raise InstanceError("data.quality", data, "quality is an object with min_throughput, max_delay_probability, delay.")
+        refuse_unknown(data, {"min_throughput", "max_delay_probability", "delay", "guarantee"}, "data.quality")
+        for name in ("min_throughput", "max_delay_probability", "delay"):
+            if name not in data:
+                raise MissingField(f"data.quality.{name}", "quality needs min_throughput, max_delay_probability and delay.")
+            if not is_number(data[name]) or data[name] < 0:
+                raise InstanceError(f"data.quality.{name}", data[name], "quality limits are numbers, zero or more.")
+        if data["max_delay_probability"] > 1:
+            raise InstanceError(
+                "data.quality.max_delay_probability", data["max_delay_probability"], "probabilities are at most 1."
+            )
+        guarantee = data.get("guarantee", "worst-case")
+        if guarantee not in ("worst-case", "farthest"):
+            raise InstanceError("data.quality.guarantee", guarantee, 'a guarantee is "worst-case" or "farthest".')
+        return cls(
+            float(data["min_throughput"]), float(data["max_delay_probability"]), float(data["delay"]), guarantee
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """The form read by `from_data`."""
+        return {
+            "min_throughput": self.min_throughput,
+            "max_delay_probability": self.max_delay_probability,
+            "delay": self.delay,
+            "guarantee": self.guarantee,
+        }
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a finite number (not a truth value)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def per_site(data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False) -> NDArray[Any]:
+    """One number per site: nested rows on a grid, a flat list on a network."""
+    values = [_entry(value, where, rule, least, whole) for where, value in entries(data, layout, place)]
+    return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def number_or_per_site(
+    data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False
+) -> NDArray[Any]:
+    """The same number for all sites, or one per site."""
+    if isinstance(data, list | tuple):
+        return per_site(data, layout, place, rule, least, whole=whole)
+    value = _entry(data, place, rule, least, whole)
+    return np.full(layout.sites, value, dtype=np.int64 if whole else np.float64)
+
+
+def entries(data: Any, layout: Layout, place: str) -> list[tuple[str, Any]]:
+    """Every entry of a per-site field with its place, row by row."""
+    if isinstance(layout, Grid):
+        shape = f"{layout.rows} rows of {layout.columns}"
+        if not isinstance(data, list | tuple) or len(data) != layout.rows:
+            got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
+            raise InstanceError(place, data, f"the grid needs {shape}, {got}.")
+        for i, row in enumerate(data):
+            if not isinstance(row, list | tuple) or len(row) != layout.columns:
+                got = f"{len(row)} entries came" if isinstance(row, list | tuple) else "no list came"
+                raise InstanceError(f"{place}[{i}]", row, f"the grid needs {shape}, {got}.")
+        return [(f"{place}[{i}][{j}]", value) for i, row in enumerate(data) for j, value in enumerate(row)]
+    if not isinstance(data, list | tuple) or len(data) != layout.sites:
+        got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
+        raise InstanceError(place, data, f"the network needs a flat list of {layout.sites} entries, {got}.")
+    return [(f"{place}[{i}]", value) for i, value in enumerate(data)]
+
+
+def to_rows(values: NDArray[Any], layout: Layout) -> list[Any]:
+    """The form of a per-site field in a file: nested rows on a grid, flat on a network; one number if all are equal."""
+    if isinstance(layout, Grid):
+        rows: list[Any] = values.reshape(layout.rows, layout.columns).tolist()
+        return rows
+    flat: list[Any] = values.tolist()
+    return flat
+
+
+def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
+    """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the reach of a given list."""
+    if not isinstance(data, Mapping):
+        raise InstanceError(
+            "data.think_time", data, 'a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.'
+        )
+    if "by_distance" in data:
+        refuse_unknown(data, {"by_distance"}, "data.think_time")
+        return _by_distance(data["by_distance"], layout, largest)
+    refuse_unknown(data, {"base", "per_distance", "by_distance"}, "data.think_time")
+    for name in ("base", "per_distance"):
+        if name not in data:
+            raise MissingField(f"data.think_time.{name}", "a linear think time needs base and per_distance.")
+    place = "data.think_time"
+    base = number_or_per_site(data["base"], layout, f"{place}.base", "think times are numbers, zero or more.", 0.0)
+    slope = number_or_per_site(
+        data["per_distance"], layout, f"{place}.per_distance", "think times do not fall with distance: zero or more.", 0.0
+    )
+    if (base + slope <= 0).any():
+        raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
+    distance = np.arange(1, largest + 1)
+    return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+
+
+def _by_distance(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
+    place = "data.think_time.by_distance"
+    if not isinstance(data, list | tuple) or not data:
+        raise InstanceError(place, data, "list the mean think times f(1), f(2), ...")
+    if not isinstance(data[0], list | tuple):
+        return np.tile(_curve(data, place, largest), (layout.sites, 1))
+    return np.array([_curve(curve, where, largest) for where, curve in entries(data, layout, place)])
+
+
+def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
+    if not isinstance(data, list | tuple) or not data:
+        raise InstanceError(place, data, "list the mean think times f(1), f(2), ...")
+    for index, value in enumerate(data):
+        if not is_number(value) or value <= 0:
+            raise InstanceError(f"{place}[{index}]", value, "think times are positive numbers.")
+        if index and value < data[index - 1]:
+            raise InstanceError(f"{place}[{index}]", value, f"think times must not fall with distance, {data[index - 1]} came before.")
+    curve = np.full(largest, math.inf)
+    reach = min(largest, len(data))
+    curve[:reach] = data[:reach]
+    return curve
+
+
+def _entry(value: Any, place: str, rule: str, least: float, whole: bool) -> float:
+    good = is_whole(value) and value <= MOST_CLIENTS if whole else is_number(value)
+    if not good or value < least:
+        raise InstanceError(place, value, rule)
+    return float(value)
