@@ -26,6 +26,13 @@ def succeed(*command: str | Path, cwd: Path) -> str:
     return answer.stdout
 
 
+def records(tree: object) -> list[dict]:
+    """Every JSON object in a JSON value, however deep."""
+    if isinstance(tree, dict):
+        return [tree, *(found for value in tree.values() for found in records(value))]
+    return [found for value in tree for found in records(value)] if isinstance(tree, list) else []
+
+
 @pytest.fixture(scope="module")
 def environment(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The `bin` of a fresh environment that holds the three wheels.
@@ -80,8 +87,14 @@ def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_p
     lines = succeed(environment / "optmodels", "list", cwd=tmp_path).splitlines()
     assert any({name, distribution} <= set(line.replace("│", " ").split()) for line in lines)
     listed = json.loads(succeed(environment / "optmodels", "list", "--json", cwd=tmp_path))
-    entries = [entry for group in listed.values() if isinstance(group, list) for entry in group]
-    assert [entry for entry in entries if entry.get("name") == name and distribution in entry.values()]
+    assert [entry for entry in records(listed) if entry.get("name") == name and distribution in entry.values()]
+
+
+def test_the_registry_names_the_distributions(environment, tmp_path):
+    code = (
+        "from optmodels.registry import costs, strategies; print(strategies.origin('tabu'), costs.origin('crowding'))"
+    )
+    assert succeed(environment / "python", "-c", code, cwd=tmp_path).split() == list(PLUGINS)
 
 
 def test_the_strategy_solves_an_instance_that_names_the_cost(environment, crowded, tmp_path):
