@@ -6,11 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-# Two test processes at most, and one thread in each: more only slows the solvers down.
+# Two test processes at most, and one thread in each, so that solvers under test do not fight for the cores.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 2 ] && echo 2 || echo $$n)
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
-# The extra `scale` (dask, pyarrow) is not locked: no test needs it, and it would add some 200 MB to every environment.
+# The extra `scale` (dask, pyarrow) is not locked: no test and no demonstration needs it.
 LOCKED_EXTRAS := plots scip cpsat topohub dev
 
 DEMO := demo
