@@ -1,7 +1,7 @@
 """Where to put proxies or mirror sites: kind "placement".
 
-Clients go to the nearest open site, ties share. A site with clients as far as d may have at most psi(d) of them, the capacity
-that queueing theory gives for the promised throughput and delay. Find the cheapest set of open sites.
+Clients go to the nearest open site, ties share. A site with clients as far as d may have at most psi(d) of them, the
+capacity that queueing theory gives for the promised throughput and delay. Find the cheapest set of open sites.
 
 References
 ----------
@@ -28,7 +28,7 @@ from queueing import POPULATION_CAP, capacity_by_distance
 from .costs import CostFunction, Limits, WeightedSum, is_linear
 from .errors import InstanceError, MissingField
 from .placement_data import FIELDS, Quality, number_or_per_site, per_site, think_times, to_rows
-from .placement_layout import Grid, Layout, Network, Piece, layout_from_data, network_from_graph, refuse_unknown
+from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph, refuse_unknown
 from .placement_service import ServiceReport, report_service, utilisation_table
 from .placement_walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
 
@@ -47,8 +47,8 @@ PENALTY = 1.5
 class PlacementProblem:
     """Choose the sites to open.
 
-    A decision holds 0 or 1 for every site, row by row on a grid. Build one from data by `from_data`, from a networkx graph by
-    `from_graph`; the constructor takes arrays that are already checked.
+    A decision holds 0 or 1 for every site, row by row on a grid. Build one from data by `from_data`, from a networkx
+    graph by `from_graph`; the constructor takes arrays that are already checked.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class PlacementProblem:
             if array is not None:
                 array.setflags(write=False)
 
-    # -- from and to files ----------------------------------------------------------------------------------------------
+    # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
     def from_data(
@@ -130,7 +130,12 @@ class PlacementProblem:
                 data["service_rate"], layout, "data.service_rate", "service rates are positive numbers.", 1e-300
             ),
             processors=number_or_per_site(
-                data.get("processors", 1), layout, "data.processors", "processors are whole numbers from 1.", 1, whole=True
+                data.get("processors", 1),
+                layout,
+                "data.processors",
+                "processors are whole numbers from 1.",
+                1,
+                whole=True,
             ),
             think_time=think_times(data["think_time"], layout, largest),
             quality=Quality.from_data(data["quality"]),
@@ -152,14 +157,16 @@ class PlacementProblem:
     ) -> PlacementProblem:
         """Place sites on the nodes of an undirected networkx graph; the distance is hops + 1.
 
-        `demand` and `opening_cost` name node attributes; all other fields of the data (``service_rate``, ``think_time``,
-        ``quality``, ...) are given as in a file. Sites are numbered in the order of ``graph.nodes``.
+        `demand` and `opening_cost` name node attributes; all other fields of the data (``service_rate``,
+        ``think_time``, ``quality``, ...) are given as in a file. Sites are numbered in the order of ``graph.nodes``.
         """
         network, nodes = network_from_graph(graph)
         for attribute in (demand, opening_cost):
             for node in nodes:
                 if attribute not in graph.nodes[node]:
-                    raise InstanceError(f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}.")
+                    raise InstanceError(
+                        f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}."
+                    )
         columns = {
             "demand": [graph.nodes[node][demand] for node in nodes],
             "opening_cost": [graph.nodes[node][opening_cost] for node in nodes],
@@ -188,7 +195,7 @@ class PlacementProblem:
             data["operating_cost"] = to_rows(self.operating_cost, self.layout)
         return data
 
-    # -- what follows from the data -------------------------------------------------------------------------------------
+    # -- what follows from the data -----------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int] | None:
@@ -207,7 +214,7 @@ class PlacementProblem:
 
     @cached_property
     def capacity(self) -> Ints:
-        """Largest load psi_j(d) of site j if its farthest client is at distance d (column d - 1), non-increasing in d."""
+        """Largest load psi_j(d) of site j with its farthest client at distance d (column d - 1), non-increasing in d."""
         total = int(self.demand.sum())
         rows: dict[tuple[float, int, bytes], list[int]] = {}
         table = np.zeros_like(self.think_time, dtype=np.int64)
@@ -235,9 +242,9 @@ class PlacementProblem:
     def allowed(self) -> NDArray[np.bool_]:
         """Sites that are open in some feasible placement.
 
-        Opening a site never raises the load of another, nor the distance of its farthest client. So a site overloaded with
-        all allowed ones open can never be open; it is crossed out, and the rest looked at again. At the end either all
-        allowed sites together are a feasible placement, or there is none.
+        Opening a site never raises the load of another, nor the distance of its farthest client. So a site overloaded
+        with all allowed ones open can never be open; it is crossed out, and the rest looked at again. At the end either
+        all allowed sites together are a feasible placement, or there is none.
         """
         allowed = np.ones(self.layout.sites, bool)
         while allowed.any():
@@ -257,8 +264,8 @@ class PlacementProblem:
         for cell in np.argsort(-self.demand, kind="stable"):
             if self.demand[cell] > 0 and not self._servable(int(cell)):
                 return (
-                    f"{self.layout.label(int(cell))} has {self.demand[cell]} clients, more than any site can take: the largest "
-                    f"capacity is {self.capacity.max()}."
+                    f"{self.layout.label(int(cell))} has {self.demand[cell]} clients, more than any site can take: the "
+                    f"largest capacity is {self.capacity.max()}."
                 )
         return "every site would be overloaded even with all other possible sites open."
 
@@ -272,7 +279,7 @@ class PlacementProblem:
                 return True
         return False
 
-    # -- judging --------------------------------------------------------------------------------------------------------
+    # -- judging ------------------------------------------------------------------------------------------------------
 
     @property
     def linear_cost(self) -> bool:
@@ -350,7 +357,7 @@ class PlacementProblem:
         positive = self.opening_cost[self.opening_cost > 0]
         return PENALTY * weight * (float(np.median(positive)) if len(positive) else 1.0)
 
-    # -- searching ------------------------------------------------------------------------------------------------------
+    # -- searching ----------------------------------------------------------------------------------------------------
 
     @property
     def objective_step(self) -> float | None:
@@ -365,13 +372,15 @@ class PlacementProblem:
         return float(math.gcd(*(int(price) for price in whole)))
 
     def lower_bound(self) -> float:
-        """A value no feasible placement goes below, at the price of a sort; ``-inf`` for costs that are not weighted sums.
+        """A value no feasible placement goes below, at the price of a sort; ``-inf`` if the cost is no weighted sum.
 
-        Capacity at distance 1 is the largest a site can have, so the open sites must add up to the total demand: the
-        fractional knapsack of that one constraint. Operating costs are not negative and count 0.
+        Capacity at distance 1 is the largest a site can have, so those of the open sites must add up to the total
+        demand: the fractional knapsack of that one constraint. Operating costs are not negative and count 0.
         """
         weights = self.weights
-        if weights is None or any(weight < 0 or name not in ("opening", "operating") for name, weight in weights.items()):
+        if weights is None or any(
+            weight < 0 or name not in ("opening", "operating") for name, weight in weights.items()
+        ):
             return -math.inf
         prices = weights.get("opening", 0.0) * self.opening_cost
         room = np.where(self.allowed, self.capacity[:, 0], 0)
@@ -427,10 +436,12 @@ class PlacementProblem:
 
             return EvaluatedWalk(self, decision)
         choices = np.flatnonzero(self.allowed) if self.allowed.any() else np.arange(self.layout.sites)
-        return PlacementWalk(sites, standing_of(sites, decision), choices.astype(np.int64), min(12, self.layout.sites - 1))
+        return PlacementWalk(
+            sites, standing_of(sites, decision), choices.astype(np.int64), min(12, self.layout.sites - 1)
+        )
 
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
-        """A feasible placement near `decision`: sites opened where others have too many clients, then superfluous ones closed.
+        """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.
 
         Sites are closed in random order, dear ones first on average. Limits on measures are not looked at.
         """
@@ -472,7 +483,7 @@ class PlacementProblem:
             quality=self.quality,
         )
 
-    # -- the integer program --------------------------------------------------------------------------------------------
+    # -- the integer program ------------------------------------------------------------------------------------------
 
     def to_pyomo(self) -> pyo.ConcreteModel:
         """Write the problem as an integer program, see `optmodels.placement_mip`."""
@@ -493,7 +504,7 @@ class PlacementProblem:
         start(self, model, decision)
 
 
-def _DEFAULT(measures: Mapping[str, float | None]) -> float:  # noqa: N802 - stands in for a cost
+def _DEFAULT(measures: Mapping[str, float | None]) -> float:
     return float(measures["opening"] or 0.0) + float(measures["operating"] or 0.0)
 
 

@@ -14,7 +14,8 @@ from .errors import InstanceError, MissingField
 from .placement_layout import Grid, Layout, is_whole, refuse_unknown
 
 FIELDS = {
-    "shape", "network", "demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time", "quality",
+    "shape", "network", "demand", "opening_cost", "operating_cost",
+    "service_rate", "processors", "think_time", "quality",
 }  # fmt: skip
 
 #: Whole numbers up to this size are exact everywhere (sums over sites included).
@@ -32,8 +33,8 @@ class Quality:
     max_delay_probability, delay
         The probability of waiting longer than `delay` is below this.
     guarantee
-        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the paper's rule,
-        throughput as if all were at the farthest distance, delay as if all were at distance 1.
+        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the paper's
+        rule, throughput as if all were at the farthest distance, delay as if all were at distance 1.
     """
 
     min_throughput: float
@@ -45,11 +46,15 @@ class Quality:
     def from_data(cls, data: Any) -> Quality:
         """Read and check the field ``quality``."""
         if not isinstance(data, Mapping):
-            raise InstanceError("data.quality", data, "quality is an object with min_throughput, max_delay_probability, delay.")
+            raise InstanceError(
+                "data.quality", data, "quality is an object with min_throughput, max_delay_probability, delay."
+            )
         refuse_unknown(data, {"min_throughput", "max_delay_probability", "delay", "guarantee"}, "data.quality")
         for name in ("min_throughput", "max_delay_probability", "delay"):
             if name not in data:
-                raise MissingField(f"data.quality.{name}", "quality needs min_throughput, max_delay_probability and delay.")
+                raise MissingField(
+                    f"data.quality.{name}", "quality needs min_throughput, max_delay_probability and delay."
+                )
             if not is_number(data[name]) or data[name] < 0:
                 raise InstanceError(f"data.quality.{name}", data[name], "quality limits are numbers, zero or more.")
         if data["max_delay_probability"] > 1:
@@ -59,9 +64,7 @@ class Quality:
         guarantee = data.get("guarantee", "worst-case")
         if guarantee not in ("worst-case", "farthest"):
             raise InstanceError("data.quality.guarantee", guarantee, 'a guarantee is "worst-case" or "farthest".')
-        return cls(
-            float(data["min_throughput"]), float(data["max_delay_probability"]), float(data["delay"]), guarantee
-        )
+        return cls(float(data["min_throughput"]), float(data["max_delay_probability"]), float(data["delay"]), guarantee)
 
     def to_data(self) -> dict[str, Any]:
         """The form read by `from_data`."""
@@ -122,10 +125,12 @@ def to_rows(values: NDArray[Any], layout: Layout) -> list[Any]:
 
 
 def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
-    """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the reach of a given list."""
+    """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the end of a list."""
     if not isinstance(data, Mapping):
         raise InstanceError(
-            "data.think_time", data, 'a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.'
+            "data.think_time",
+            data,
+            'a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.',
         )
     if "by_distance" in data:
         refuse_unknown(data, {"by_distance"}, "data.think_time")
@@ -137,7 +142,11 @@ def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
     place = "data.think_time"
     base = number_or_per_site(data["base"], layout, f"{place}.base", "think times are numbers, zero or more.", 0.0)
     slope = number_or_per_site(
-        data["per_distance"], layout, f"{place}.per_distance", "think times do not fall with distance: zero or more.", 0.0
+        data["per_distance"],
+        layout,
+        f"{place}.per_distance",
+        "think times do not fall with distance: zero or more.",
+        0.0,
     )
     if (base + slope <= 0).any():
         raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
@@ -161,7 +170,9 @@ def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
         if not is_number(value) or value <= 0:
             raise InstanceError(f"{place}[{index}]", value, "think times are positive numbers.")
         if index and value < data[index - 1]:
-            raise InstanceError(f"{place}[{index}]", value, f"think times must not fall with distance, {data[index - 1]} came before.")
+            raise InstanceError(
+                f"{place}[{index}]", value, f"think times must not fall with distance, {data[index - 1]} came before."
+            )
     curve = np.full(largest, math.inf)
     reach = min(largest, len(data))
     curve[:reach] = data[:reach]

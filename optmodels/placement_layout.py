@@ -41,8 +41,8 @@ class Grid:
     def distances(self) -> NDArray[np.int64]:
         """Distance of every two cells."""
         row, column = np.divmod(np.arange(self.sites), self.columns)
-        matrix = np.abs(row[:, None] - row) + np.abs(column[:, None] - column) + 1
-        return matrix.astype(np.int64)
+        hops = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+        return np.asarray(hops + 1, dtype=np.int64)
 
     def label(self, site: int) -> str:
         """How to call a site in a sentence, counted from 0 as in the file."""
@@ -78,7 +78,8 @@ class Network:
         if not np.isfinite(hops).all():
             here, there = (int(node) for node in np.argwhere(~np.isfinite(hops))[0])
             raise InstanceError(
-                "data.network.edges", [list(edge) for edge in self.edges],
+                "data.network.edges",
+                [list(edge) for edge in self.edges],
                 f"node {there} cannot be reached from node {here}; every node must reach every other.",
             )
         return hops.astype(np.int64) + 1
@@ -129,7 +130,8 @@ def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
     if ("shape" in data) == ("network" in data):
         given = "both" if "shape" in data else "neither"
         raise InstanceError(
-            "data", f"with {given} shape and network" if given == "both" else "without shape and network",
+            "data",
+            f"with {given} shape and network" if given == "both" else "without shape and network",
             'give either "shape": [rows, columns] or "network".',
         )
     return _grid(data["shape"]) if "shape" in data else _network(data["network"])
@@ -144,7 +146,11 @@ def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
 
 
 def _grid(shape: Any) -> Grid:
-    if not isinstance(shape, list | tuple) or len(shape) != 2 or not all(is_whole(side) and side >= 1 for side in shape):
+    if (
+        not isinstance(shape, list | tuple)
+        or len(shape) != 2
+        or not all(is_whole(side) and side >= 1 for side in shape)
+    ):
         raise InstanceError("data.shape", shape, "a shape is [rows, columns], two whole numbers from 1.")
     grid = Grid(int(shape[0]), int(shape[1]))
     if grid.sites > MOST_SITES:
@@ -154,7 +160,9 @@ def _grid(shape: Any) -> Grid:
 
 def _network(network: Any) -> Network:
     if not isinstance(network, Mapping):
-        raise InstanceError("data.network", network, 'a network is {"nodes": n, "edges": [[u, v], ...]} or {"topohub": name}.')
+        raise InstanceError(
+            "data.network", network, 'a network is {"nodes": n, "edges": [[u, v], ...]} or {"topohub": name}.'
+        )
     if "topohub" in network:
         refuse_unknown(network, {"topohub"}, "data.network")
         return _topohub(network["topohub"])
@@ -164,14 +172,18 @@ def _network(network: Any) -> Network:
             raise MissingField(f"data.network.{name}", 'a network is {"nodes": n, "edges": [[u, v], ...]}.')
     nodes, edges = network["nodes"], network["edges"]
     if not is_whole(nodes) or not 1 <= nodes <= MOST_SITES:
-        raise InstanceError("data.network.nodes", nodes, f"the number of nodes is a whole number from 1 to {MOST_SITES}.")
+        raise InstanceError(
+            "data.network.nodes", nodes, f"the number of nodes is a whole number from 1 to {MOST_SITES}."
+        )
     if not isinstance(edges, list | tuple):
         raise InstanceError("data.network.edges", edges, "edges are a list of pairs of node numbers.")
     for index, edge in enumerate(edges):
         good = isinstance(edge, list | tuple) and len(edge) == 2
         if not good or not all(is_whole(end) and 0 <= end < nodes for end in edge) or edge[0] == edge[1]:
             raise InstanceError(
-                f"data.network.edges[{index}]", edge, f"an edge is a pair of different node numbers from 0 to {nodes - 1}."
+                f"data.network.edges[{index}]",
+                edge,
+                f"an edge is a pair of different node numbers from 0 to {nodes - 1}.",
             )
     return Network(int(nodes), tuple((int(u), int(v)) for u, v in edges))
 
@@ -208,4 +220,6 @@ def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str) -> None
     """Refuse fields nobody reads: they are misspellings."""
     for field in data:
         if field not in known:
-            raise InstanceError(f"{place}.{field}", data[field], f"no such field; known are {', '.join(sorted(known))}.")
+            raise InstanceError(
+                f"{place}.{field}", data[field], f"no such field; known are {', '.join(sorted(known))}."
+            )

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ServiceReport:
-    """Service per site (``nan`` without clients); the worst client's throughput and delay probability, where it matters.
+    """Service per site (``nan`` without clients): throughput and delay probability of the worst client there.
 
     ``requests`` is the rate at which a site answers and ``delay`` the mean time its requests spend there.
     """
@@ -56,9 +56,9 @@ class ServiceReport:
 def report_service(problem: PlacementProblem, farthest: Ints, mix: Ints) -> ServiceReport:
     """Evaluate the queue of every site with clients.
 
-    With the guarantee ``"farthest"`` (the paper's rule) throughput and utilisation are those of all clients at the farthest
-    distance, the delay probability that of all clients at distance 1. With ``"worst-case"`` all are exact for the mix of
-    distances, and the worst client's values are given. Clients beyond the reach of a think-time curve are not served.
+    With the guarantee ``"farthest"`` (the paper's rule) throughput and utilisation are those of all clients at the
+    farthest distance, the delay probability that of all clients at distance 1. With ``"worst-case"`` all are exact for
+    the mix of distances, and the worst client's values are given. Clients beyond the reach of a think-time curve are not served.
     """
     sites = len(farthest)
     report = ServiceReport(*(np.full(sites, np.nan) for _ in range(5)))
@@ -83,7 +83,7 @@ def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[NDArra
 
 
 def utilisation_table(problem: PlacementProblem) -> Floats:
-    """Utilisation by site, farthest distance and load (up to the largest capacity), for the guarantee ``"farthest"``."""
+    """Utilisation by site, farthest distance and load (up to the capacity there), for the guarantee ``"farthest"``."""
     most = int(problem.capacity.max())
     table = np.zeros((problem.layout.sites, problem.think_time.shape[1], most + 1))
     for group in alike(problem, np.arange(problem.layout.sites)):
@@ -114,7 +114,13 @@ def _by_the_farthest(
             if np.isfinite(think):
                 queue = FiniteSourceQueue(rate, think, processors)
                 each = queue.throughput_per_client(clients)
-                known[clients, far] = (each, late, queue.utilisation(clients), clients * each, queue.mean_delay(clients))
+                known[clients, far] = (
+                    each,
+                    late,
+                    queue.utilisation(clients),
+                    clients * each,
+                    queue.mean_delay(clients),
+                )
             else:
                 known[clients, far] = (0.0, late, 0.0, 0.0, 0.0)
         for column, value in zip(_columns(report), known[clients, far], strict=True):
@@ -134,7 +140,9 @@ def _by_the_mix(problem: PlacementProblem, group: NDArray[np.intp], mix: Ints, r
     if int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
         _by_the_worst_mix(problem, group, counts, curve[reach], report)
         return
-    table = MixedSourceQueue(rate, tuple(curve[reach].tolist()), processors).measures_many(counts, problem.quality.delay)
+    table = MixedSourceQueue(rate, tuple(curve[reach].tolist()), processors).measures_many(
+        counts, problem.quality.delay
+    )
     assert table.delay_probability is not None
     present = counts > 0
     report.throughput[group] = np.where(present, table.throughput, np.inf).min(axis=1)
@@ -143,7 +151,9 @@ def _by_the_mix(problem: PlacementProblem, group: NDArray[np.intp], mix: Ints, r
     flow = np.where(present, counts * table.throughput, 0.0)
     report.requests[group] = flow.sum(axis=1)
     weighted = (flow * np.where(present, table.mean_delay, 0.0)).sum(axis=1)
-    report.delay[group] = np.divide(weighted, report.requests[group], out=np.zeros(len(group)), where=flow.sum(axis=1) > 0)
+    report.delay[group] = np.divide(
+        weighted, report.requests[group], out=np.zeros(len(group)), where=flow.sum(axis=1) > 0
+    )
     report.throughput[group[stranded]] = 0.0
 
 

@@ -1,7 +1,7 @@
 """Loads of a placement, from scratch and flip by flip, in compiled code.
 
-`assign` is the plain road: for every cell, look at every open site. `flip` changes one site and touches only the cells whose
-nearest sites change and the sites that share them; annealing, local search, DEJAVU and repair all step by it.
+`assign` is the plain road: for every cell, look at every open site. `flip` changes one site and touches only the cells
+whose nearest sites change and the sites that share them; annealing, local search, DEJAVU and repair all step by it.
 """
 
 from __future__ import annotations
@@ -205,7 +205,8 @@ def _next_nearest(sites: Sites, standing: Standing, cell: int) -> None:
 @njit(cache=True)
 def _price(sites: Sites, standing: Standing) -> float:
     opening, operating, excess, stranded = standing.totals
-    return opening + operating + sites.penalty * (excess + stranded)
+    price: float = opening + operating + sites.penalty * (excess + stranded)
+    return price
 
 
 @njit(cache=True)
@@ -253,9 +254,9 @@ def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8]) -> None
                 break
             for at in range(sites.ring[site, far - 1], sites.ring[site, far]):
                 cell = sites.order[site, at]
-                if allowed[cell] and not standing.is_open[cell] and standing.nearest[cell] == far:
-                    if chosen < 0 or sites.demand[cell] > sites.demand[chosen]:
-                        chosen = cell
+                served_here = allowed[cell] and not standing.is_open[cell] and standing.nearest[cell] == far
+                if served_here and (chosen < 0 or sites.demand[cell] > sites.demand[chosen]):
+                    chosen = cell
             if chosen < 0:
                 chosen = _closed_and_allowed(sites, standing, allowed, site)
             break
@@ -271,7 +272,7 @@ def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8]) -> None
 @njit(cache=True)
 def _closed_and_allowed(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], site: int) -> int:
     for at in range(sites.order.shape[1]):
-        candidate = sites.order[site, at]
+        candidate: int = sites.order[site, at]
         if allowed[candidate] and not standing.is_open[candidate]:
             return candidate
     return -1
@@ -369,4 +370,6 @@ class PlacementWalk:
         best = np.zeros_like(self.standing.is_open)
         refresh(self.sites, self.standing)
         kept, found, lowest = follow(self.sites, self.standing, moves, tolerances, below, best)
-        return Followed(int(kept), tuple(int(value) for value in best) if found else None, float(lowest) if found else None)
+        return Followed(
+            int(kept), tuple(int(value) for value in best) if found else None, float(lowest) if found else None
+        )
