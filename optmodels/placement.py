@@ -214,7 +214,7 @@ class PlacementProblem:
 
     @cached_property
     def capacity(self) -> Ints:
-        """Largest load psi_j(d) of site j with its farthest client at distance d (column d - 1), non-increasing in d."""
+        """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
         total = int(self.demand.sum())
         rows: dict[tuple[float, int, bytes], list[int]] = {}
         table = np.zeros_like(self.think_time, dtype=np.int64)
