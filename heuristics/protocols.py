@@ -1,0 +1,146 @@
+"""What a strategy may ask of a problem.
+
+A strategy says what it needs, a problem has it or not: no base classes, no feature flags. Protocols that only one
+strategy uses stand at the top of that strategy's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evaluation import Decision, Evaluation
+
+if TYPE_CHECKING:
+    from .oracle import Oracle
+    from .result import Result
+
+
+@runtime_checkable
+class Space(Protocol):
+    """A set of decisions and the ways to move in it.
+
+    ``size`` is an exact int, or ``math.inf`` for a continuum; ``check`` returns the decision in canonical form (a
+    tuple) or raises ``ValueError`` with one sentence; ``neighbours`` lists the whole neighbourhood of a decision once.
+    """
+
+    @property
+    def size(self) -> int | float: ...
+    def check(self, decision: Any) -> Decision: ...
+    def __contains__(self, decision: object) -> bool: ...
+    def __iter__(self) -> Iterator[Decision]: ...
+    def sample(self, rng: np.random.Generator) -> Decision: ...
+    def neighbour(self, decision: Decision, rng: np.random.Generator) -> Decision: ...
+    def neighbours(self, decision: Decision) -> Iterator[Decision]: ...
+    def crossover(self, first: Decision, second: Decision, rng: np.random.Generator) -> tuple[Decision, Decision]: ...
+    def repair(self, values: Sequence[float]) -> Decision: ...
+
+
+@runtime_checkable
+class Problem(Protocol):
+    """A decision space and a way to judge a decision."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def space(self) -> Space: ...
+    def evaluate(self, decision: Decision) -> Evaluation: ...
+
+
+class Strategy(Protocol):
+    """Parameters, what they need of a problem, and one method.
+
+    Three optional class variables refine `needs`: ``deterministic`` (run once whatever the number of seeds),
+    ``linear_cost_only`` and ``takes_limits``. Two optional methods: ``refuses(problem)`` returns a sentence if this
+    problem cannot be taken, else ``None``; ``prepare(problem)`` imports and compiles before the clock starts.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[type]
+
+    def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result: ...
+
+
+@runtime_checkable
+class Repairable(Problem, Protocol):
+    """A problem that can turn any decision of its space into a feasible one nearby (or return it unchanged)."""
+
+    def repair(self, decision: Decision, rng: np.random.Generator) -> Decision: ...
+
+
+@runtime_checkable
+class Suggesting(Problem, Protocol):
+    """A problem that knows decisions worth starting from, the most promising first; few, and cheap to find."""
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]: ...
+
+
+@runtime_checkable
+class Describing(Problem, Protocol):
+    """A problem that tells more about a decision than scalars: vectors for ``Result.extra``."""
+
+    def describe(self, decision: Decision) -> dict[str, Any]: ...
+
+
+@runtime_checkable
+class Bounded(Problem, Protocol):
+    """A problem that knows, cheaply, a value no feasible decision can go below."""
+
+    def lower_bound(self) -> float: ...
+
+
+@runtime_checkable
+class Batch(Problem, Protocol):
+    """A problem that shares work across decisions."""
+
+    def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]: ...
+
+
+#: Moves of a walk, one per row: the entries to flip, -1 for none.
+Moves = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What came of following a list of moves.
+
+    ``best`` is the best feasible decision met whose penalised objective fell below the level asked for, and ``lowest``
+    that objective as the walk knows it; both ``None`` if there was none.
+    """
+
+    kept: int
+    best: Decision | None
+    lowest: float | None
+
+
+class Walk(Protocol):
+    """A decision that moves by small steps, each judged at the price of what it changes."""
+
+    @property
+    def current(self) -> Decision: ...
+    @property
+    def penalised(self) -> float: ...
+    @property
+    def feasible(self) -> bool: ...
+    def flip(self, index: int) -> float:
+        """Apply one elementary change, return the change of the penalised objective; the same flip again undoes it."""
+        ...
+
+    def draw(self, rng: np.random.Generator, count: int) -> Moves:
+        """Random moves of the problem's natural neighbourhood."""
+        ...
+
+    def follow(self, moves: Moves, tolerances: NDArray[np.float64], below: float) -> Followed:
+        """Try each move in turn and keep it if it raises the penalised objective by no more than its tolerance."""
+        ...
+
+
+@runtime_checkable
+class Incremental(Problem, Protocol):
+    """A problem on which one can walk: 1e5 steps a second and more."""
+
+    def start(self, decision: Decision) -> Walk: ...

@@ -1,0 +1,118 @@
+"""What was found, what is proved, and what it took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from .evaluation import Decision, Evaluation
+
+#: A bound this close (relative) to the objective proves it optimal.
+OPTIMALITY_TOLERANCE = 1e-9
+
+
+class Status(StrEnum):
+    """What is known about the answer, not why the run ended."""
+
+    OPTIMAL = "optimal"  #: feasible, and proved to be best
+    FEASIBLE = "feasible"  #: feasible, nothing proved
+    INFEASIBLE = "infeasible"  #: proved to have no feasible decision
+    UNKNOWN = "unknown"  #: nothing feasible found, nothing proved
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """One improvement: when, after how many evaluations, to what objective, against which bound."""
+
+    seconds: float
+    evaluations: int
+    objective: float | None
+    bound: float | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of one run.
+
+    Parameters
+    ----------
+    problem, kind, strategy, parameters, seed, versions
+        Who answered what, enough to run it again.
+    status
+        What is known about the decision.
+    decision, evaluation
+        The best feasible decision shown to the oracle and what the problem's own evaluator says about it; both ``None``
+        when nothing feasible was found.
+    bound
+        No feasible decision has a lower objective than this; ``None`` where nothing is proved.
+    stopped_by
+        ``"complete"`` or what ended the run: ``"seconds"``, ``"evaluations"``, ``"stall"``, ``"repeats"`` (nothing new
+        was asked for long), ``"interrupt"``, or a strategy's own word.
+    evaluations, judged_in_full
+        Decisions judged by whichever road, and those among them judged by the plain evaluator.
+    seconds
+        Wall-clock time of the solve.
+    checked
+        Objective and constraints were recomputed by the evaluator after the run, and agreed.
+    trace
+        Every improvement, in order.
+    extra
+        Vectors and other detail: per-site loads, stage costs, certificates.
+    """
+
+    problem: str
+    status: Status
+    decision: Decision | None
+    evaluation: Evaluation | None
+    bound: float | None = None
+    stopped_by: str = "complete"
+    evaluations: int = 0
+    judged_in_full: int = 0
+    seconds: float = 0.0
+    trace: tuple[TracePoint, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    checked: bool = False
+    strategy: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    kind: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def objective(self) -> float | None:
+        """Objective of the decision, or ``None`` without one."""
+        return None if self.evaluation is None else self.evaluation.objective
+
+    def gap(self, reference: float | None = None) -> float | None:
+        """Relative distance of the objective above `reference`, or above the run's own proved bound.
+
+        Returns
+        -------
+        float or None
+            ``(objective - reference) / |reference|``; negative if the reference was beaten; ``inf`` above a reference
+            of 0; ``None`` if there is nothing to compare.
+        """
+        reference = self.bound if reference is None else reference
+        if reference is None or self.objective is None:
+            return None
+        distance = self.objective - reference
+        if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)):
+            return 0.0
+        return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)
+
+    @property
+    def seconds_to_best(self) -> float | None:
+        """When the decision was first shown to the oracle."""
+        improvements = [point.seconds for point in self.trace if point.objective is not None]
+        return improvements[-1] if improvements else None
+
+    def __str__(self) -> str:
+        answer = f"{self.problem}: {self.status}"
+        if self.objective is not None:
+            answer += f", objective {self.objective:.10g}"
+        if self.bound is not None:
+            answer += f", bound {self.bound:.10g}"
+        return f"{answer} ({self.strategy}, {self.evaluations} evaluations, {self.seconds:.2f} s, {self.stopped_by})"

@@ -1,0 +1,109 @@
+"""One run: problem, strategy, budget and seed in, result out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .budget import Budget
+from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
+from .protocols import Problem, Strategy
+from .result import Result
+
+
+class UnsupportedProblem(TypeError):  # noqa: N818 - reads as a sentence in the traceback
+    """The strategy cannot take this problem; the message says what is missing."""
+
+
+def run(
+    problem: Problem,
+    strategy: Strategy,
+    budget: Budget | None = None,
+    seed: int = 0,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Let `strategy` work on `problem` within `budget`.
+
+    Ctrl-C ends the run like a spent budget: the result is closed on the best decision so far. The decision is judged
+    once more, outside the run's memory, before the result is returned.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If the problem lacks what the strategy needs.
+    Disagreement
+        If the evaluator does not confirm the answer.
+    """
+    sentence = refusal(problem, strategy)
+    if sentence:
+        raise UnsupportedProblem(sentence)
+    prepare = getattr(strategy, "prepare", None)
+    if prepare is not None:
+        prepare(problem)
+    rng = np.random.default_rng(seed)
+    oracle = Oracle(problem, budget, progress=progress)
+    try:
+        result = strategy.solve(oracle, rng)
+    except BudgetSpent as spent:
+        result = oracle.result(stopped_by=spent.limit)
+    except KeyboardInterrupt:
+        result = oracle.result(stopped_by="interrupt")
+    return replace(
+        checked(problem, result),
+        strategy=strategy.name,
+        parameters=parameters(strategy),
+        seed=seed,
+    )
+
+
+def refusal(problem: Problem, strategy: Strategy) -> str | None:
+    """Why `strategy` cannot take `problem`, in one sentence; ``None`` if it can."""
+    lacking = sorted(name for name in members(strategy.needs) if not hasattr(problem, name))
+    if lacking:
+        needs = strategy.needs
+        return (
+            f"strategy {strategy.name!r} needs {', '.join(lacking)} of a problem, and "
+            f"{getattr(problem, 'name', type(problem).__name__)!r} has no such thing "
+            f"(see {needs.__module__}.{needs.__qualname__})."
+        )
+    if getattr(strategy, "linear_cost_only", False) and not getattr(problem, "linear_cost", True):
+        return (
+            f"strategy {strategy.name!r} takes only costs that are linear in the measures, and the cost of "
+            f"{problem.name!r} is not."
+        )
+    if not getattr(strategy, "takes_limits", True) and getattr(problem, "limits", None):
+        return f"strategy {strategy.name!r} takes no limits on measures, and {problem.name!r} has some."
+    refuses: Callable[[Problem], str | None] | None = getattr(strategy, "refuses", None)
+    return refuses(problem) if refuses else None
+
+
+def members(protocol: type) -> set[str]:
+    """Names a protocol asks for (``typing.get_protocol_members`` arrives with Python 3.13)."""
+    names: set[str] = set()
+    for base in protocol.__mro__:
+        if getattr(base, "_is_protocol", False):
+            names.update(vars(base), vars(base).get("__annotations__", ()))
+    return {name for name in names if not name.startswith("_")}
+
+
+def parameters(strategy: Strategy) -> dict[str, Any]:
+    """The fields of a strategy and their values."""
+    anything: Any = strategy
+    return {field.name: getattr(strategy, field.name) for field in fields(anything)} if is_dataclass(anything) else {}
+
+
+def checked(problem: Problem, result: Result) -> Result:
+    """Recompute the answer by the problem's own evaluator; a mismatch is an error, not an answer."""
+    if result.decision is None or result.evaluation is None:
+        return replace(result, checked=True)
+    again = problem.evaluate(problem.space.check(result.decision))
+    if not again.feasible or not agree(again.objective, result.evaluation.objective):
+        raise Disagreement(
+            f"{problem.name}: recomputing the answer gives objective {again.objective!r} (feasible: {again.feasible}), "
+            f"the run recorded {result.evaluation.objective!r}."
+        )
+    return replace(result, checked=True)
