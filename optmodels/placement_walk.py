@@ -321,13 +321,16 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
     return standing
 
 
+@njit(cache=True)
 def refresh(sites: Sites, standing: Standing) -> None:
     """Sum the totals anew, so that rounding errors of many steps cannot pile up."""
     standing.totals[:] = 0.0
-    standing.totals[0] = float(np.dot(sites.opening, standing.is_open))
-    standing.totals[3] = float(sites.demand[standing.ties == 0].sum())
-    for site in np.flatnonzero(standing.is_open):
-        _count(sites, standing, int(site), 1)
+    for site in range(len(standing.is_open)):
+        if standing.is_open[site]:
+            standing.totals[0] += sites.opening[site]
+            _count(sites, standing, site, 1)
+        if standing.ties[site] == 0:
+            standing.totals[3] += sites.demand[site]
 
 
 @dataclass(eq=False)
