@@ -58,7 +58,7 @@ def report_service(problem: PlacementProblem, farthest: Ints, mix: Ints) -> Serv
 
     With the guarantee ``"farthest"`` (the paper's rule) throughput and utilisation are those of all clients at the
     farthest distance, the delay probability that of all clients at distance 1. With ``"worst-case"`` all are exact for
-    the mix of distances, and the worst client's values are given. Clients beyond the end of a think-time curve get nothing.
+    the mix of distances, and the worst client's values are given. Clients beyond the end of a think-time list get none.
     """
     sites = len(farthest)
     report = ServiceReport(*(np.full(sites, np.nan) for _ in range(5)))
