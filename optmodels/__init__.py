@@ -1,0 +1,140 @@
+"""Optimization models of web crawling, caching and routing, with pluggable exact and heuristic solvers.
+
+The front door::
+
+    import optmodels as om
+
+    problem = om.load("instances/placement/gautam-6x6.json")
+    print(om.solve(problem, "annealing", seconds=5))
+
+Names are loaded when first used, so that ``import optmodels`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from heuristics.budget import Budget
+    from heuristics.evaluation import Decision, Evaluation
+    from heuristics.oracle import Disagreement, Oracle, Progress
+    from heuristics.protocols import Problem, Space, Strategy
+    from heuristics.result import Result, Status, TracePoint
+    from heuristics.running import UnsupportedProblem
+
+    from . import costs, registry
+    from .comparing import Comparison, compare
+    from .errors import InstanceError, RequestError
+    from .generating import generate
+    from .instance import BestKnown, Instance, load
+    from .instance import read as read_instance
+    from .instance import write as write_instance
+    from .results import read_result, result_from_data, result_to_data, write_result
+    from .solving import evaluate, solve
+    from .sweeping import Sweep, sweep
+    from .testing import check_problem
+
+__all__ = [
+    "BestKnown",
+    "Budget",
+    "Comparison",
+    "Decision",
+    "Disagreement",
+    "Evaluation",
+    "Instance",
+    "InstanceError",
+    "Oracle",
+    "Problem",
+    "Progress",
+    "RequestError",
+    "Result",
+    "Space",
+    "Status",
+    "Strategy",
+    "Sweep",
+    "TracePoint",
+    "UnsupportedProblem",
+    "__version__",
+    "check_problem",
+    "compare",
+    "costs",
+    "evaluate",
+    "generate",
+    "load",
+    "read_instance",
+    "read_result",
+    "registry",
+    "result_from_data",
+    "result_to_data",
+    "solve",
+    "sweep",
+    "write_instance",
+    "write_result",
+]
+
+#: Name to where it lives, and to what it is called there if that differs.
+_HOMES = {
+    "Budget": "heuristics.budget",
+    "Decision": "heuristics.evaluation",
+    "Disagreement": "heuristics.oracle",
+    "Evaluation": "heuristics.evaluation",
+    "Oracle": "heuristics.oracle",
+    "Problem": "heuristics.protocols",
+    "Progress": "heuristics.oracle",
+    "Result": "heuristics.result",
+    "Space": "heuristics.protocols",
+    "Status": "heuristics.result",
+    "Strategy": "heuristics.protocols",
+    "TracePoint": "heuristics.result",
+    "UnsupportedProblem": "heuristics.running",
+    "BestKnown": "optmodels.instance",
+    "Comparison": "optmodels.comparing",
+    "Instance": "optmodels.instance",
+    "InstanceError": "optmodels.errors",
+    "RequestError": "optmodels.errors",
+    "Sweep": "optmodels.sweeping",
+    "check_problem": "optmodels.testing",
+    "compare": "optmodels.comparing",
+    "evaluate": "optmodels.solving",
+    "generate": "optmodels.generating",
+    "load": "optmodels.instance",
+    "read_instance": "optmodels.instance:read",
+    "read_result": "optmodels.results",
+    "result_from_data": "optmodels.results",
+    "result_to_data": "optmodels.results",
+    "solve": "optmodels.solving",
+    "sweep": "optmodels.sweeping",
+    "write_instance": "optmodels.instance:write",
+    "write_result": "optmodels.results",
+}
+
+_CLASH = (
+    "the package '{name}' found here is not the one that belongs to optmodels; "
+    "another distribution has replaced it. Repair: pip install --force-reinstall optmodels"
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("costs", "registry"):
+        return import_module(f".{name}", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, called = _HOMES[name].partition(":")
+    try:
+        value = getattr(import_module(module), called or name)
+    except (ImportError, AttributeError) as clash:
+        # The names are generic: a stranger's `heuristics` on the path must end in a sentence, not in a riddle.
+        found = module if isinstance(clash, AttributeError) else clash.name or ""
+        package = found.partition(".")[0]
+        if package in ("heuristics", "queueing"):
+            raise ImportError(_CLASH.format(name=package)) from clash
+        raise
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

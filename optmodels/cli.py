@@ -1,0 +1,374 @@
+"""The ``optmodels`` command.
+
+Heavy libraries are imported inside the commands, so that ``--help`` answers at once. Exit codes: 0 answered, 3 no
+feasible decision, 2 request or file not understood, 1 a defect of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import __version__
+from .cli_arguments import parse_decision, spread
+from .cli_output import (
+    columns,
+    print_evaluation,
+    print_json,
+    print_result,
+    run_progress,
+    say,
+)
+from .errors import InstanceError, RequestError
+
+ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
+
+app = typer.Typer(
+    name="optmodels",
+    help="Optimization models with pluggable exact and heuristic solvers.\n\n"
+    "Example: optmodels solve instances/placement/gautam-6x6.json --strategy highs --seconds 60",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on stdout.")]
+Seconds = Annotated[
+    float | None, typer.Option(metavar="S", help="Time limit of a run; imports and compilation excluded.")
+]
+Evaluations = Annotated[int | None, typer.Option(metavar="E", help="Most decisions a run may judge.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")]
+StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`.")]
+Workers = Annotated[int, typer.Option(metavar="W", help="Processes that share the runs.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
+    words = [word for word in words if word != "--debug"] or ["--help"]
+    _take_signals()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
+    try:
+        code = app(args=spread(words), prog_name="optmodels", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ANSWERED
+    except KeyboardInterrupt:
+        code = 130
+    except Exception as failure:
+        return _explain(failure, debug)
+    if code == 130:  # typer's word for Ctrl-C outside a run
+        say("interrupted before there was an answer.")
+        return NOTHING_FEASIBLE
+    return int(code or 0)
+
+
+def _explain(failure: Exception, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(failure)
+    if isinstance(failure, RequestError):
+        say(str(failure))
+        return NOT_UNDERSTOOD
+    if hasattr(failure, "format_message"):  # usage errors; their class depends on the version of typer
+        context = getattr(failure, "ctx", None)
+        where = context.command_path if context is not None else "optmodels"
+        say(f"{failure.format_message().rstrip('. ')} (see {where} --help).")
+        return NOT_UNDERSTOOD
+    from heuristics.running import UnsupportedProblem
+
+    if isinstance(failure, UnsupportedProblem):
+        say(str(failure))
+        return NOT_UNDERSTOOD
+    if isinstance(failure, MemoryError):
+        say(f"the memory of this machine does not suffice: {failure}")
+        return DEFECT
+    hint = "" if debug else "; --debug shows where"
+    say(f"this is a defect of optmodels, please report it: {type(failure).__name__}: {failure}{hint}")
+    return DEFECT
+
+
+def _take_signals() -> None:
+    """Let SIGINT and SIGTERM end a run on its incumbent, also where a shell started us with SIGINT ignored."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"optmodels {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where a failure comes from.")] = False,
+) -> None:
+    """Options before the command; ``--debug`` is taken out of the arguments by `main`."""
+
+
+@app.command("list")
+def list_names(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.")] = None,
+    json: Json = False,
+) -> int:
+    """Kinds, strategies and costs, and where each comes from.
+
+    Example: optmodels list genetic
+    """
+    from .registry import REGISTRIES
+
+    if name is not None:
+        return _tell(name, json)
+    rows = [
+        [registry.noun, entry.name, entry.origin] for registry in REGISTRIES for entry in _sorted(registry.entries())
+    ]
+    if json:
+        print_json([{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows])
+    else:
+        print(columns(rows))
+    return ANSWERED
+
+
+def _sorted(entries: list[Any]) -> list[Any]:
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def _tell(name: str, json: bool) -> int:
+    """What stands behind a name: first lines of its documentation, parameters and defaults."""
+    from .errors import suggestion
+    from .registry import REGISTRIES, parameter_fields, parameter_list
+
+    owners = [registry for registry in REGISTRIES if name in registry]
+    if not owners:
+        known = {entry for registry in REGISTRIES for entry in registry}
+        raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
+    told = []
+    for registry in owners:
+        target = registry[name]
+        summary = (target.__doc__ or "").strip().splitlines()[:1]
+        told.append(
+            {
+                "what": registry.noun,
+                "name": name,
+                "origin": registry.origin(name),
+                "summary": summary[0] if summary else "",
+                "parameters": list(parameter_fields(target)),
+            }
+        )
+        if not json:
+            print(f"{registry.noun} {name} ({registry.origin(name)}): {told[-1]['summary']}")
+            if registry.noun != "problem kind":
+                print(f"  parameters: {parameter_list(target)}")
+            else:
+                print(f"  measures: {', '.join(getattr(target, 'measure_names', ()))}")
+    if json:
+        print_json(told)
+    return ANSWERED
+
+
+@app.command()
+def evaluate(
+    file: File,
+    at: Annotated[
+        str, typer.Option(metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
+    ],
+    json: Json = False,
+) -> int:
+    """Measures of one decision.
+
+    Example: optmodels evaluate instances/placement/gautam-2x3.json --at 0,0,1,1,1,0
+    """
+    from . import solving
+    from .results import result_to_data
+
+    decision = parse_decision(at)
+    data = result_to_data(solving.evaluate(file, decision))
+    if json:
+        print_json(data)
+    else:
+        print_evaluation(data)
+    return ANSWERED
+
+
+@app.command()
+def solve(
+    file: File,
+    strategy: StrategyName,
+    seconds: Seconds = None,
+    evaluations: Evaluations = None,
+    seed: Seed = 0,
+    json: Json = False,
+    out: Annotated[str | None, typer.Option(metavar="R.json", help="Also write the result to this file.")] = None,
+) -> int:
+    """Look for the best decision.
+
+    Ctrl-C ends the search and prints the best decision found so far.
+
+    Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
+    """
+    from . import solving
+    from .registry import make_strategy
+    from .results import result_to_data, write_result
+
+    chosen = make_strategy(strategy)
+    problem = solving.as_problem(file)
+    with run_progress(f"{problem.name} by {chosen.name}", quiet=json) as progress:
+        result = solving.solve(problem, chosen, seconds=seconds, evaluations=evaluations, seed=seed, progress=progress)
+    if out:
+        write_result(result, out)
+    data = result_to_data(result)
+    if json:
+        print_json(data)
+    else:
+        print_result(result, data)
+    return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Instance files, or folders of them.")],
+    json: Json = False,
+) -> int:
+    """Validate instances and evaluate their best-known decisions again.
+
+    Example: optmodels check instances
+    """
+    from . import instance as instances
+
+    verdicts: list[dict[str, Any]] = []
+    for file in _instance_files(files):
+        verdict: dict[str, Any] = {
+            "file": file,
+            "ok": True,
+            "name": None,
+            "kind": None,
+            "best_known": None,
+            "error": None,
+        }
+        try:
+            content = instances.read(file)
+            problem = instances.problem_of(content, file)
+            verdict |= {"name": content.name, "kind": content.kind}
+            try:
+                confirmed = instances.check_best_known(content, problem)
+            except InstanceError as failure:
+                raise failure.at(file) from None
+            verdict["best_known"] = None if confirmed is None else confirmed.objective
+        except RequestError as failure:
+            verdict |= {"ok": False, "error": str(failure)}
+            say(str(failure))
+        verdicts.append(verdict)
+        if verdict["ok"] and not json:
+            known = (
+                "no best known decision"
+                if verdict["best_known"] is None
+                else f"best known {verdict['best_known']:.10g} confirmed"
+            )
+            print(f"{file}: {verdict['kind']} {verdict['name']!r} is well formed, {known}")
+    if json:
+        print_json(verdicts)
+    return ANSWERED if all(verdict["ok"] for verdict in verdicts) else NOT_UNDERSTOOD
+
+
+def _instance_files(paths: Sequence[str]) -> list[str]:
+    files: list[str] = []
+    for path in paths:
+        if Path(path).is_dir():
+            found = sorted(str(file) for file in Path(path).rglob("*.json"))
+            if not found:
+                raise RequestError(f"{path}: there is no .json file in this folder.")
+            files += found
+        else:
+            files.append(path)
+    return files
+
+
+@app.command()
+def verify(
+    result: Annotated[
+        str, typer.Argument(metavar="RESULT.json", help="What `solve --json` printed, or `--out` wrote.")
+    ],
+    file: File,
+    json: Json = False,
+) -> int:
+    """Check an answer independently of the strategy that gave it.
+
+    Example: optmodels verify answer.json instances/placement/gautam-6x6.json
+    """
+    from . import instance as instances
+    from . import verifying
+    from .results import read_result
+
+    content = instances.read(file)
+    problem = instances.problem_of(content, file)
+    answer = read_result(result)
+    try:
+        verification = verifying.verify(answer, problem, content)
+    except InstanceError as failure:
+        if json:
+            print_json({"problem": problem.name, "verified": False, "findings": [], "error": str(failure.at(result))})
+        raise failure.at(result) from None
+    if json:
+        findings = list(verification.findings)
+        print_json({"problem": problem.name, "verified": True, "findings": findings, "error": None})
+    else:
+        print(f"{problem.name}: verified: {', '.join(verification.findings)}")
+    return ANSWERED
+
+
+@app.command()
+def plot(
+    file: File,
+    out: Annotated[str, typer.Option(metavar="F.svg|png", help="Where the picture goes.")],
+    result: Annotated[str | None, typer.Option(metavar="R.json", help="Show this answer.")] = None,
+    json: Json = False,
+) -> int:
+    """Draw an instance, with an answer if one is given.
+
+    Example: optmodels plot instances/placement/gautam-11x22.json --result answer.json --out placement.svg
+    """
+    from . import instance as instances
+    from .results import read_result, result_to_data
+
+    if Path(out).suffix.lower() not in (".svg", ".png"):
+        raise RequestError(f"pictures are written as .svg or .png, got {out!r}.")
+    if not Path(out).absolute().parent.is_dir():
+        raise RequestError(f"{out}: there is no such folder.")
+    problem = instances.load(file)
+    answer = None if result is None else result_to_data(read_result(result))
+    _plots().plot_problem(problem, answer, Path(out))
+    if json:
+        print_json({"file": out})
+    else:
+        say(f"wrote {out}")
+    return ANSWERED
+
+
+def _plots() -> Any:
+    try:
+        import matplotlib  # noqa: F401 - only to name the extra if it is not there
+
+        from . import plots
+    except ImportError as failure:
+        if (failure.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise RequestError("pictures need matplotlib; install it with: pip install 'optmodels[plots]'.") from None
+    return plots

@@ -1,0 +1,129 @@
+"""What commands print: answers to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heuristics.oracle import Progress
+    from heuristics.result import Result
+
+#: Entries of a decision printed to a terminal; `--json` prints all.
+SHOWN_ENTRIES = 300
+
+
+def say(sentence: str) -> None:
+    """One line on stderr, whatever the sentence holds."""
+    line = " ".join(str(sentence).split())
+    print(f"optmodels: {line}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """JSON, and nothing else, on stdout."""
+    print(json.dumps(value, allow_nan=False))
+
+
+def number(value: Any) -> str:
+    """A number for people, a dash where there is none."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
+    """Rows of text aligned in columns."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return "\n".join(
+        (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+        for row in rows
+    )
+
+
+def print_result(result: Result, data: Mapping[str, Any]) -> None:
+    """An answer for people: what is known, the decision, its measures."""
+    print(result)
+    if data["decision"] is not None:
+        print(f"decision {shown_decision(data['decision'])}")
+    print_measures(data)
+    print_reason(data["extra"])
+
+
+def print_evaluation(data: Mapping[str, Any]) -> None:
+    """The verdict on one decision."""
+    verdict = "feasible" if not data["violations"] else "not feasible"
+    objective = (
+        "no objective (the problem has no cost)"
+        if data["objective"] is None
+        else f"objective {number(data['objective'])}"
+    )
+    print(f"{objective}, {verdict}")
+    for name, amount in data["violations"].items():
+        print(f"  broken: {name}, by {number(amount)}")
+    print_measures(data)
+
+
+def print_measures(data: Mapping[str, Any]) -> None:
+    """Scalar measures, one per line."""
+    if data["measures"]:
+        print(columns([[name, number(value)] for name, value in data["measures"].items()], "  "))
+
+
+def print_reason(extra: Mapping[str, Any]) -> None:
+    """Why there is no answer, where the strategy knows."""
+    if extra.get("reason"):
+        print(f"reason: {extra['reason']}")
+    subset = extra.get("infeasible_subset")
+    if subset:
+        names = subset if isinstance(subset, list) else [subset]
+        more = " ..." if len(names) > 20 else ""
+        print(f"constraints that cannot hold together: {', '.join(map(str, names[:20]))}{more}")
+
+
+def shown_decision(decision: Any) -> str:
+    """A decision as it can be given back after ``--at``, cut if it is long."""
+    if isinstance(decision, list) and all(isinstance(entry, (int, float)) for entry in decision):
+        entries = ",".join(str(entry) for entry in decision[:SHOWN_ENTRIES])
+        return f"{entries},... ({len(decision)} entries)" if len(decision) > SHOWN_ENTRIES else entries
+    text = json.dumps(decision)
+    return text if len(text) <= 3 * SHOWN_ENTRIES else f"{text[: 3 * SHOWN_ENTRIES]}..."
+
+
+@contextlib.contextmanager
+def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
+    """A line on the terminal that follows one run; nothing where stderr is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(escape(label)) as line:
+
+        def show(progress: Progress) -> None:
+            best = "nothing feasible yet" if progress.objective is None else f"objective {progress.objective:.8g}"
+            bound = "" if progress.bound is None else f", bound {progress.bound:.8g}"
+            line.update(escape(f"{label}: {best}{bound}, {progress.evaluations} evaluations, {progress.seconds:.0f} s"))
+
+        yield show
+
+
+@contextlib.contextmanager
+def batch_progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[int, str], None] | None]:
+    """A bar on the terminal that follows many runs; nothing where stderr is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda done, label: bar.update(task, completed=done, description=escape(label))

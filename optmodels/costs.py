@@ -1,0 +1,244 @@
+"""From measures to one number to minimise, and limits on measures.
+
+A cost is any callable from measures to a number. It says by ``linear`` whether it is linear in the measures, because
+exact strategies can only take those; without the attribute it counts as not linear.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+
+from .errors import InstanceError, MissingField, RequestError, UnknownName
+from .registry import costs, field_types, from_json, is_required, parameter_fields, parameter_list
+
+Measures: TypeAlias = Mapping[str, float | None]
+
+
+@runtime_checkable
+class CostFunction(Protocol):
+    """Price of what the queue said. Optional: ``linear`` (class variable), ``weights`` (by measure, if linear)."""
+
+    def __call__(self, measures: Measures) -> float: ...
+
+
+class UnknownMeasure(RequestError, LookupError):  # noqa: N818 - reads as what happened
+    """A cost or a limit names a measure this model does not offer."""
+
+
+def value_of(measures: Measures, name: str) -> float:
+    """The measure called `name`; ``UnknownMeasure`` if there is none, ``nan`` never."""
+    if name not in measures:
+        raise UnknownMeasure(f"no measure called {name!r}; this model offers {', '.join(measures)}.")
+    value = measures[name]
+    if value is None:
+        raise UnknownMeasure(f"measure {name!r} is not defined for this decision; a cost or limit cannot use it.")
+    return value
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """Sum of weight times measure.
+
+    Parameters
+    ----------
+    weights
+        Measure name to weight, any sign.
+    """
+
+    weights: Mapping[str, float]
+    linear: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping) or not self.weights:
+            raise InstanceError("cost.weights", self.weights, "name at least one measure and its weight.")
+        for name, weight in self.weights.items():
+            if not _is_number(weight):
+                raise InstanceError(f"cost.weights.{name}", weight, "weights are finite numbers.")
+
+    def __call__(self, measures: Measures) -> float:
+        return math.fsum(weight * value_of(measures, name) for name, weight in self.weights.items() if weight != 0)
+
+
+@dataclass(frozen=True)
+class Lexicographic:
+    r"""The first measure decides; among its ties the second; and so on.
+
+    One number must carry the order, so values closer than `resolution` are ties, and the later measure is squeezed into
+    that room: with :math:`r` the resolution and :math:`s(x) = 1/2 + \arctan(x)/\pi`,
+
+    .. math:: J = r \lfloor m_1 / r + 1/2 \rfloor + r \, s(m_2)
+
+    and so on inwards. Read the measures, not the objective.
+
+    Parameters
+    ----------
+    measures
+        Names in order of importance.
+    resolution
+        Smallest difference that counts, for all but the last measure.
+    """
+
+    measures: tuple[str, ...]
+    resolution: float = 1e-4
+    linear: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        names = self.measures
+        if isinstance(names, str) or len(names) == 0 or not all(isinstance(name, str) for name in names):
+            raise InstanceError(
+                "cost.measures", names, "list the names of one to three measures, most important first."
+            )
+        if len(names) > 3:
+            raise InstanceError("cost.measures", list(names), "one number has room for three measures at most.")
+        if not _is_number(self.resolution) or not 1e-6 <= self.resolution <= 1e6:
+            raise InstanceError("cost.resolution", self.resolution, "resolutions lie between 1e-6 and 1e6.")
+        object.__setattr__(self, "measures", tuple(names))
+
+    def __call__(self, measures: Measures) -> float:
+        *leading, last = (value_of(measures, name) for name in self.measures)
+        inner = last
+        for value in reversed(leading):
+            inner = self.resolution * (math.floor(value / self.resolution + 0.5) + 0.5 + math.atan(inner) / math.pi)
+        return inner
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Smallest and largest value a measure may take."""
+
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on scalar measures, broken by an amount or kept.
+
+    A measure that is undefined for a decision (``None``) breaks no limit.
+    """
+
+    by_measure: Mapping[str, Limit] = field(default_factory=dict)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any] | None) -> Limits:
+        """Read ``{"loss": {"max": 0.02}, "mean_length": 7}``; a bare number means max."""
+        limits: dict[str, Limit] = {}
+        for name, entry in (data or {}).items():
+            bounds = entry if isinstance(entry, Mapping) else {"max": entry}
+            if not bounds or set(bounds) - {"min", "max"}:
+                raise InstanceError(
+                    f"limits.{name}", entry, 'a limit is a number, or an object with "min" and/or "max".'
+                )
+            for side, value in bounds.items():
+                if not _is_number(value):
+                    raise InstanceError(f"limits.{name}.{side}", value, "limits are finite numbers.")
+            limit = Limit(bounds.get("min", -math.inf), bounds.get("max", math.inf))
+            if limit.minimum > limit.maximum:
+                raise InstanceError(f"limits.{name}", entry, "the minimum must not exceed the maximum.")
+            limits[name] = limit
+        return cls(limits)
+
+    def to_data(self) -> dict[str, dict[str, float]]:
+        """The form read by `from_data`."""
+        sides = {name: {"min": limit.minimum, "max": limit.maximum} for name, limit in self.by_measure.items()}
+        return {name: {side: v for side, v in entry.items() if math.isfinite(v)} for name, entry in sides.items()}
+
+    def violations(self, measures: Measures) -> dict[str, float]:
+        """Broken limits and by how much."""
+        broken: dict[str, float] = {}
+        for name, limit in self.by_measure.items():
+            if name not in measures:
+                raise UnknownMeasure(f"no measure called {name!r}; this model offers {', '.join(measures)}.")
+            value = measures[name]
+            if value is None:
+                continue
+            if value > limit.maximum:
+                broken[f"{name} above {limit.maximum:g}"] = value - limit.maximum
+            if value < limit.minimum:
+                broken[f"{name} below {limit.minimum:g}"] = limit.minimum - value
+        return broken
+
+    def __bool__(self) -> bool:
+        return bool(self.by_measure)
+
+
+def is_linear(cost: CostFunction | None) -> bool:
+    """Whether a cost says it is linear in the measures."""
+    return cost is None or bool(getattr(cost, "linear", False))
+
+
+def cost_from_data(data: Any) -> CostFunction | None:
+    """The cost an instance file asks for: ``{"name": "weighted-sum", "weights": {"opening": 1.0}}``.
+
+    The name is looked up in the registry and everything else must be a field of the class found there; a file never
+    names code to import.
+    """
+    if data is None:
+        return None
+    if not isinstance(data, Mapping):
+        raise InstanceError("cost", data, 'a cost is an object such as {"name": "weighted-sum", "weights": {...}}.')
+    if "name" not in data:
+        raise MissingField("cost.name", f"name one of {', '.join(costs)}.")
+    name = data["name"]
+    if not isinstance(name, str):
+        raise InstanceError("cost.name", name, f"name one of {', '.join(costs)}.")
+    try:
+        target = costs[name]
+    except UnknownName as unknown:
+        raise InstanceError("cost.name", name, str(unknown)) from None
+    offered, hints = parameter_fields(target), field_types(target)
+    given = {key: value for key, value in data.items() if key != "name"}
+    values = {}
+    for key, value in given.items():
+        if key not in offered:
+            raise InstanceError(f"cost.{key}", value, f"cost {name!r} takes {parameter_list(target)}.")
+        try:
+            values[key] = from_json(value, hints.get(key, Any))
+        except ValueError as failure:
+            raise InstanceError(f"cost.{key}", value, f"this field {failure}.") from None
+    for key, offer in offered.items():
+        if is_required(offer) and key not in given:
+            raise MissingField(f"cost.{key}", f"cost {name!r} takes {parameter_list(target)}.")
+    try:
+        cost: CostFunction = target(**values)
+    except RequestError:
+        raise
+    except (ValueError, TypeError) as failure:
+        raise InstanceError("cost", dict(data), f"cost {name!r} says: {' '.join(str(failure).split())}") from failure
+    return cost
+
+
+def cost_to_data(cost: CostFunction | None) -> dict[str, Any] | None:
+    """The form read by `cost_from_data`; a cost no registry knows cannot be written and is refused."""
+    if cost is None:
+        return None
+    name = costs.name_of(type(cost))
+    if name is None:
+        raise RequestError(
+            f"the cost {cost!r} has no name a file could use; register it first: "
+            f"optmodels.registry.costs.register('my-cost', {type(cost).__name__})."
+        )
+    return {"name": name} | {key: _plain(getattr(cost, key)) for key in parameter_fields(type(cost))}
+
+
+def measures_used(cost: CostFunction | None) -> dict[str, str]:
+    """Measures a cost says it reads, each with its place in the file; none where a cost does not say."""
+    weights, names = getattr(cost, "weights", None), getattr(cost, "measures", None)
+    if isinstance(weights, Mapping):
+        return {name: f"cost.weights.{name}" for name in weights}
+    if isinstance(names, tuple):
+        return {name: f"cost.measures[{index}]" for index, name in enumerate(names)}
+    return {}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, (tuple, list)) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

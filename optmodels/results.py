@@ -1,0 +1,276 @@
+"""Results as JSON, and back.
+
+Numbers are finite or null. A decision of more than 1e5 entries goes to a file of its own beside the result, of which
+the result tells name, rows and checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from heuristics.evaluation import Evaluation
+from heuristics.result import Result, Status, TracePoint
+
+from .errors import InstanceError, MissingField, UnreadableFile, suggestion
+from .instance import inside, read_json, write_text
+
+#: Longer decisions are written to a file of their own.
+LONGEST_DECISION = 100_000
+
+FIELDS = (
+    "format", "problem", "kind", "strategy", "parameters", "seed", "status", "objective", "bound", "gap", "decision",
+    "measures", "violations", "extra", "evaluations", "judged_in_full", "seconds",
+    "stopped_by", "checked", "versions", "trace",
+)  # fmt: skip
+
+#: What a comparison adds to the line of a run.
+FURTHER = ("key", "label", "error", "budget", "reference")
+
+
+def result_to_data(
+    result: Result, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None
+) -> dict[str, Any]:
+    """The JSON object of a result, as INSTANCES describes it.
+
+    Parameters
+    ----------
+    folder, stem
+        Where a very long decision is written, and how its file is called; by default the working directory, and
+        problem, strategy and seed.
+    """
+    evaluation = result.evaluation
+    name = stem or file_stem(result.problem, result.strategy or "decision", result.seed or 0)
+    return {
+        "format": 1,
+        "problem": result.problem,
+        "kind": result.kind,
+        "strategy": result.strategy,
+        "parameters": plain(result.parameters),
+        "seed": result.seed,
+        "status": str(result.status),
+        "objective": plain(result.objective),
+        "bound": plain(result.bound),
+        "gap": plain(result.gap()),
+        "decision": _decision_to_data(result.decision, Path(folder or "."), name),
+        "measures": {} if evaluation is None else plain(evaluation.measures),
+        "violations": {} if evaluation is None else {k: plain(v) for k, v in evaluation.violations.items() if v > 0},
+        "extra": plain(result.extra),
+        "evaluations": int(result.evaluations),
+        "judged_in_full": int(result.judged_in_full),
+        "seconds": plain(result.seconds),
+        "stopped_by": result.stopped_by,
+        "checked": bool(result.checked),
+        "versions": dict(result.versions),
+        "trace": [
+            {
+                "seconds": plain(p.seconds),
+                "evaluations": p.evaluations,
+                "objective": plain(p.objective),
+                "bound": plain(p.bound),
+            }
+            for p in result.trace
+        ],
+    }
+
+
+def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None) -> Result:
+    """Read back what `result_to_data` wrote; `InstanceError` says what is wrong with it.
+
+    Parameters
+    ----------
+    folder
+        Where files named in the result lie.
+    """
+    if not isinstance(data, Mapping):
+        raise UnreadableFile("a result is a JSON object.")
+    if data.get("format") != 1:
+        raise InstanceError("format", data.get("format"), "this version reads results of format 1.")
+    for name in ("problem", "status", "decision"):
+        if name not in data:
+            raise MissingField(name, "this is not a result as `optmodels solve --json` prints it.")
+    for name in data:
+        if name not in FIELDS and name not in FURTHER:
+            raise InstanceError(name, data[name], f"a result has no such field. {suggestion(name, FIELDS)}")
+    if data["status"] not in list(Status):
+        raise InstanceError("status", data["status"], f"a status is one of {', '.join(Status)}.")
+    decision = _decision_from_data(data["decision"], folder)
+    evaluation = None
+    if decision is not None:
+        objective = _number(data, "objective")
+        violations = {key: _finite(value, f"violations.{key}") for key, value in _object(data, "violations").items()}
+        measures = {
+            key: None if value is None else _finite(value, f"measures.{key}")
+            for key, value in _object(data, "measures").items()
+        }
+        evaluation = Evaluation(math.nan if objective is None else objective, violations, measures)
+    seed = data.get("seed")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        raise InstanceError("seed", seed, "a seed is a whole number.")
+    return Result(
+        problem=_text(data, "problem") or "",
+        status=Status(data["status"]),
+        decision=decision,
+        evaluation=evaluation,
+        bound=_number(data, "bound"),
+        stopped_by=_text(data, "stopped_by") or "complete",
+        evaluations=int(_number(data, "evaluations") or 0),
+        judged_in_full=int(_number(data, "judged_in_full") or 0),
+        seconds=_number(data, "seconds") or 0.0,
+        trace=tuple(_trace_point(point, index) for index, point in enumerate(data.get("trace") or ())),
+        extra=dict(_object(data, "extra")),
+        checked=data.get("checked") is True,
+        strategy=_text(data, "strategy"),
+        parameters=dict(_object(data, "parameters")),
+        seed=seed,
+        kind=_text(data, "kind"),
+        versions=dict(_object(data, "versions")),
+    )
+
+
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result file as `optmodels solve --json` prints it."""
+    try:
+        return result_from_data(read_json(path), folder=Path(path).parent)
+    except InstanceError as failure:
+        raise failure if failure.file else failure.at(os.fspath(path)) from None
+
+
+def write_result(result: Result, path: str | os.PathLike[str]) -> None:
+    """Write a result file, whole or not at all; a very long decision goes beside it."""
+    target = Path(path)
+    data = result_to_data(result, folder=target.parent, stem=target.stem)
+    write_text(target, json.dumps(data, allow_nan=False) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can carry it: arrays and tuples become lists, numbers that are not finite null."""
+    if value is None or (isinstance(value, (bool, str)) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy
+        return plain(value.tolist())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    return str(value)
+
+
+def file_stem(*parts: Any) -> str:
+    """Parts joined to a file name that every system takes; what was lost is told apart by a few digits of a checksum.
+
+    >>> file_stem("grid-3x4", "genetic:population=100", 2)
+    'grid-3x4_genetic-population-100_2-2e0a8a'
+    """
+    joined = "_".join(str(part) for part in parts)
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in joined).lstrip(".-")[:100]
+    if kept == joined:
+        return kept
+    return f"{kept or 'result'}-{hashlib.sha256(joined.encode('utf-8', 'replace')).hexdigest()[:6]}"
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
+    if isinstance(decision, Mapping):
+        return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
+    if not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION:
+        return plain(decision)
+    import numpy as np
+
+    values = np.asarray(decision)
+    if values.dtype == object:
+        return plain(decision)  # words of different lengths and the like have no columns
+    file = folder / f"{stem}.decision.npy"
+    temporary = file.with_name(f".{file.name}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            np.save(stream, values, allow_pickle=False)
+        os.replace(temporary, file)
+    except OSError as failure:
+        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(file)) from None
+    return {"file": file.name, "rows": len(values), "sha256": _checksum(file)}
+
+
+def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> Any:
+    if isinstance(value, list):
+        return tuple(_decision_from_data(entry, folder) if isinstance(entry, list) else entry for entry in value)
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) != {"file", "rows", "sha256"}:
+        return {key: _decision_from_data(entry, folder) for key, entry in value.items()}
+    import numpy as np
+
+    file = inside(folder, value["file"], "decision.file")
+    if not file.is_file():
+        raise InstanceError("decision.file", value["file"], "there is no such file beside the result.")
+    if _checksum(file) != value["sha256"]:
+        raise InstanceError(
+            "decision.sha256", value["sha256"], f"the file {value['file']} has changed since it was written."
+        )
+    try:
+        values = np.load(file, allow_pickle=False)
+    except (ValueError, OSError) as failure:
+        raise InstanceError("decision.file", value["file"], f"it holds no array: {failure}.") from None
+    if len(values) != value["rows"]:
+        raise InstanceError("decision.rows", value["rows"], f"the file holds {len(values)}.")
+    return values
+
+
+def _checksum(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _finite(value: Any, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InstanceError(place, value, "this is a finite number.")
+    return float(value)
+
+
+def _number(data: Mapping[str, Any], name: str) -> float | None:
+    value = data.get(name)
+    return None if value is None else _finite(value, name)
+
+
+def _text(data: Mapping[str, Any], name: str) -> str | None:
+    value = data.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InstanceError(name, value, "this is a text.")
+    return value
+
+
+def _object(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = data.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InstanceError(name, value, "this is an object.")
+    return value
+
+
+def _trace_point(point: Any, index: int) -> TracePoint:
+    if not isinstance(point, Mapping):
+        raise InstanceError(f"trace[{index}]", point, "each point of a trace is an object.")
+    return TracePoint(
+        _number(point, "seconds") or 0.0,
+        int(_number(point, "evaluations") or 0),
+        _number(point, "objective"),
+        _number(point, "bound"),
+    )
