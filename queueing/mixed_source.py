@@ -155,21 +155,23 @@ class MixedSourceQueue:
 
 
 @njit(cache=True)
-def _add_client(weights: Vector, scales: _Counts, links: Vector, others: int, offered: float) -> None:
+def _add_client(weights: Vector, scales: _Counts, links: Vector, others: int, offered: float, settle: bool) -> None:
     """Multiply one client into the weights of 0..others, which become those of 0..others + 1.
 
     The true weight of j is weights[j] * _SCALE ** scales[j], up to a common factor: for large crowds the weights span
     more than doubles can, and small ones may grow to be the largest later on. links[j] is what a unit of
-    weights[j - 1] adds to weights[j], the quotient of the two scales included.
+    weights[j - 1] adds to weights[j], the quotient of the two scales included. Scales are set anew after every eighth
+    client, or at once to `settle`: clients that come in the order of their think times multiply a weight by R + 1 at
+    most, but one that thinks much less than those before it may multiply it by far more.
     """
-    # (a + z) / (a + 1) in place of 1 + z / a: no pass multiplies the largest weight by more than R, however small a.
+    # (a + z) / (a + 1) in place of 1 + z / a: only proportions count, and neither factor can overflow.
     stay, join = offered / (1.0 + offered), 1.0 / (1.0 + offered)
     top = others + 1
     scales[top] = scales[others]
     for j in range(top, 0, -1):
         weights[j] = stay * weights[j] + join * links[j] * weights[j - 1]
     weights[0] *= stay
-    if top % 16 == 0:
+    if settle or top % 8 == 0:
         for j in range(top + 1):
             shift = 0
             if weights[j] > 1 / _MIDDLE:
@@ -196,6 +198,7 @@ def _mixed_kernel(
     late = np.full((rows, classes), np.nan)
     busy = np.zeros(rows)
     offered = rate * times
+    order = np.argsort(times)
     work = rate * delay
     tails = delay_tails(work, processors, largest) if work >= 0 else np.zeros(0)
     ratios = np.zeros(largest + 1)
@@ -211,9 +214,9 @@ def _mixed_kernel(
         base_scales[:size] = 0
         base_links[:size] = ratios[:size]
         shared = 0
-        for c in range(classes):
+        for c in order:
             for _ in range(populations[row, c] - 1):
-                _add_client(base, base_scales, base_links, shared, offered[c])
+                _add_client(base, base_scales, base_links, shared, offered[c], False)
                 shared += 1
         for tagged in range(classes):
             if populations[row, tagged] == 0:
@@ -222,9 +225,9 @@ def _mixed_kernel(
             scales[:size] = base_scales[:size]
             links[:size] = base_links[:size]
             others = shared
-            for c in range(classes):
+            for c in order:
                 if c != tagged and populations[row, c] > 0:
-                    _add_client(weights, scales, links, others, offered[c])
+                    _add_client(weights, scales, links, others, offered[c], True)
                     others += 1
             most = scales[: others + 1].max()
             total = departures = tail = 0.0
