@@ -30,6 +30,15 @@ def whole(name: str, value: SupportsIndex, *, least: int) -> int:
     return number
 
 
+def comparable(service_rate: float, think_time: float) -> None:
+    """Refuse a rate and a time whose product a double cannot hold."""
+    if not 1e-250 < service_rate * think_time < 1e250:
+        raise ValueError(
+            f"service_rate x think_time must be between 1e-250 and 1e250, but it is {service_rate * think_time!r}; "
+            "give rates and times that are nearer to one another."
+        )
+
+
 def _is_number(value: object) -> bool:
     try:
         float(value)  # type: ignore[arg-type]

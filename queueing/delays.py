@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+#: Limits of more mean service times than this are not told apart; s times as much must still be a double.
+LONGEST_WORK = 1e250
+
 
 @njit(cache=True)
 def poisson_log_mass(count: int, mean: float) -> float:
@@ -38,7 +41,7 @@ def poisson_log_mass(count: int, mean: float) -> float:
 def poisson_masses(mean: float, size: int) -> Vector:
     """P(Poisson(mean) = k) for k < size, by ratios from the most likely k on (no underflow where it matters)."""
     masses = np.zeros(size)
-    start = int(min(math.floor(mean), size - 1))
+    start = size - 1 if mean >= size - 1 else int(mean)
     masses[start] = math.exp(poisson_log_mass(start, mean))
     for k in range(start + 1, size):
         masses[k] = masses[k - 1] * mean / k

@@ -28,11 +28,14 @@ import numpy as np
 from numba import njit
 from scipy.special import gammaincc
 
-from .checks import not_negative, positive, whole
-from .delays import Vector, delay_tails, poisson_log_mass
+from .checks import comparable, not_negative, positive, whole
+from .delays import LONGEST_WORK, Vector, delay_tails, poisson_log_mass
 
 #: `largest_population` looks no further: a queue good for more clients is said to be good for this many.
 POPULATION_CAP = 10_000_000
+
+#: Most clients of a queue with one processor; with more processors, whose states are summed, `POPULATION_CAP`.
+CLIENT_CAP = 10**12
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,20 @@ class FiniteSourceQueue:
         object.__setattr__(self, "service_rate", positive("service_rate", self.service_rate))
         object.__setattr__(self, "think_time", positive("think_time", self.think_time))
         object.__setattr__(self, "processors", whole("processors", self.processors, least=1))
-        if not 0 < self._offered < math.inf:
-            raise ValueError(
-                f"service_rate x think_time must be a finite number above 0, but it is {self._offered!r}; "
-                "give rates and times in a unit nearer to one another."
-            )
+        comparable(self.service_rate, self.think_time)
 
     @property
     def _offered(self) -> float:
         return self.service_rate * self.think_time
+
+    def _checked(self, clients: int) -> int:
+        number, most = whole("clients", clients, least=1), CLIENT_CAP if self.processors == 1 else POPULATION_CAP
+        if number > most:
+            raise ValueError(
+                f"At most {most} clients can be asked about with {self.processors} processors, but {number} came; "
+                "ask about fewer."
+            )
+        return number
 
     def throughput_per_client(self, clients: int) -> float:
         """Answers a client gets per unit of time, 1 / (m + E[W]) (equation 4)."""
@@ -77,7 +85,7 @@ class FiniteSourceQueue:
 
     def mean_delay(self, clients: int) -> float:
         """Mean time E[W] a request spends at the server, service included: 1/throughput - m without cancellation."""
-        clients = whole("clients", clients, least=1)
+        clients = self._checked(clients)
         if self.processors == 1:
             return float(_mean_work(clients, self._offered)) / self.service_rate
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
@@ -85,8 +93,8 @@ class FiniteSourceQueue:
 
     def delay_probability(self, clients: int, delay: float) -> float:
         """P(W > delay), the service included (equation 5)."""
-        clients = whole("clients", clients, least=1)
-        work = not_negative("delay", delay) * self.service_rate
+        clients = self._checked(clients)
+        work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
         if self.processors == 1:
             return _gamma_tail_ratio(clients, self._offered, work)
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)

@@ -28,8 +28,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import not_negative, positive, whole
-from .delays import Vector, delay_tails
+from .checks import comparable, not_negative, positive, whole
+from .delays import LONGEST_WORK, Vector, delay_tails
 
 #: Most clients at one server; the work grows with their square, and takes about half a second here.
 CLIENT_LIMIT = 20_000
@@ -42,6 +42,9 @@ _Counts = NDArray[np.int64]
 # Weights are kept between _MIDDLE and 1 / _MIDDLE, powers of two so that scaling is exact.
 _SCALE = 2.0**512
 _MIDDLE = 2.0**-256
+
+# A client who thinks this many service times is never met, and one who thinks 1 / this always: no digit shows more.
+_EXTREME = 1e25
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,8 @@ class MixedSourceQueue:
         object.__setattr__(self, "processors", whole("processors", self.processors, least=1))
         if not self.think_times:
             raise ValueError("think_times must name at least one class, but it is empty; give one time for each class.")
+        for time in self.think_times:
+            comparable(self.service_rate, time)
 
     def measures(self, populations: Sequence[int], delay: float | None = None) -> MixedSourceMeasures:
         """Measures with populations[c] clients of class c.
@@ -162,7 +167,7 @@ def _add_client(weights: Vector, scales: _Counts, links: Vector, others: int, of
     more than doubles can, and small ones may grow to be the largest later on. links[j] is what a unit of
     weights[j - 1] adds to weights[j], the quotient of the two scales included. Scales are set anew after every eighth
     client, or at once to `settle`: clients that come in the order of their think times multiply a weight by R + 1 at
-    most, but one that thinks much less than those before it may multiply it by far more.
+    most, but one that thinks much less than those before it may multiply it by 1e50 or so. No weight becomes 0.
     """
     # (a + z) / (a + 1) in place of 1 + z / a: only proportions count, and neither factor can overflow.
     stay, join = offered / (1.0 + offered), 1.0 / (1.0 + offered)
@@ -173,15 +178,11 @@ def _add_client(weights: Vector, scales: _Counts, links: Vector, others: int, of
     weights[0] *= stay
     if settle or top % 8 == 0:
         for j in range(top + 1):
-            shift = 0
-            if weights[j] > 1 / _MIDDLE:
-                shift = 1
-            elif 0 < weights[j] < _MIDDLE:
-                shift = -1
-            if shift != 0:
-                factor = _SCALE if shift < 0 else 1 / _SCALE
+            while weights[j] < _MIDDLE or weights[j] > 1 / _MIDDLE:
+                down = weights[j] > 1
+                factor = 1 / _SCALE if down else _SCALE
                 weights[j] *= factor
-                scales[j] += shift
+                scales[j] += 1 if down else -1
                 links[j] *= factor
                 if j < top:
                     links[j + 1] /= factor
@@ -197,9 +198,9 @@ def _mixed_kernel(
     mean_delay = np.full((rows, classes), np.nan)
     late = np.full((rows, classes), np.nan)
     busy = np.zeros(rows)
-    offered = rate * times
+    offered = np.minimum(np.maximum(rate * times, 1 / _EXTREME), _EXTREME)
     order = np.argsort(times)
-    work = rate * delay
+    work = min(rate * delay, LONGEST_WORK)
     tails = delay_tails(work, processors, largest) if work >= 0 else np.zeros(0)
     ratios = np.zeros(largest + 1)
     for j in range(1, largest + 1):

@@ -12,6 +12,7 @@ from scipy.linalg import expm
 
 from queueing import POPULATION_CAP, FiniteSourceQueue
 from queueing.delays import delay_tails, poisson_masses
+from queueing.finite_source import _seen_by_arrival
 
 rates = st.floats(0.05, 200.0)
 crowds = st.integers(1, 120)
@@ -152,8 +153,6 @@ def test_a_million_clients_are_answered_finitely(processors: int, think: float) 
 
 @pytest.mark.parametrize(("clients", "offered"), [(10, 4.0), (500, 450.0), (500, 3e3), (4000, 4000.0)])
 def test_one_processor_is_the_case_s_equal_to_one_of_many(clients: int, offered: float) -> None:
-    from queueing.finite_source import _seen_by_arrival
-
     queue = FiniteSourceQueue(2.0, offered / 2.0)
     seen = _seen_by_arrival(clients - 1, offered, 1)
     assert np.dot(seen, 1 + np.arange(clients)) / 2.0 == pytest.approx(queue.mean_delay(clients), rel=1e-12)
@@ -305,6 +304,25 @@ def test_nonsense_parameters_are_refused_in_a_sentence(arguments: dict, sentence
 def test_limits_that_limit_nothing_are_refused_in_a_sentence(limits: dict, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         FiniteSourceQueue(1.0, 1.0).largest_population(**limits)
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_more_clients_than_can_be_asked_about_are_refused_in_a_sentence(processors: int) -> None:
+    with pytest.raises(ValueError, match=r"At most 10+ clients can be asked about"):
+        FiniteSourceQueue(1.0, 1.0, processors).mean_delay(10**19)
+
+
+@pytest.mark.parametrize("processors", [1, 2, 5])
+@pytest.mark.parametrize("rate", [1e-120, 1.0, 1e120])
+@pytest.mark.parametrize("think", [1e-120, 1.0, 1e120])
+def test_rates_and_times_of_any_size_are_answered(rate: float, think: float, processors: int) -> None:
+    queue = FiniteSourceQueue(rate, think, processors)
+    assert 0 < queue.throughput_per_client(50) <= 1 / think
+    assert 1 <= queue.mean_delay(50) * rate <= 50
+    assert 0 < queue.utilisation(50) <= 1
+    for delay in (0.0, 1e-300, 1 / rate, 1e308):
+        assert 0 <= queue.delay_probability(50, delay) <= 1
+    assert queue.delay_probability(50, 1e308) == 0
 
 
 @pytest.mark.parametrize("clients", [0, -3, 2.5, True])

@@ -141,6 +141,18 @@ def test_classes_of_very_different_pace_keep_their_digits() -> None:
         assert measures.mean_delay == pytest.approx(mean_value_analysis(50.0, arranged, counts)[1], rel=1e-12)
 
 
+@pytest.mark.parametrize("processors", [1, 3])
+def test_think_times_of_any_size_are_answered(processors: int) -> None:
+    times, populations = (1e-120, 1e-12, 1.0, 1e12, 1e120), (30, 20, 10, 20, 30)
+    measures = MixedSourceQueue(2.0, times, processors).measures(populations, 1e308)
+    for tagged in range(5):
+        others = [Fraction(times[c]) for c in range(5) for _ in range(populations[c] - (c == tagged))]
+        mean = exact_mean_delay(Fraction(2), others, processors)
+        assert measures.mean_delay[tagged] == pytest.approx(float(mean), rel=1e-12)
+    assert measures.utilisation == pytest.approx(1.0, rel=1e-12)
+    assert measures.delay_probability == (0.0,) * 5
+
+
 def test_many_populations_at_once_are_the_single_ones() -> None:
     queue = MixedSourceQueue(50.0, (0.5, 0.52, 0.54), 2)
     populations = np.random.default_rng(3).integers(0, 20, size=(40, 3))
@@ -209,6 +221,7 @@ def test_a_simulation_agrees_within_its_confidence_interval() -> None:
     [
         (lambda: MixedSourceQueue(1.0, ()), "think_times must name at least one class"),
         (lambda: MixedSourceQueue(1.0, (1.0, 0.0)), "think_times must be a finite number above 0, but it is 0.0"),
+        (lambda: MixedSourceQueue(1e200, (1.0, 1e200)), "service_rate x think_time must be between"),
         (lambda: MixedSourceQueue(-1.0, (1.0,)), "service_rate must be a finite number above 0"),
         (lambda: MixedSourceQueue(1.0, (1.0,), 0), "processors must be a whole number of at least 1"),
         (lambda: MixedSourceQueue(1.0, (1.0,)).measures((1, 2)), "one count for each of the 1 think times, but 2 came"),
