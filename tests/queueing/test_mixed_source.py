@@ -143,7 +143,7 @@ def test_classes_of_very_different_pace_keep_their_digits() -> None:
 
 @pytest.mark.parametrize("processors", [1, 3])
 def test_think_times_of_any_size_are_answered(processors: int) -> None:
-    times, populations = (1e-120, 1e-12, 1.0, 1e12, 1e120), (30, 20, 10, 20, 30)
+    times, populations = (1e-120, 1e-12, 1.0, 1e12, 1e120), (12, 10, 6, 10, 12)
     measures = MixedSourceQueue(2.0, times, processors).measures(populations, 1e308)
     for tagged in range(5):
         others = [Fraction(times[c]) for c in range(5) for _ in range(populations[c] - (c == tagged))]
