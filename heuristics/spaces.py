@@ -404,7 +404,7 @@ class Words:
         return _least_rotation((word * (length // len(word) + 1))[:length])
 
     def _count(self, length: int) -> int:
-        return sum(_totient(d) * self.alphabet ** (length // d) for d in _divisors(length)) // length
+        return sum(_totient(d) * int(self.alphabet ** (length // d)) for d in _divisors(length)) // length
 
     def _moves(self, word: Integers) -> list[tuple[str, int, int]]:
         length = len(word)
@@ -507,7 +507,7 @@ def _whole(name: str, value: Any, least: int | None = None) -> int:
     """`value` as a Python integer, or an error that says what `name` must be."""
     rule = "a whole number" if least is None else f"a whole number, {least} or more"
     try:
-        number = int(index(value))
+        number: int = index(value)
     except TypeError:
         raise ValueError(f"{name} must be {rule}, got {value!r}.") from None
     if isinstance(value, bool) or (least is not None and number < least):
