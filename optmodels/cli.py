@@ -19,17 +19,22 @@ import typer
 
 from . import __version__
 from .cli_arguments import parse_decision, spread
-from .cli_output import (
-    columns,
-    print_evaluation,
-    print_json,
-    print_result,
-    run_progress,
-    say,
+from .cli_options import (
+    ANSWERED,
+    DEFECT,
+    NOT_UNDERSTOOD,
+    NOTHING_FEASIBLE,
+    Evaluations,
+    File,
+    Json,
+    Seconds,
+    Seed,
+    StrategyName,
 )
+from .cli_output import print_evaluation, print_json, print_result, run_progress, say
+from .cli_studies import add_to
 from .errors import InstanceError, RequestError
-
-ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
+from .tables import columns
 
 app = typer.Typer(
     name="optmodels",
@@ -40,16 +45,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on stdout.")]
-Seconds = Annotated[
-    float | None, typer.Option(metavar="S", help="Time limit of a run; imports and compilation excluded.")
-]
-Evaluations = Annotated[int | None, typer.Option(metavar="E", help="Most decisions a run may judge.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")]
-StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`.")]
-Workers = Annotated[int, typer.Option(metavar="W", help="Processes that share the runs.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -346,15 +341,14 @@ def plot(
     Example: optmodels plot instances/placement/gautam-11x22.json --result answer.json --out placement.svg
     """
     from . import instance as instances
+    from .plots import plot_problem
     from .results import read_result, result_to_data
 
-    if Path(out).suffix.lower() not in (".svg", ".png"):
-        raise RequestError(f"pictures are written as .svg or .png, got {out!r}.")
-    if not Path(out).absolute().parent.is_dir():
-        raise RequestError(f"{out}: there is no such folder.")
     problem = instances.load(file)
     answer = None if result is None else result_to_data(read_result(result))
-    _plots().plot_problem(problem, answer, Path(out))
+    if answer is not None and answer["problem"] != problem.name:
+        raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
+    plot_problem(problem, answer, out)
     if json:
         print_json({"file": out})
     else:
@@ -362,13 +356,4 @@ def plot(
     return ANSWERED
 
 
-def _plots() -> Any:
-    try:
-        import matplotlib  # noqa: F401 - only to name the extra if it is not there
-
-        from . import plots
-    except ImportError as failure:
-        if (failure.name or "").partition(".")[0] != "matplotlib":
-            raise
-        raise RequestError("pictures need matplotlib; install it with: pip install 'optmodels[plots]'.") from None
-    return plots
+add_to(app)

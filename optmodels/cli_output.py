@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from .tables import columns, number
 
 if TYPE_CHECKING:
     from heuristics.oracle import Progress
@@ -26,22 +27,6 @@ def say(sentence: str) -> None:
 def print_json(value: Any) -> None:
     """JSON, and nothing else, on stdout."""
     print(json.dumps(value, allow_nan=False))
-
-
-def number(value: Any) -> str:
-    """A number for people, a dash where there is none."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Rows of text aligned in columns."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    return "\n".join(
-        (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
-        for row in rows
-    )
 
 
 def print_result(result: Result, data: Mapping[str, Any]) -> None:
@@ -113,7 +98,7 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
 
 
 @contextlib.contextmanager
-def batch_progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[int, str], None] | None]:
+def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
     """A bar on the terminal that follows many runs; nothing where stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -125,5 +110,5 @@ def batch_progress(total: int, *, quiet: bool = False) -> Iterator[Callable[[int
 
     parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda done, label: bar.update(task, completed=done, description=escape(label))
+        task = bar.add_task(label, total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=escape(what))

@@ -200,15 +200,15 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     return made
 
 
-def build(target: Any, given: Mapping[str, str], noun: str) -> Any:
-    """Make an object of a dataclass from parameters written as text.
+def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
+    """Make an object of a dataclass from its parameters, as text or as they are.
 
     Parameters
     ----------
     target
         A dataclass; its fields are the parameters.
     given
-        Field name to text, converted as the annotation of the field says.
+        Field name to value; a text is converted as the annotation of the field says.
     noun
         What is made, for the sentences: ``strategy 'genetic'``.
     """
@@ -223,7 +223,7 @@ def build(target: Any, given: Mapping[str, str], noun: str) -> Any:
     values = {}
     for key, text in given.items():
         try:
-            values[key] = from_text(text, hints.get(key, Any))
+            values[key] = from_text(text, hints.get(key, Any)) if isinstance(text, str) else text
         except ValueError as failure:
             raise RequestError(f"{noun}: parameter {key!r} {failure}, got {text!r}.") from None
     try:
@@ -271,7 +271,7 @@ def from_text(text: str, annotation: Any) -> Any:
     if type(None) in options and text.lower() in ("none", "null"):
         return None
     rules = []
-    for option in sorted(options, key=_preference):
+    for option in sorted((option for option in options if option is not type(None)), key=_preference):
         try:
             return _from_text(text, option)
         except ValueError as failure:

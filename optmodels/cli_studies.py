@@ -1,0 +1,170 @@
+"""Commands that make many runs, or make instances: compare, sweep, generate."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .cli_arguments import parse_options
+from .cli_options import (
+    ANSWERED,
+    NOTHING_FEASIBLE,
+    Evaluations,
+    File,
+    Json,
+    Seconds,
+    Seed,
+    StrategyName,
+    Workers,
+)
+from .cli_output import batch_progress, print_json, say
+from .errors import RequestError
+
+
+def compare(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Instance files.")],
+    strategies: Annotated[
+        list[str], typer.Option("--strategies", metavar="A B C", help="Strategies, NAME[:p=v,...] each.")
+    ],
+    seeds: Annotated[int, typer.Option(metavar="N", help="Runs of each strategy that draws random numbers.")] = 1,
+    seconds: Seconds = None,
+    evaluations: Evaluations = None,
+    workers: Workers = 1,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Folder for runs, tables and best answers.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip the runs that --out holds already.")] = False,
+    json: Json = False,
+) -> int:
+    """Run several strategies on several instances, under one budget.
+
+    A strategy that cannot take an instance gives a line that says so. Ctrl-C keeps what is finished.
+
+    Example: optmodels compare instances/placement/gautam-*.json --strategies highs dejavu genetic --seeds 5 --seconds
+    10
+    """
+    from . import comparing
+
+    with batch_progress("comparing", quiet=json) as progress:
+        comparison = comparing.compare(
+            files,
+            strategies,
+            seeds=seeds,
+            seconds=seconds,
+            evaluations=evaluations,
+            workers=workers,
+            out=out,
+            resume=resume,
+            progress=progress,
+        )
+    if json:
+        print_json(comparison.to_data())
+    else:
+        print(comparison.table())
+    if not comparison.complete:
+        say(f"interrupted: {len(comparison.runs)} runs are finished.")
+    return ANSWERED if comparison.runs else NOTHING_FEASIBLE
+
+
+def sweep(
+    file: File,
+    vary: Annotated[
+        list[str], typer.Option(metavar="PATH=VALUES", help="data.capacity=1..30, a..b..step, or x,y,z; repeatable.")
+    ],
+    strategy: StrategyName,
+    seconds: Seconds = None,
+    evaluations: Evaluations = None,
+    seed: Seed = 0,
+    workers: Workers = 1,
+    out: Annotated[
+        str | None, typer.Option(metavar="F.csv", help="One line per point; points in it are not run again.")
+    ] = None,
+    plot: Annotated[str | None, typer.Option(metavar="F.svg", help="Draw the objective over the first path.")] = None,
+    json: Json = False,
+) -> int:
+    """Solve an instance with some of its values varied: a parameter study.
+
+    Several --vary make all combinations. A sweep that was ended goes on from its CSV file.
+
+    Example: optmodels sweep instances/placement/gautam-6x6.json --vary data.service_rate=40..60..5 --strategy annealing
+    """
+    from . import sweeping
+
+    if plot:
+        from .plot_canvas import check_path, house_style
+
+        check_path(plot)
+        with house_style():  # a missing extra is told before the work is done
+            pass
+    with batch_progress("sweeping", quiet=json) as progress:
+        study = sweeping.sweep(
+            file,
+            vary,
+            strategy,
+            seconds=seconds,
+            evaluations=evaluations,
+            seed=seed,
+            workers=workers,
+            out=out,
+            progress=progress,
+        )
+    if plot and study.points:
+        sweeping.plot_sweep(study, plot)
+    if json:
+        print_json(study.to_data())
+    else:
+        print(study.table())
+    if not study.complete:
+        say(f"interrupted: {len(study.points)} points are finished.")
+    return ANSWERED if any(point.record["objective"] is not None for point in study.points) else NOTHING_FEASIBLE
+
+
+def generate(
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of problem, see `optmodels list`.")],
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the instance goes; else to stdout.")] = None,
+    json: Json = False,
+) -> int:
+    """Make a seeded random instance.
+
+    Further options depend on the kind; `optmodels list placement` tells them.
+
+    Examples: optmodels generate placement --rows 8 --columns 8 --seed 1 --demand-law cluster --out 8x8.json;
+    optmodels generate placement --network gabriel --nodes 50 --out gabriel.json
+    """
+    from .generating import generate as make
+    from .instance import pretty, write
+
+    instance = make(kind, **parse_options(context.args))
+    if out is None:
+        print(pretty(instance.to_data()))
+        return ANSWERED
+    if Path(out).is_dir():
+        raise RequestError(f"{out}: this is a directory; name a file.")
+    write(instance, out)
+    if json:
+        print_json({"file": os.fspath(out), "kind": instance.kind, "name": instance.name})
+    else:
+        say(f"wrote {out}")
+    return ANSWERED
+
+
+def schema() -> int:
+    """JSON Schema of instance files, for editors and other programs.
+
+    Example: optmodels schema > instance.schema.json
+    """
+    from .instance import pretty
+    from .instance import schema as envelope
+
+    print(pretty(envelope()))
+    return ANSWERED
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the commands of this file to the command line."""
+    app.command()(compare)
+    app.command()(sweep)
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(generate)
+    app.command()(schema)

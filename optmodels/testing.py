@@ -1,0 +1,283 @@
+"""Checks that any problem must pass, for us and for third parties.
+
+::
+
+    from optmodels.testing import check_problem
+
+    def test_my_problem_keeps_the_house_rules():
+        check_problem(MyProblem(...))
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from heuristics.evaluation import Decision, Evaluation
+from heuristics.oracle import agree
+from heuristics.protocols import Batch, Bounded, Describing, Incremental, Problem, Repairable, Space
+from heuristics.result import Status
+
+from .results import plain
+from .solving import has_objective
+
+#: Spaces up to this size are enumerated and their optimum compared with that of the integer program.
+ENUMERABLE = 4096
+
+
+def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, seed: int = 0) -> None:
+    """Assert that a problem keeps the rules of the house.
+
+    It is pure (the same answer twice, nothing changed by asking, the same after pickling), survives the way to a file
+    and back, its space is consistent, its evaluations are finite and its measures are those it announces. Where it
+    offers more, a walk, a batch, a repair, a bound, an integer program, these agree with its evaluator.
+
+    Parameters
+    ----------
+    problem
+        Of any kind.
+    decisions
+        Random decisions that are looked at.
+    steps
+        Length of the random walk.
+    seed
+        Of the random decisions.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence on the first rule that is broken.
+    """
+    assert isinstance(problem, Problem), f"{problem!r} needs a name, a space and a method 'evaluate'."
+    assert isinstance(problem.name, str) and problem.name, f"a problem's name is a text, got {problem.name!r}."
+    rng = np.random.default_rng(seed)
+    check_space(problem.space, rng, decisions)
+    sample = [problem.space.check(problem.space.sample(rng)) for _ in range(decisions)]
+    _check_evaluations(problem, sample)
+    _check_purity(problem, sample)
+    _check_file(problem, sample)
+    if isinstance(problem, Describing):
+        _check_description(problem, sample)
+    if isinstance(problem, Batch):
+        _check_batch(problem, sample)
+    if isinstance(problem, Incremental):
+        _check_walk(problem, sample[0], rng, steps)
+    if isinstance(problem, Repairable):
+        for decision in sample:
+            repaired = problem.repair(decision, rng)
+            assert repaired in problem.space, f"repair({decision}) gives {repaired}, which is not in the space."
+    if has_objective(problem):
+        _check_bound(problem, sample)
+        _check_program(problem)
+
+
+def check_space(space: Space, rng: np.random.Generator, count: int = 20) -> None:
+    """Assert that what a space says and does fits together."""
+    assert isinstance(space, Space), f"{space!r} lacks something of heuristics.Space."
+    assert space.size > 0, f"the space {space!r} is empty."
+    for _ in range(count):
+        first, second = space.sample(rng), space.sample(rng)
+        near = space.neighbour(first, rng)
+        for made, how in (
+            (first, "sample"),
+            (near, "neighbour"),
+            *((c, "crossover") for c in space.crossover(first, second, rng)),
+        ):
+            assert made in space, f"{how} made {made!r}, which is not in the space {space!r}."
+            checked = space.check(made)
+            assert _same(checked, made), f"check changes {made!r}, made by {how}, to {checked!r}."
+        for beside in islice(space.neighbours(first), 5):
+            assert beside in space, f"neighbours made {beside!r}, which is not in the space {space!r}."
+    assert object() not in space, f"the space {space!r} takes any object for a decision."
+    if space.size <= ENUMERABLE:
+        listed = list(space)
+        assert len(listed) == space.size, f"the space says it has {space.size} decisions and lists {len(listed)}."
+        assert len(set(listed)) == len(listed), f"the space {space!r} lists a decision twice."
+
+
+# -- one rule each ----------------------------------------------------------------------------------------------------
+
+
+def _check_evaluations(problem: Problem, sample: list[Decision]) -> None:
+    names = getattr(problem, "measure_names", None)
+    for decision in sample:
+        evaluation = problem.evaluate(decision)
+        assert isinstance(evaluation, Evaluation), f"evaluate returns {type(evaluation).__name__}, not an Evaluation."
+        if has_objective(problem):
+            assert math.isfinite(evaluation.objective), f"the objective of {decision} is {evaluation.objective}."
+        for name, amount in evaluation.violations.items():
+            assert math.isfinite(amount) and amount >= 0, f"violation {name!r} of {decision} is {amount}."
+        for name, value in evaluation.measures.items():
+            assert value is None or math.isfinite(value), (
+                f"measure {name!r} of {decision} is {value}; None is for undefined."
+            )
+        if names is not None:
+            found = tuple(evaluation.measures)
+            assert set(found) == set(names), f"measures of {decision} are {found}, announced are {tuple(names)}."
+        if not evaluation.feasible:
+            higher = evaluation.penalised > evaluation.objective or math.isnan(evaluation.objective)
+            assert higher, f"{decision} breaks constraints at no penalty."
+
+
+def _check_purity(problem: Problem, sample: list[Decision]) -> None:
+    before = _shown(problem)
+    answers = [problem.evaluate(decision) for decision in sample]
+    for decision, answer in zip(reversed(sample), reversed(answers), strict=True):
+        _assert_equal(problem.evaluate(decision), answer, f"{decision} judged twice gives two answers")
+    assert _shown(problem) == before, "asking about decisions changes the problem."
+    travelled = pickle.loads(pickle.dumps(problem))
+    for decision, answer in zip(sample, answers, strict=True):
+        _assert_equal(travelled.evaluate(decision), answer, f"{decision} is judged otherwise after pickling")
+        back = pickle.loads(pickle.dumps(answer))
+        _assert_equal(back, answer, f"the evaluation of {decision} does not survive pickling")
+
+
+def _check_file(problem: Any, sample: list[Decision]) -> None:
+    if not hasattr(problem, "to_data"):
+        assert not hasattr(problem, "kind"), f"kind {problem.kind!r} needs to_data and from_data to live in files."
+        return
+    data = problem.to_data()
+    written = json.loads(json.dumps(data, allow_nan=False))
+    assert written == data, "to_data gives something that JSON changes (tuples, whole numbers as keys, numpy scalars)."
+    limits = {"limits": problem.limits} if hasattr(problem, "limits") else {}
+    again = type(problem).from_data(written, name=problem.name, cost=getattr(problem, "cost", None), **limits)
+    assert again.name == problem.name, f"from_data forgets the name: {again.name!r}."
+    assert again.to_data() == data, "reading and writing again gives other data."
+    for decision in sample:
+        _assert_equal(
+            again.evaluate(decision), problem.evaluate(decision), f"{decision} is judged otherwise after a file"
+        )
+
+
+def _check_description(problem: Describing, sample: list[Decision]) -> None:
+    names: set[str] | None = None
+    for decision in sample:
+        described = problem.describe(decision)
+        json.dumps(plain(described), allow_nan=False)
+        assert names is None or set(described) == names, f"describe({decision}) tells other things than for others."
+        names = set(described)
+        clash = names & set(problem.evaluate(decision).measures)
+        assert not clash, f"describe and the measures share the names {sorted(clash)}."
+        assert _plain_equal(described, problem.describe(decision)), f"describe({decision}) gives two answers."
+
+
+def _check_batch(problem: Batch, sample: list[Decision]) -> None:
+    answers = list(problem.evaluate_many(sample))
+    assert len(answers) == len(sample), f"evaluate_many answers {len(answers)} of {len(sample)} decisions."
+    for decision, answer in zip(sample, answers, strict=True):
+        _assert_equal(answer, problem.evaluate(decision), f"evaluate_many and evaluate differ on {decision}")
+
+
+def _check_walk(problem: Incremental, start: Decision, rng: np.random.Generator, steps: int) -> None:
+    walk = problem.start(start)
+    assert _same(walk.current, start), f"a walk from {start} stands on {walk.current}."
+    moves = walk.draw(rng, steps)
+    for move in moves:
+        for index in (int(i) for i in move if i >= 0):
+            before, level = walk.current, walk.penalised
+            change = walk.flip(index)
+            _assert_step(problem, walk, f"after flip {index} of {before}")
+            assert agree(level + change, walk.penalised), (
+                f"flip {index} of {before} reports {change}, not the change it makes."
+            )
+    here, level = walk.current, walk.penalised
+    if len(moves):
+        index = int(moves[0][0])
+        walk.flip(index)
+        walk.flip(index)
+        assert _same(walk.current, here) and agree(walk.penalised, level), f"flipping {index} twice does not return."
+        followed = walk.follow(walk.draw(rng, steps), np.full(steps, np.inf), math.inf)
+        _assert_step(problem, walk, "after following moves")
+        if followed.best is not None:
+            judged = problem.evaluate(problem.space.check(followed.best))
+            lowest = followed.lowest
+            fits = judged.feasible and lowest is not None and agree(judged.objective, lowest)
+            assert fits, f"follow calls {followed.best} the best with {lowest}, the evaluator finds {judged.objective}."
+
+
+def _check_bound(problem: Problem, sample: list[Decision]) -> None:
+    if not isinstance(problem, Bounded):
+        return
+    bound = problem.lower_bound()
+    assert not math.isnan(bound), "the lower bound is not a number."
+    for decision in sample:
+        judged = problem.evaluate(decision)
+        below = judged.feasible and judged.objective < bound - 1e-9 * max(1.0, abs(bound))
+        assert not below, f"{decision} has the objective {judged.objective}, below the bound {bound}."
+
+
+def _check_program(problem: Problem) -> None:
+    """Compare enumeration and the integer program where both can be had."""
+    if not (hasattr(problem, "to_pyomo") and hasattr(problem, "from_pyomo")) or problem.space.size > ENUMERABLE:
+        return
+    from heuristics.exhaustive import Exhaustive
+    from heuristics.running import refusal, run
+
+    from .mip import Highs
+
+    if refusal(problem, Highs()):
+        return
+    listed, solved = run(problem, Exhaustive()), run(problem, Highs())
+    proved = (Status.OPTIMAL, Status.INFEASIBLE)
+    assert solved.status in proved, f"the integer program of {problem.name} is not solved: {solved}."
+    assert solved.status == listed.status, f"enumeration says {listed.status}, the integer program {solved.status}."
+    if listed.objective is not None and solved.objective is not None:
+        same = agree(listed.objective, solved.objective)
+        assert same, f"the optimum is {listed.objective} by enumeration, {solved.objective} by the integer program."
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _assert_step(problem: Problem, walk: Any, when: str) -> None:
+    judged = problem.evaluate(problem.space.check(walk.current))
+    assert judged.feasible == walk.feasible, (
+        f"{when} the walk says feasible: {walk.feasible}, the evaluator {judged.feasible}."
+    )
+    same = agree(judged.penalised, walk.penalised)
+    assert same, f"{when} the walk stands at {walk.penalised}, the evaluator at {judged.penalised}."
+
+
+def _assert_equal(first: Evaluation, second: Evaluation, sentence: str) -> None:
+    same = (
+        _close(first.objective, second.objective)
+        and _all_close(first.violations, second.violations)
+        and _all_close(first.measures, second.measures)
+    )
+    assert same, f"{sentence}: {_told(first)} and {_told(second)}."
+
+
+def _all_close(first: Any, second: Any) -> bool:
+    return set(first) == set(second) and all(_close(first[name], second[name]) for name in first)
+
+
+def _close(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(first) and math.isnan(second))
+
+
+def _told(evaluation: Evaluation) -> str:
+    parts = {"violations": dict(evaluation.violations), "measures": dict(evaluation.measures)}
+    return f"objective {evaluation.objective}, {parts}"
+
+
+def _shown(problem: Any) -> Any:
+    """What can be seen of a problem from outside; without a file form, its fields."""
+    if hasattr(problem, "to_data"):
+        return json.dumps(plain(problem.to_data()), sort_keys=True)
+    fields = getattr(problem, "__dataclass_fields__", None)
+    return repr({name: getattr(problem, name) for name in fields}) if fields else problem.name
+
+
+def _plain_equal(first: Any, second: Any) -> bool:
+    return json.dumps(plain(first), sort_keys=True) == json.dumps(plain(second), sort_keys=True)
+
+
+def _same(first: Any, second: Any) -> bool:
+    return bool(np.array_equal(first, second)) if isinstance(first, np.ndarray) else bool(first == second)
