@@ -94,9 +94,11 @@ def _draw_limit(
     """A line at the limit, and one at the largest crowd that keeps it, where it is in the picture."""
     axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words}", gid="limit")
     left, right = axes.get_xlim()
-    if left <= largest <= right:
-        axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=f"kept up to {largest} clients", gid="largest")
-    elif largest == 0 or largest >= POPULATION_CAP:
+    if largest == 0 or largest >= POPULATION_CAP:
         axes.plot([], [], " ", label="never kept" if largest == 0 else "always kept")
+    elif left <= largest <= right:
+        axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=f"kept up to {largest} clients", gid="largest")
+    else:
+        axes.plot([], [], " ", label=f"kept up to {largest} clients")
     handles = [handle for handle in axes.get_lines() if handle.get_gid() != "curve"]
     axes.legend(handles=handles, loc=corner, framealpha=0.9, edgecolor="none", handlelength=1.6)
