@@ -6,6 +6,7 @@ reference: slower, without start, trace or cancel, but not ours.
 
 from __future__ import annotations
 
+import functools
 import logging
 import math
 from dataclasses import dataclass
@@ -121,6 +122,15 @@ def compile_model(model: Any) -> CompiledModel:
             low, high = variable.bounds
             variable.set_value(min(max(0, -math.inf if low is None else low), math.inf if high is None else high))
     return CompiledModel(model, program, columns)
+
+
+@functools.cache
+def warm_up() -> None:
+    """Compile a model of one variable: Pyomo imports much of SciPy only then, which takes seconds."""
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Binary)
+    model.cost = pyo.Objective(expr=model.x)
+    compile_model(model)
 
 
 def write_mps(what: Any, path: str | PathLike[str]) -> None:
