@@ -1,0 +1,478 @@
+"""Exact answers for any problem that can write itself as a linear program with whole numbers.
+
+The road: Pyomo model, standard form, arrays (`Program`), a solver in a process of its own, and back through the
+problem's own evaluator. The solver is asked for a gap of 0, is stopped in time whatever it does, and is never believed:
+each of its points is read back into a decision and judged, each claim compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from heuristics.annealing import Annealing
+from heuristics.budget import Budget
+from heuristics.evaluation import Decision
+from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
+from heuristics.protocols import Bounded, Incremental, Problem, Suggesting
+from heuristics.result import OPTIMALITY_TOLERANCE, Result
+from heuristics.running import UnsupportedProblem
+
+from .mip_process import SolverProcess
+from .mip_program import Bound, Incumbent, Log, Message, Outcome, Program, Request
+
+if TYPE_CHECKING:
+    from .mip_pyomo import CompiledModel
+
+#: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
+START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000
+
+#: Seconds to look for an infeasible sub-set, and names shown of it.
+EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
+
+
+@runtime_checkable
+class AlgebraicProblem(Problem, Protocol):
+    """A problem that writes itself as a linear Pyomo model.
+
+    The objective of the model is the objective of the evaluator, or its negative if the model maximises.
+
+    A problem may offer more, all of it optional:
+
+    ``start_pyomo(model, decision)``
+        Fills in the value of every variable for a feasible decision: the solver then starts from it.
+    ``objective_step``
+        A number of which all objectives are multiples (1 for whole costs): bounds are rounded up to the next one.
+    ``objective_exact``
+        ``False`` if a feasible point of the model may have a value above that of its decision (a cost variable held
+        from below only). By default a value that differs either way is an error.
+    ``lower_bound()``
+        See `heuristics.protocols.Bounded`: a bound to begin with, so that there always is one.
+    ``infeasibility()``
+        A sentence that proves that no decision is feasible, or ``None``.
+    ``algebraic_limits``
+        ``True`` if the model contains the limits on measures; otherwise problems with limits are refused.
+    """
+
+    def to_pyomo(self) -> Any:
+        """The problem as a new concrete model."""
+        ...
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """The decision that the values of the model's variables stand for; whole numbers are whole."""
+        ...
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A problem that can write a decision into its model."""
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Give every variable of the model its value for this decision."""
+        ...
+
+
+class SolverFailure(RuntimeError):  # noqa: N818 - reads as what happened
+    """A solver ended with an error: a defect of ours or of the solver, not an answer."""
+
+
+class UnboundedProgram(ValueError):  # noqa: N818 - reads as what happened
+    """The objective of a model has no limit."""
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver one can name.
+
+    Parameters
+    ----------
+    backend
+        ``"module:function"``, imported by the solver's own process only; see `optmodels.mip_worker`.
+    package
+        What must be installed.
+    extra
+        The extra of optmodels that installs it, ``None`` if it is always there.
+    """
+
+    backend: str
+    package: str
+    extra: str | None = None
+
+    def missing(self, name: str) -> str | None:
+        """What to install, in a sentence, if anything."""
+        if importlib.util.find_spec(self.package) is not None:
+            return None
+        if self.extra is None:
+            return f"solver {name!r} needs the package {self.package}: pip install {self.package}"
+        return f"solver {name!r} needs the extra: pip install optmodels[{self.extra}]"
+
+
+#: Solvers by name; add your own.
+SOLVERS: dict[str, Solver] = {
+    "highs": Solver("optmodels.mip_highs:solve", "highspy"),
+    "scip": Solver("optmodels.mip_scip:solve", "pyscipopt", "scip"),
+    "cpsat": Solver("optmodels.mip_cpsat:solve", "ortools", "cpsat"),
+}
+
+_EXPLAINER = Solver("optmodels.mip_highs:explain", "highspy")
+
+
+@dataclass(frozen=True)
+class Highs:
+    """Solve the problem's integer program: optimal and proved, or the best found and a bound.
+
+    Parameters
+    ----------
+    solver
+        ``"highs"``, or with the extras of these names ``"scip"`` and ``"cpsat"``.
+    threads
+        For the solver; by default what it chooses.
+    gap
+        Relative gap at which the solver may stop; 0 asks for a proof.
+    start
+        Look briefly for a good decision and hand it to the solver (problems that are `Incremental` or `Suggesting`).
+    presolve
+        Let the solver simplify the program first. "Infeasible" is believed only if it is found with and without.
+    log
+        Keep the solver's log in ``extra["solver_log"]``.
+    """
+
+    solver: str = "highs"
+    threads: int | None = None
+    gap: float = 0.0
+    start: bool = True
+    presolve: bool = True
+    log: bool = False
+
+    name: ClassVar[str] = "highs"
+    needs: ClassVar[type] = AlgebraicProblem
+    deterministic: ClassVar[bool] = True
+    linear_cost_only: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = True  # of problems whose model contains them, see `refuses`
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}.")
+        if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
+            raise ValueError(f"threads must be 1 or more, got {self.threads!r}.")
+        if not 0 <= self.gap < math.inf:
+            raise ValueError(f"gap must be 0 or more, got {self.gap!r}.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Refuse if the solver is not installed, or if the problem has limits that its model does not contain."""
+        missing = SOLVERS[self.solver].missing(self.solver)
+        if missing:
+            return missing
+        if getattr(problem, "limits", None) and not getattr(problem, "algebraic_limits", False):
+            return f"strategy {self.name!r} takes no limits on measures, and {problem.name!r} has some."
+        return None
+
+    def prepare(self, problem: Problem) -> None:
+        """Import Pyomo, compile the walk for the start; the solver is imported by its own process only."""
+        from .mip_pyomo import warm_up
+
+        warm_up()
+        if self.start and takes_start(problem):
+            Annealing().prepare(problem)
+
+    def solve(self, oracle: Oracle[AlgebraicProblem], rng: np.random.Generator) -> Result:
+        """Build the program, let the solver work on it in its own process, judge all it finds."""
+        from .mip_pyomo import InfeasibleConstraint, compile_model
+
+        problem = oracle.problem
+        step = objective_step(problem)
+        if isinstance(problem, Bounded):
+            oracle.report(bound=raised_to_step(problem.lower_bound(), step))
+        with SolverProcess(SOLVERS[self.solver].backend) as process:  # it imports the solver while we build the model
+            if self.start:
+                find_start(oracle, rng)
+            began = oracle.seconds
+            try:
+                compiled = compile_model(problem.to_pyomo())
+            except InfeasibleConstraint as broken:
+                return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})
+            run = _Run(self, oracle, compiled, step)
+            run.detail["building_seconds"] = oracle.seconds - began
+            if oracle.remaining_seconds <= 0:
+                return run.close("seconds")
+            return run.through(process)
+
+
+@dataclass
+class _Run:
+    """One program on its way through a solver."""
+
+    strategy: Highs
+    oracle: Oracle[AlgebraicProblem]
+    compiled: CompiledModel
+    step: float | None
+    detail: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        rows, columns = self.program.shape
+        self.detail |= {
+            "name": self.strategy.solver,
+            "rows": rows,
+            "columns": columns,
+            "entries": len(self.program.values),
+            "whole_columns": int(self.program.whole.sum()),
+        }
+
+    @property
+    def program(self) -> Program:
+        """What is solved."""
+        return self.compiled.program
+
+    def through(self, process: SolverProcess) -> Result:
+        """Ask the solver; ask again before believing that there is no solution."""
+        request = Request(
+            self.program,
+            gap=self.strategy.gap,
+            threads=self.strategy.threads,
+            presolve=self.strategy.presolve,
+            start=self.start_point(),
+        )
+        with contextlib.ExitStack() as stack:
+            active = process
+            try:
+                outcome = self.listen(active, request)
+                if outcome.status in ("infeasible", "unclear"):
+                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    outcome = self.listen(active, replace(request, presolve=not request.presolve))
+                    if outcome.status == "infeasible":
+                        self.detail["infeasible_with_and_without_presolve"] = True
+            except KeyboardInterrupt:
+                self.salvage(active.wind_up())
+                return self.close("interrupt")
+        return self.conclude(outcome)
+
+    def start_point(self) -> Any:
+        """The best decision so far as a point of the program, if the problem can say and the program agrees."""
+        problem, best = self.oracle.problem, self.oracle.best
+        if not self.strategy.start or best is None or not isinstance(problem, Starting):
+            return None
+        problem.start_pyomo(self.compiled.model, best.decision)
+        point = self.compiled.point()
+        if point is None:
+            self.detail["start"] = "refused: start_pyomo left a variable without a value"
+            return None
+        broken = self.program.broken_row(point)
+        if broken is not None:
+            self.detail["start"] = f"refused: it breaks {broken}"
+            return None
+        self.detail["start"] = best.evaluation.objective
+        return self.program.rounded(point)
+
+    def listen(self, process: SolverProcess, request: Request) -> Outcome:
+        """Take in what the solver says until its last word."""
+        for message in process.ask(request, self.oracle.remaining_seconds):
+            if isinstance(message, Outcome):
+                return message
+            self.take(message)
+        raise SolverFailure("the solver's process ended without a last word.")
+
+    def take(self, message: Message) -> None:
+        """Judge an incumbent, note a bound, keep a line of the log."""
+        if isinstance(message, Incumbent):
+            self.judge(message)
+        elif isinstance(message, Bound):
+            self.note_bound(message.value)
+        elif isinstance(message, Log) and self.strategy.log:
+            self.log.append(message.text)
+
+    def salvage(self, messages: Iterable[Message]) -> None:
+        """Take the last of what an interrupted solver had still to say: there is little time."""
+        last: dict[type, Message] = {type(message): message for message in messages}
+        if isinstance(incumbent := last.get(Incumbent), Incumbent):
+            self.judge(incumbent)
+        if isinstance(bound := last.get(Bound), Bound):
+            self.note_bound(bound.value)
+        if isinstance(outcome := last.get(Outcome), Outcome):
+            self.note_bound(outcome.bound)
+            self.detail |= outcome.detail
+
+    def judge(self, incumbent: Incumbent) -> None:
+        """Show a solver's point to the oracle, comparing its values by the solver, the program and the evaluator.
+
+        The solver computes with noise in its whole numbers, the evaluator without. So the solver's claim is held
+        against its own point, and the point without noise against the evaluator.
+        """
+        problem, program = self.oracle.problem, self.program
+        try:
+            model = self.compiled.load(incumbent.point)
+            decision = problem.space.check(problem.from_pyomo(model))
+        except ValueError as error:
+            raise Disagreement(f"{problem.name}: the solver's point is no decision: {error}") from error
+        recomputed = program.objective(incumbent.point)
+        if not agree(incumbent.objective, recomputed):
+            raise Disagreement(
+                f"{problem.name}: the solver claims {incumbent.objective!r} for a point whose value is {recomputed!r}."
+            )
+        claimed = program.sign * program.objective(program.rounded(incumbent.point))
+        if not getattr(problem, "objective_exact", True):
+            # Slack in the point's cost variables is no claim about the decision.
+            claimed = min(claimed, self.oracle.confirm(decision).objective)
+        self.oracle.confirm(decision, claimed)
+
+    def note_bound(self, value: float | None) -> None:
+        """Report a bound of the solver."""
+        if value is not None and math.isfinite(value):
+            self.oracle.report(bound=raised_to_step(self.program.sign * value, self.step))
+
+    def conclude(self, outcome: Outcome) -> Result:
+        """Close the run after the solver's last word."""
+        name = self.oracle.problem.name
+        self.detail |= outcome.detail
+        self.detail["status"] = outcome.message or outcome.status
+        if outcome.status == "infeasible":
+            return self.close_infeasible()
+        if outcome.status == "refused":
+            raise UnsupportedProblem(outcome.message)
+        if outcome.status == "error":
+            raise SolverFailure(
+                f"{name}: solver {self.strategy.solver!r} failed: {outcome.message.strip().splitlines()[-1]}"
+            )
+        if outcome.status == "unbounded":
+            raise UnboundedProgram(
+                f"the program of {name!r} is unbounded: its objective can be improved without end; "
+                "give bounds to the variables that lack them."
+            )
+        if outcome.status == "unclear":
+            raise UnboundedProgram(f"the program of {name!r} is infeasible or unbounded, the solver cannot tell which.")
+        if outcome.status == "optimal":
+            return self.close_optimal(outcome)
+        self.note_bound(outcome.bound)
+        if outcome.status == "died":
+            return self.close(f"solver ended by {outcome.message}")
+        if outcome.status == "gave up":
+            return self.close(f"solver gave up: {outcome.message}")
+        return self.close(outcome.status)
+
+    def close_optimal(self, outcome: Outcome) -> Result:
+        """Close after the solver says it is done: optimal if its bound meets its objective, else within the gap."""
+        best = self.oracle.best
+        if outcome.objective is None or best is None:
+            raise SolverFailure(f"{self.oracle.problem.name}: the solver speaks of an optimum and shows no point.")
+        claimed = self.program.sign * outcome.objective
+        bound = -math.inf if outcome.bound is None else self.program.sign * outcome.bound
+        raised = raised_to_step(bound, self.step)
+        slack = OPTIMALITY_TOLERANCE * max(1.0, abs(claimed))
+        proved = max(bound, raised) >= claimed - slack
+        # The two objectives of one decision differ by rounding: what is proved of the one is proved of the other. If
+        # they differ by more, the bound contradicts the decision and closing ends in a disagreement.
+        contradiction = bound > claimed + AGREEMENT * max(1.0, abs(claimed))
+        if proved and agree(claimed, best.evaluation.objective) and not contradiction:
+            raised = best.evaluation.objective
+        return self.close("complete" if proved else "gap", bound=raised)
+
+    def close_infeasible(self) -> Result:
+        """Close on "infeasible", with the names of constraints that cannot all be kept."""
+        if self.oracle.remaining_seconds > 0:
+            with contextlib.suppress(KeyboardInterrupt):  # what is proved is proved
+                self.extra |= explain(self.program, min(EXPLAIN_SECONDS, self.oracle.remaining_seconds))
+        self.extra["solver"] = self.detail
+        return _close_infeasible(self.oracle, self.extra)
+
+    def close(self, stopped_by: str, bound: float | None = None) -> Result:
+        """Close on the best decision so far."""
+        self.extra["solver"] = self.detail
+        if self.log:
+            self.extra["solver_log"] = "".join(self.log)
+        reason = None if self.oracle.best is not None else infeasibility(self.oracle.problem)
+        if reason:
+            self.extra["reason"] = reason
+        return self.oracle.result(bound=bound, proved=bool(reason), stopped_by=stopped_by, extra=self.extra)
+
+
+def takes_start(problem: Problem) -> bool:
+    """Whether it is worth looking for a start before the program is built."""
+    return isinstance(problem, (Incremental, Suggesting)) and problem.space.size != math.inf
+
+
+def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
+    """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
+
+    The problem's suggestions are judged, then annealing gets a share of the time, and no more evaluations than the
+    budget has.
+    """
+    problem = oracle.problem
+    if not takes_start(problem):
+        return
+    seconds = min(START_SECONDS, START_SHARE * oracle.remaining_seconds)
+    steps = min(START_STEPS * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
+    if seconds <= 0 or steps < 1:
+        return
+    scout: Oracle[Any] = Oracle(problem, Budget(seconds=seconds, evaluations=int(steps)))
+    try:
+        with contextlib.suppress(BudgetSpent):
+            if isinstance(problem, Suggesting):
+                scout.many([problem.space.check(decision) for decision in problem.suggestions(rng)])
+            Annealing().solve(scout, rng)
+    finally:  # Ctrl-C does not lose what was found
+        oracle.charge(scout.evaluations)
+        oracle.judged_in_full += scout.judged_in_full
+        if scout.best is not None:
+            oracle.confirm(scout.best.decision, scout.best.evaluation.objective)
+
+
+def explain(program: Program, seconds: float) -> dict[str, Any]:
+    """Constraints and bounds that cannot all be kept, as ``infeasible_subset``; its size if some are not shown."""
+    if _EXPLAINER.missing("highs"):
+        return {}
+    with SolverProcess(_EXPLAINER.backend) as process:
+        *_, outcome = process.ask(Request(program), seconds)
+    if not isinstance(outcome, Outcome) or outcome.status != "infeasible":
+        return {}
+    names = [*outcome.detail["rows"], *(f"bounds of {column}" for column in outcome.detail["columns"])]
+    shown: dict[str, Any] = {"infeasible_subset": names[:EXPLAIN_NAMES]}
+    if len(names) > EXPLAIN_NAMES:
+        shown["infeasible_subset_size"] = len(names)
+    return shown
+
+
+def objective_step(problem: Problem) -> float | None:
+    """The number of which all objectives are multiples, if the problem knows one."""
+    step = getattr(problem, "objective_step", None)
+    if step is None:
+        return None
+    if not 0 < step < math.inf:
+        raise ValueError(f"objective_step of {problem.name!r} must be positive, got {step!r}.")
+    return float(step)
+
+
+def raised_to_step(bound: float, step: float | None) -> float:
+    r"""The least multiple of `step` that is not below the bound, up to the noise of a solver.
+
+    With :math:`\epsilon = 10^{-6} \max(1, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
+    a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
+    """
+    noise = AGREEMENT * max(1.0, abs(bound))
+    if step is None or not math.isfinite(bound) or noise >= step / 2:
+        return bound
+    return step * math.ceil((bound - noise) / step)
+
+
+def infeasibility(problem: Problem) -> str | None:
+    """Why no decision is feasible, if the problem can say."""
+    reason = getattr(problem, "infeasibility", None)
+    return reason() if reason is not None else None
+
+
+def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:
+    if oracle.best is not None:
+        raise Disagreement(
+            f"{oracle.problem.name}: the program has no solution, but the evaluator knows a feasible decision "
+            f"of objective {oracle.best.evaluation.objective!r}."
+        )
+    reason = infeasibility(oracle.problem)
+    if reason:
+        extra["reason"] = reason
+    return oracle.result(proved=True, extra=extra)
