@@ -36,6 +36,7 @@ _STYLE: dict[str, Any] = {
     "ytick.labelsize": 8.0,
     "legend.fontsize": 8.0,
     "text.usetex": False,
+    "text.parse_math": False,  # a dollar sign in a name is no mathematics
     "svg.fonttype": "path",
     "svg.hashsalt": "optmodels",  # otherwise ids differ from run to run
 }

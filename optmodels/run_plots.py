@@ -35,7 +35,7 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
         Where to write the picture.
     """
     runs = _rows(results, "a result")
-    problems = _distinct(str(run.get("problem") or "") for run in runs)
+    problems = _distinct(_problem(run) for run in runs)
     labels = _distinct(_label(run) for run in runs)
     check_path(path)
     with house_style():
@@ -44,7 +44,7 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
         figure = new_figure(6.4 if columns == 1 else 10.0, 3.4 * lines + 0.8, layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False).ravel()
         for panel, problem in zip(panels, problems, strict=False):
-            _draw_traces(panel, [run for run in runs if str(run.get("problem") or "") == problem], labels)
+            _draw_traces(panel, [run for run in runs if _problem(run) == problem], labels)
             literal(panel.set_title(plain(problem, 60)))
         for panel in panels[len(problems) :]:
             panel.set_axis_off()
@@ -54,6 +54,8 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
 
 
 def _draw_traces(axes: Axes, runs: Sequence[Row], labels: Sequence[str]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
     moments = [_finite(point.get("seconds")) for run in runs for point in run.get("trace") or ()]
     moments += [_finite(run.get("seconds")) for run in runs]
     earliest = min((moment for moment in moments if moment), default=1e-3)  # a logarithmic axis has no 0
@@ -77,6 +79,8 @@ def _draw_traces(axes: Axes, runs: Sequence[Row], labels: Sequence[str]) -> None
             if measure == "objective":
                 line.set(marker=marker, markersize=4, markevery=[len(known) - 1])
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("seconds (logarithmic)")
     axes.set_ylabel("objective")
     axes.grid(alpha=0.3, lw=0.5)
@@ -86,11 +90,11 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
     """Draw the gap of every run of a comparison, by instance and strategy, with a bar at the median of several runs.
 
     The gap is the relative distance of the objective above a reference that all runs of an instance share: the
-    ``reference`` of the rows if given, else the best bound any of them proved, else the best objective any of them
-    found. Which of these it is stands below the name of the instance.
+    ``reference_value`` of the rows if given, else an optimum that one of them proved, else the best bound, else the
+    best objective. Which of these it is stands below the name of the instance.
     """
     runs = _rows(rows, "a row of a comparison")
-    problems = _distinct(str(run.get("problem") or "") for run in runs)
+    problems = _distinct(_problem(run) for run in runs)
     labels = _distinct(_label(run) for run in runs)
     check_path(path)
     with house_style():
@@ -98,7 +102,7 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
         axes = figure.subplots()
         names, failed = [], []
         for at, problem in enumerate(problems):
-            of_problem = [run for run in runs if str(run.get("problem") or "") == problem]
+            of_problem = [run for run in runs if _problem(run) == problem]
             reference, origin = _reference(of_problem)
             names.append(plain(problem, 24) + (f"\n{origin} {number(reference)}" if reference is not None else ""))
             for place, label in enumerate(labels):
@@ -142,14 +146,18 @@ def _draw_strip(axes: Axes, x: float, gaps: Sequence[float], place: int, label: 
 
 def _reference(runs: Sequence[Row]) -> tuple[float | None, str]:
     """What the runs of an instance are measured against, and what it is."""
-    given = [value for run in runs if (value := _finite(run.get("reference"))) is not None]
+    for run in runs:
+        value = _finite(run.get("reference_value"))
+        if value is not None:
+            return value, plain(run.get("reference") or "reference", 24)
+    optima = [value for run in runs if run.get("status") == "optimal" and (value := _answer(run)) is not None]
     bounds = [value for run in runs if (value := _finite(run.get("bound"))) is not None]
     found = [value for run in runs if (value := _answer(run)) is not None]
-    if given:
-        return min(given), "reference"
+    if optima:
+        return min(optima), "optimum"
     if bounds:
-        return max(bounds), "best bound"
-    return (min(found), "best found") if found else (None, "")
+        return max(bounds), "bound"
+    return (min(found), "best seen") if found else (None, "")
 
 
 def _gap(objective: float | None, reference: float | None) -> float | None:
@@ -252,11 +260,17 @@ def _distinct(values: Iterable[str]) -> list[str]:
 
 def _label(run: Row) -> str:
     """Strategy and parameters, as on the command line."""
-    if run.get("label"):
-        return str(run["label"])
+    label = run.get("label")
+    if isinstance(label, Mapping):  # as in the lines of a comparison
+        return str(label.get("strategy"))
     parameters = run.get("parameters")
     given = ",".join(f"{key}={value}" for key, value in parameters.items()) if isinstance(parameters, Mapping) else ""
     return f"{run.get('strategy') or 'decision'}{':' if given else ''}{given}"
+
+
+def _problem(run: Row) -> str:
+    label = run.get("label")
+    return str((label.get("problem") if isinstance(label, Mapping) else run.get("problem")) or "")
 
 
 def _finite(value: Any) -> float | None:

@@ -442,22 +442,36 @@ def test_gaps_are_measured_from_a_reference_all_strategies_share(tmp_path):
         run("a", "annealing", 8.0),
         run("b", "highs", 5.0),
         run("b", "annealing", 6.0),
-        run("c", "highs", 22.0, reference=20.0),
-        run("c", "annealing", 19.0, reference=20.0),
+        run("c", "highs", 22.0, reference="best known", reference_value=20.0),
+        run("c", "annealing", 19.0, reference="best known", reference_value=20.0),
+        run("d", "highs", 4.0, bound=3.5, status="optimal"),
+        run("d", "annealing", 5.0),
     ]
     figure = plot_gaps(rows, tmp_path / "gaps.png")
     (axes,) = figure.axes
     drawn = [sorted(round(float(gap), 9) for gap in line.get_ydata()) for line in lines(axes, "gaps")]
-    assert drawn == [[25.0], [0.0, 50.0], [0.0], [20.0], [10.0], [-5.0]]
+    assert drawn == [[25.0], [0.0, 50.0], [0.0], [20.0], [10.0], [-5.0], [0.0], [25.0]]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == [
-        "a\nbest bound 8",
-        "b\nbest found 5",
-        "c\nreference 20",
+        "a\nbound 8",
+        "b\nbest seen 5",
+        "c\nbest known 20",
+        "d\noptimum 4",
     ]
     assert axes.get_ylabel() == "gap above the reference (%)"
     assert legend(figure) == ["highs", "annealing", "median of the runs"]
     assert lines(axes, "failed") == []
     assert (tmp_path / "gaps.png").stat().st_size > 5000
+
+
+def test_lines_of_a_comparison_are_told_apart_by_their_labels():
+    rows = [
+        run(strategy="genetic", label={"problem": "p (2)", "strategy": f"genetic:population={size}"})
+        for size in (10, 20)
+    ]
+    assert legend(plot_gaps(rows)) == ["genetic:population=10", "genetic:population=20"]
+    assert [axes.get_title() for axes in plot_trace(rows).axes] == ["p (2)"]
+    rows = [run(strategy="genetic", parameters={"population": size}) for size in (10, 20)]
+    assert legend(plot_gaps(rows)) == ["genetic:population=10", "genetic:population=20"]
 
 
 def test_runs_without_a_feasible_answer_are_crosses_not_gaps():
