@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,9 +11,9 @@ from numpy.typing import NDArray
 
 from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
-from .protocols import Incremental, Problem
+from .protocols import Incremental, Moves, Problem
 from .result import Result
-from .searching import refuses_continuum, require_fields, starting_points, warm_up
+from .searching import Slices, refuses_continuum, require_fields, starting_points, warm_up
 
 #: Steps of one cooling where neither `steps` nor a budget says how many: on a walk, and with full evaluations.
 WALK_STEPS, PLAIN_STEPS = 1_000_000, 20_000
@@ -25,11 +24,8 @@ STEPS_PER_ENTRY = 100_000
 #: Coolings in a row without a single new decision after which there is nothing left to look at.
 SETTLED = 20
 
-#: Moves drawn at once, and moves followed at once where no clock is to be kept.
-BLOCK, SLICE = 4096, 256
-
-#: Where a clock is to be kept, slices grow or shrink to take about so many seconds each.
-SLICE_SECONDS, LARGEST_SLICE = 0.02, 4096
+#: Moves drawn at once.
+BLOCK = 4096
 
 #: Moves sampled to find the temperatures, and the part of the budget this may take.
 SAMPLES, SAMPLING_SHARE = 200, 0.05
@@ -101,7 +97,7 @@ class Annealing:
         start_point = next(starting_points(oracle.problem, rng))
         chain.begin(start_point)
         enough = STEPS_PER_ENTRY * len(start_point)
-        limited = math.isfinite(oracle.remaining_seconds) or math.isfinite(oracle.remaining_evaluations)
+        limited = oracle.budget.seconds is not None or oracle.budget.evaluations is not None
         steps = self.steps or (None if limited else WALK_STEPS if walks else PLAIN_STEPS)
         coolings = self.coolings or (None if self.steps and limited else 1)
         start, end = temperatures(chain.sampled_changes(), self.start_temperature, self.end_temperature)
@@ -142,33 +138,36 @@ class Clock:
 
     def __init__(self, oracle: Oracle[Problem], steps: int | None, coolings: int, enough: int) -> None:
         self.oracle, self.steps, self.enough = oracle, steps, enough
-        self.timed = steps is None and math.isfinite(oracle.remaining_seconds)
-        if steps is None and math.isfinite(oracle.remaining_evaluations) and not self.timed:
-            self.steps = min(enough, max(1, int(oracle.remaining_evaluations) // coolings))
-        self.began = oracle.seconds
-        self.ends = self.began + oracle.remaining_seconds / coolings
+        evaluations = oracle.budget.evaluations
+        share = math.inf if evaluations is None else max(1.0, (evaluations - oracle.evaluations) // coolings)
+        if steps is None and oracle.budget.seconds is None:
+            self.steps = int(min(enough, share))
         self.last = coolings == 1
-        self.evaluations_at_start = oracle.evaluations
-        self.evaluations = oracle.remaining_evaluations / coolings
-        self.done = 0
+        self.began, self.evaluations_at_start, self.done = oracle.seconds, oracle.evaluations, 0
+        self.seconds, self.evaluations = max(oracle.remaining_seconds / coolings, 1e-9), share
 
     def left(self) -> float:
         """Steps left in the cooling, at most."""
         if self.steps is not None:
             return self.steps - self.done
-        if self.done >= self.enough:
+        if self.last:  # its end is left to the oracle, which then says why the run ended
+            return self.enough - self.done
+        if self.fraction() >= 1:
             return 0
-        # The very end is left to the oracle, which then says why the run ended.
-        return self.enough - self.done if self.last or self.fraction() < 1 else 0
+        return min(self.enough - self.done, self.evaluations_at_start + self.evaluations - self.oracle.evaluations)
 
     def fraction(self) -> float:
         """How much of the cooling is over, from 0 to 1."""
         if self.steps is not None:
             return min(1.0, self.done / self.steps)
-        spent = max(self.done / self.enough, (self.oracle.seconds - self.began) / max(self.ends - self.began, 1e-9))
-        if math.isfinite(self.evaluations):
-            spent = max(spent, (self.oracle.evaluations - self.evaluations_at_start) / max(self.evaluations, 1))
-        return min(1.0, spent)
+        return min(
+            1.0,
+            max(
+                self.done / self.enough,
+                (self.oracle.seconds - self.began) / self.seconds,
+                (self.oracle.evaluations - self.evaluations_at_start) / self.evaluations,
+            ),
+        )
 
     def fractions(self, count: int) -> NDArray[np.float64]:
         """The same for each of the next `count` steps, which are then counted as done."""
@@ -229,7 +228,7 @@ class WalkingChain:
     def __init__(self, oracle: Oracle[Problem], rng: np.random.Generator) -> None:
         self.oracle, self.rng = oracle, rng
         self.walk: OracleWalk
-        self.slice = SLICE
+        self.slices = Slices(oracle)
 
     def begin(self, decision: Decision) -> None:
         """Go to `decision`."""
@@ -241,11 +240,8 @@ class WalkingChain:
         if count == 0:
             return np.empty(0)
         until = self.oracle.seconds + SAMPLING_SHARE * self.oracle.remaining_seconds
-        for _ in range(4):
-            self.walk.follow(self.walk.draw(self.rng, count), np.zeros(count))
-            if self.oracle.seconds > until:
-                break
-        changes = []
+        self.follow(self.walk.draw(self.rng, 4 * count), np.zeros(4 * count), until)
+        changes: list[float] = []
         for move in self.walk.draw(self.rng, count).tolist():
             indices = [index for index in move if index >= 0]
             changes.append(sum(self.walk.flip(index) for index in indices))
@@ -264,11 +260,15 @@ class WalkingChain:
             moves, exponentials = self.walk.draw(self.rng, count), self.rng.standard_exponential(count)
             at = 0
             while at < count and clock.left() > 0:
-                some = slice(at, min(at + self.slice, count))
+                some = slice(at, int(min(at + self.slices.size, at + clock.left(), count)))
                 at = some.stop
                 tolerances = start * np.exp(ratio * clock.fractions(some.stop - some.start)) * exponentials[some]
-                began = time.perf_counter()
-                self.walk.follow(moves[some], tolerances)
-                if clock.timed:
-                    pace = SLICE_SECONDS / max(time.perf_counter() - began, 1e-6)
-                    self.slice = int(min(max(1, self.slice * min(2.0, pace)), LARGEST_SLICE))
+                self.slices.follow(self.walk, moves[some], tolerances)
+
+    def follow(self, moves: Moves, tolerances: NDArray[np.float64], until: float) -> None:
+        """Follow moves slice by slice until a time on the oracle's clock."""
+        at = 0
+        while at < len(moves) and self.oracle.seconds <= until:
+            some = slice(at, at + self.slices.size)
+            at = some.stop
+            self.slices.follow(self.walk, moves[some], tolerances[some])

@@ -15,14 +15,14 @@ from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
 from .protocols import Incremental, Problem, Space
 from .result import Result
-from .searching import refuses_continuum, require_fields, starting_points, warm_up
+from .searching import Slices, refuses_continuum, require_fields, starting_points, warm_up
 from .spaces import BinaryVectors
 
 #: Starting points where neither `restarts` nor a budget says how many.
 RESTARTS = 10
 
-#: Steps of a walk between two looks at the clock, and neighbours judged together.
-SLICE, BATCH = 256, 64
+#: Neighbours judged together.
+BATCH = 64
 
 #: A step must lower the penalised objective by this much (relative) to count: rounding errors must not make circles.
 PROGRESS = 1e-9
@@ -73,11 +73,12 @@ class LocalSearch:
         limited = math.isfinite(oracle.remaining_seconds) or math.isfinite(oracle.remaining_evaluations)
         restarts = self.restarts or (min(int(problem.space.size), sys.maxsize) if limited else RESTARTS)
         walks = isinstance(problem, Incremental) and isinstance(problem.space, BinaryVectors)
+        slices = Slices(oracle)
         for optima, start in enumerate(islice(starting_points(problem, rng), restarts), start=1):
             if not walks:
                 (_first if self.improvement == "first" else _best)(oracle, start)
             elif self.improvement == "first":
-                _walk_first(oracle.walk(start), len(start), rng)
+                _walk_first(oracle.walk(start), len(start), rng, slices)
             else:
                 _walk_best(oracle.walk(start), len(start))
             oracle.extra["local_optima"] = optima
@@ -124,17 +125,19 @@ def _best(oracle: Oracle[Problem], current: Decision) -> Decision:
         current, judged = step, lowest
 
 
-def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator) -> None:
+def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, slices: Slices) -> None:
     """Flip entries in random order, keeping what helps, until a whole round keeps nothing."""
     kept = 1
     while kept:
         kept = 0
         moves = rng.permutation(length).astype(np.int64)[:, None]
         moves = np.hstack([moves, np.full_like(moves, -1)])
-        for at in range(0, length, SLICE):
+        at = 0
+        while at < length:
             slack = PROGRESS * max(1.0, abs(walk.penalised))
-            some = moves[at : at + SLICE]
-            kept += walk.follow(some, np.full(len(some), -slack)).kept
+            some = moves[at : at + slices.size]
+            at += len(some)
+            kept += slices.follow(walk, some, np.full(len(some), -slack)).kept
 
 
 def _walk_best(walk: OracleWalk, length: int) -> None:

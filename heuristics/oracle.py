@@ -88,7 +88,7 @@ class Oracle(Generic[P]):
         parent: Oracle[Any] | None = None,
     ) -> None:
         self.problem = problem
-        self.budget = budget or Budget()
+        self.budget: Budget = budget or (Budget() if parent is None else parent.budget)
         self.best: Candidate | None = None
         self.bound: float | None = None
         self.evaluations = 0

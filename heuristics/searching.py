@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .evaluation import Decision
-from .protocols import Incremental, Problem, Suggesting
+from .oracle import Oracle, OracleWalk
+from .protocols import Followed, Incremental, Moves, Problem, Suggesting
+
+#: Moves of a walk followed at once where there is no clock to be kept.
+SLICE = 256
+
+#: Where there is one, slices grow or shrink to take about so many seconds.
+SLICE_SECONDS, SMALLEST_SLICE, LARGEST_SLICE = 0.02, 8, 4096
 
 
 def refuses_continuum(strategy: str, problem: Problem) -> str | None:
@@ -35,6 +44,26 @@ def warm_up(problem: Problem) -> None:
         walk = problem.start(problem.space.sample(rng))
         walk.follow(walk.draw(rng, 2), np.zeros(2), math.inf)
         walk.flip(0)
+
+
+class Slices:
+    """Follows moves slice by slice, so that the clock is looked at often whatever the price of a step.
+
+    Without a time limit all slices have one size: then the answer cannot depend on how fast the machine is.
+    """
+
+    def __init__(self, oracle: Oracle[Any]) -> None:
+        self.timed = math.isfinite(oracle.remaining_seconds)
+        self.size = SMALLEST_SLICE if self.timed else SLICE
+
+    def follow(self, walk: OracleWalk, moves: Moves, tolerances: NDArray[np.float64]) -> Followed:
+        """Follow one slice, `size` moves at most, and choose the size of the next."""
+        began = time.perf_counter()
+        followed = walk.follow(moves, tolerances)
+        if self.timed:
+            pace = SLICE_SECONDS / max(time.perf_counter() - began, 1e-6)
+            self.size = int(min(max(1, self.size * min(2.0, pace)), LARGEST_SLICE))
+        return followed
 
 
 def require_fields(strategy: Any, **rules: tuple[bool, str]) -> None:

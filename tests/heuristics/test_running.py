@@ -1,0 +1,198 @@
+"""One run: refusal, preparation, interrupts, and a second look at the answer."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import pytest
+
+from heuristics import (
+    Budget,
+    Decision,
+    Disagreement,
+    Evaluation,
+    Incremental,
+    Oracle,
+    Problem,
+    Progress,
+    Result,
+    Status,
+    UnsupportedProblem,
+    refusal,
+    run,
+)
+from heuristics.testing import Knapsack, Ring, Separable
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Asks about random decisions."""
+
+    count: int = 10
+
+    name: ClassVar[str] = "sampling"
+    needs: ClassVar[type] = Problem
+
+    def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
+        for _ in range(self.count):
+            oracle(oracle.problem.space.sample(rng))
+        return oracle.result()
+
+
+def test_a_run_says_who_answered_what() -> None:
+    told: list[Progress] = []
+    result = run(Separable(), Sampling(count=5), Budget(evaluations=50), seed=3, progress=told.append)
+    assert (result.problem, result.strategy, result.seed) == ("separable", "sampling", 3)
+    assert result.parameters == {"count": 5}
+    assert result.checked and result.stopped_by == "complete" and result.status == Status.FEASIBLE
+    assert told and told[-1].objective == result.objective
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+def test_the_seed_decides() -> None:
+    answers = {run(Knapsack(), Sampling(), seed=seed).decision for seed in range(8)}
+    assert len(answers) > 1
+    assert run(Knapsack(), Sampling(), seed=5).decision == run(Knapsack(), Sampling(), seed=5).decision
+
+
+def test_a_spent_budget_closes_the_run_on_the_best_so_far() -> None:
+    result = run(Separable(), Sampling(count=1000), Budget(evaluations=4))
+    assert result.stopped_by == "evaluations" and result.evaluations == 4
+    assert result.status == Status.FEASIBLE and result.objective == min(
+        p.objective for p in result.trace if p.objective
+    )
+
+
+def test_an_interrupt_in_the_evaluator_closes_the_run_on_the_best_so_far() -> None:
+    @dataclass(frozen=True)
+    class Interrupted(Separable):
+        asked: list[Decision] = field(default_factory=list)
+
+        def evaluate(self, decision: Decision) -> Evaluation:
+            self.asked.append(decision)
+            if len(self.asked) == 4:
+                raise KeyboardInterrupt
+            return super().evaluate(decision)
+
+    problem = Interrupted()
+    result = run(problem, Sampling(count=1000))
+    assert result.stopped_by == "interrupt" and result.evaluations == 3 and result.checked
+    assert result.objective == min(Separable().evaluate(decision).objective for decision in problem.asked[:3])
+
+
+def test_an_error_of_the_problem_is_not_swallowed() -> None:
+    @dataclass(frozen=True)
+    class Failing(Separable):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run(Failing(), Sampling())
+
+
+def test_what_a_problem_lacks_is_named_with_the_protocol() -> None:
+    @dataclass(frozen=True)
+    class Walking(Sampling):
+        needs: ClassVar[type] = Incremental
+
+    assert refusal(Ring(), Walking()) is None
+    with pytest.raises(UnsupportedProblem) as refused:
+        run(Separable(), Walking())
+    assert str(refused.value) == (
+        "strategy 'sampling' needs start of a problem, and 'separable' has no such thing "
+        "(see heuristics.protocols.Incremental)."
+    )
+
+
+def test_something_that_is_no_problem_at_all_is_refused_in_a_sentence() -> None:
+    with pytest.raises(
+        UnsupportedProblem, match="needs evaluate, name, space of a problem, and 'object' has no such thing"
+    ):
+        run(object(), Sampling())  # type: ignore[arg-type]
+
+
+def test_a_protocol_of_ones_own_may_ask_for_plain_attributes() -> None:
+    @runtime_checkable
+    class Weighted(Problem, Protocol):
+        weights: tuple[int, ...]
+
+    @dataclass(frozen=True)
+    class Greedy(Sampling):
+        needs: ClassVar[type] = Weighted
+
+    assert refusal(Knapsack(), Greedy()) is None
+    assert "needs weights of a problem" in (refusal(Separable(), Greedy()) or "")
+
+
+def test_costs_and_limits_are_refused_by_strategies_that_do_not_take_them() -> None:
+    @dataclass(frozen=True)
+    class Priced(Separable):
+        linear_cost: bool = True
+        limits: tuple[str, ...] = ()
+
+    @dataclass(frozen=True)
+    class Linear(Sampling):
+        linear_cost_only: ClassVar[bool] = True
+        takes_limits: ClassVar[bool] = False
+
+    assert refusal(Priced(), Linear()) is None
+    assert refusal(Priced(linear_cost=False), Sampling()) is None
+    assert "linear in the measures" in (refusal(Priced(linear_cost=False), Linear()) or "")
+    assert "takes no limits" in (refusal(Priced(limits=("loss",)), Linear()) or "")
+
+
+def test_a_strategy_refuses_in_its_own_words_and_prepares_before_the_clock() -> None:
+    order: list[str] = []
+
+    @dataclass(frozen=True)
+    class Careful(Sampling):
+        def refuses(self, problem: Problem) -> str | None:
+            return "not today." if problem.name == "separable" else None
+
+        def prepare(self, problem: Problem) -> None:
+            order.append("prepare")
+
+        def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
+            order.append("solve")
+            return super().solve(oracle, rng)
+
+    with pytest.raises(UnsupportedProblem, match=r"^not today\.$"):
+        run(Separable(), Careful())
+    assert order == []
+    run(Knapsack(), Careful())
+    assert order == ["prepare", "solve"]
+
+
+@pytest.mark.parametrize("lie", ["objective", "decision", "infeasible"])
+def test_an_answer_that_does_not_stand_a_second_look_is_an_error(lie: str) -> None:
+    @dataclass(frozen=True)
+    class Lying(Sampling):
+        def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
+            honest = super().solve(oracle, rng)
+            if lie == "objective":
+                return replace(honest, evaluation=Evaluation(-100.0))
+            return replace(honest, decision=(1,) * 8 if lie == "infeasible" else (0,) * 8, evaluation=Evaluation(-17.0))
+
+    with pytest.raises(Disagreement, match="recomputing the answer gives"):
+        run(Knapsack(), Lying())
+
+
+def test_an_evaluator_that_changes_its_mind_is_found_out() -> None:
+    @dataclass(frozen=True)
+    class Moody(Separable):
+        moods: list[int] = field(default_factory=list)
+
+        def evaluate(self, decision: Decision) -> Evaluation:
+            self.moods.append(0)
+            return Evaluation(float(len(self.moods)))
+
+    with pytest.raises(Disagreement):
+        run(Moody(), Sampling())
+
+
+def test_without_an_answer_there_is_nothing_to_check() -> None:
+    result = run(Knapsack(capacity=-1), Sampling())
+    assert result.checked and result.status == Status.UNKNOWN and result.decision is None
