@@ -96,7 +96,7 @@ class Result:
             of 0; ``None`` if there is nothing to compare.
         """
         reference = self.bound if reference is None else reference
-        if reference is None or self.objective is None:
+        if reference is None or self.objective is None or not math.isfinite(reference):
             return None
         distance = self.objective - reference
         if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)):
