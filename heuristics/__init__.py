@@ -3,8 +3,7 @@
 A problem judges decisions, an oracle asks it on behalf of a strategy, and the result is closed on the best decision
 shown:
 
->>> from heuristics import Budget, run
->>> from heuristics.exhaustive import Exhaustive
+>>> from heuristics import Exhaustive, run
 >>> from heuristics.testing import Separable
 >>> print(run(Separable(), Exhaustive()).status)
 optimal
@@ -12,8 +11,12 @@ optimal
 
 from __future__ import annotations
 
+from .annealing import Annealing
 from .budget import Budget
 from .evaluation import Decision, Evaluation
+from .exhaustive import Exhaustive
+from .genetic import Genetic
+from .local_search import LocalSearch
 from .oracle import BudgetSpent, Candidate, Disagreement, Oracle, OracleWalk, Progress
 from .protocols import (
     Batch,
@@ -34,6 +37,7 @@ from .running import UnsupportedProblem, refusal, run
 from .spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Words
 
 __all__ = [
+    "Annealing",
     "Batch",
     "BinaryVectors",
     "Bounded",
@@ -44,9 +48,12 @@ __all__ = [
     "Describing",
     "Disagreement",
     "Evaluation",
+    "Exhaustive",
     "Followed",
+    "Genetic",
     "Incremental",
     "IntegerBox",
+    "LocalSearch",
     "Moves",
     "Oracle",
     "OracleWalk",
