@@ -224,13 +224,13 @@ def cost_to_data(cost: CostFunction | None) -> dict[str, Any] | None:
     return {"name": name} | {key: _plain(getattr(cost, key)) for key in parameter_fields(type(cost))}
 
 
-def measures_used(cost: CostFunction | None) -> dict[str, str]:
-    """Measures a cost says it reads, each with its place in the file; none where a cost does not say."""
+def measures_used(cost: CostFunction | None) -> dict[str, tuple[str, Any]]:
+    """Measures a cost says it reads, each with its place in the file and what stands there; none if it does not say."""
     weights, names = getattr(cost, "weights", None), getattr(cost, "measures", None)
     if isinstance(weights, Mapping):
-        return {name: f"cost.weights.{name}" for name in weights}
+        return {name: (f"cost.weights.{name}", weight) for name, weight in weights.items()}
     if isinstance(names, tuple):
-        return {name: f"cost.measures[{index}]" for index, name in enumerate(names)}
+        return {name: (f"cost.measures[{index}]", name) for index, name in enumerate(names)}
     return {}
 
 

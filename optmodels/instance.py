@@ -66,6 +66,13 @@ class Instance(BaseModel):
     )
     best_known: BestKnown | None = None
 
+    @field_validator("format", mode="before")
+    @classmethod
+    def _whole(cls, value: Any) -> Any:
+        if isinstance(value, bool):  # which Python takes for 1
+            raise ValueError(RULES["format"])
+        return value
+
     @field_validator("name", "kind")
     @classmethod
     def _printable(cls, value: str) -> str:
@@ -120,12 +127,13 @@ class Instance(BaseModel):
         cost, limits = cost_from_data(self.cost), Limits.from_data(self.limits)
         offered = getattr(target, "measure_names", None)
         if offered is not None:
-            used = measures_used(cost) | {name: f"limits.{name}" for name in limits.by_measure}
-            for name, place in used.items():
+            used = measures_used(cost) | {
+                name: (f"limits.{name}", limit) for name, limit in (self.limits or {}).items()
+            }
+            for name, (place, value) in used.items():
                 if name not in offered:
-                    raise InstanceError(
-                        place, name, f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}"
-                    )
+                    rule = f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}"
+                    raise InstanceError(place, value, rule)
         try:
             problem: Problem = target.from_data(self.data, name=self.name, cost=cost, limits=limits, folder=folder)
         except RequestError:

@@ -175,6 +175,7 @@ REGISTRIES: tuple[Registry, ...] = (problems, strategies, costs, generators)
 def parse_strategy(text: str) -> tuple[str, dict[str, str]]:
     """Split ``"name:parameter=value,..."`` into the name and its parameters, still as text."""
     name, colon, rest = text.strip().partition(":")
+    name = name.strip()
     if not name:
         raise RequestError(f'a strategy is written "name" or "name:parameter=value,...", got {text!r}.')
     given: dict[str, str] = {}

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from heuristics.budget import Budget
 from heuristics.oracle import Progress
 from heuristics.protocols import Describing, Problem, Strategy
@@ -76,9 +78,7 @@ def solve(
         raise RequestError(
             f'{asked.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
-    prepare = getattr(asked, "prepare", None)
-    if prepare is not None:  # a problem may compile its kernels before the clock starts
-        prepare()
+    warm_up(asked)
     result = run(asked, chosen, limits, seed, progress=progress)
     return replace(result, kind=getattr(asked, "kind", None), versions=versions(chosen))
 
@@ -130,6 +130,24 @@ def as_problem(problem: ProblemLike) -> Problem:
             f"a problem has a name, a space and a method 'evaluate', or is the path of a file; got {problem!r}."
         )
     return problem
+
+
+def warm_up(problem: Problem) -> None:
+    """Import and compile what the evaluator needs, before any clock starts; once for each class of problem.
+
+    A problem that knows better how, or for which one evaluation is a long time, offers a method ``prepare``.
+    """
+    if type(problem) in _WARM:
+        return
+    prepare = getattr(problem, "prepare", None)
+    if prepare is not None:
+        prepare()
+    else:
+        problem.evaluate(problem.space.check(problem.space.sample(np.random.default_rng(0))))
+    _WARM.add(type(problem))
+
+
+_WARM: set[type] = set()
 
 
 def has_objective(problem: Problem) -> bool:

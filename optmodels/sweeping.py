@@ -337,7 +337,12 @@ class _Table:
             "stopped_by": result.stopped_by,
         }
         record |= {name: plain(found.get(name)) for name in (measures or found)}
-        record |= {"decision": json.dumps(plain(result.decision)), "error": None, **self.same, "key": key}
+        record |= {
+            "decision": None if result.decision is None else json.dumps(plain(result.decision)),
+            "error": None,
+            **self.same,
+            "key": key,
+        }
         return record
 
     def failed(self, values: Sequence[Any], key: str, error: str) -> dict[str, Any]:

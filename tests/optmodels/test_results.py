@@ -1,0 +1,145 @@
+"""Results as JSON, and back."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import optmodels.results
+from heuristics import Evaluation, Result, Status, TracePoint
+from optmodels.errors import InstanceError
+from optmodels.results import FIELDS, file_stem, plain, read_result, result_from_data, result_to_data, write_result
+
+RESULT = Result(
+    problem="p",
+    status=Status.FEASIBLE,
+    decision=(0, 1, 1),
+    evaluation=Evaluation(8.0, {"kept": 0.0}, {"opening": 8.0, "undefined": None}),
+    bound=7.5,
+    stopped_by="seconds",
+    evaluations=64,
+    judged_in_full=3,
+    seconds=0.25,
+    trace=(TracePoint(0.1, 3, 9.0), TracePoint(0.2, 5, 8.0, 7.5)),
+    extra={"load": [1, None]},
+    checked=True,
+    strategy="annealing",
+    parameters={"steps": None},
+    seed=4,
+    kind="placement",
+    versions={"optmodels": "0.1.0"},
+)
+
+CONTRACT = (
+    "format", "problem", "kind", "strategy", "parameters", "seed", "status", "objective", "bound", "gap", "decision",
+    "measures", "violations", "extra", "evaluations", "seconds", "stopped_by", "checked", "versions",
+)  # fmt: skip
+
+
+def test_a_result_has_every_name_of_the_contract_and_a_trace():
+    data = result_to_data(RESULT)
+    assert set(CONTRACT) | {"trace", "judged_in_full"} == set(data) == set(FIELDS)
+    assert (data["format"], data["status"], data["objective"], data["bound"]) == (1, "feasible", 8.0, 7.5)
+    assert data["gap"] == pytest.approx(0.5 / 7.5)
+    assert data["violations"] == {}
+    assert data["trace"][1] == {"seconds": 0.2, "evaluations": 5, "objective": 8.0, "bound": 7.5}
+
+
+def test_a_result_survives_the_way_to_a_file_and_back(tmp_path):
+    write_result(RESULT, tmp_path / "r.json")
+    again = read_result(tmp_path / "r.json")
+    assert again == replace(RESULT, evaluation=Evaluation(8.0, {}, {"opening": 8.0, "undefined": None}))
+    assert result_to_data(again) == result_to_data(RESULT)
+
+
+def test_a_result_without_a_decision_survives_too(tmp_path):
+    nothing = replace(RESULT, decision=None, evaluation=None, status=Status.INFEASIBLE, bound=None)
+    write_result(nothing, tmp_path / "r.json")
+    assert read_result(tmp_path / "r.json") == nothing
+    assert json.loads((tmp_path / "r.json").read_text())["decision"] is None
+
+
+def test_numbers_are_finite_or_null():
+    strange = replace(RESULT, bound=-math.inf, extra={"a": math.nan, "b": np.array([1.0, math.inf]), "c": np.int64(3)})
+    data = result_to_data(strange)
+    assert data["bound"] is None
+    assert data["gap"] is None
+    assert data["extra"] == {"a": None, "b": [1.0, None], "c": 3}
+    json.dumps(data, allow_nan=False)
+
+
+def test_whatever_stands_in_extra_becomes_json():
+    value = {1: (Status.OPTIMAL, {3}, np.bool_(True), Evaluation(1.0)), "n": np.float32(0.5), "o": object}
+    assert json.loads(json.dumps(plain(value)))["1"][:3] == ["optimal", [3], True]
+
+
+@pytest.mark.parametrize("wrap", [tuple, np.array, lambda v: {"schedule": v}], ids=["tuple", "array", "object"])
+def test_a_long_decision_goes_to_a_file_of_its_own(tmp_path, monkeypatch, wrap):
+    monkeypatch.setattr(optmodels.results, "LONGEST_DECISION", 5)
+    values = [0.25 * i for i in range(8)]
+    write_result(replace(RESULT, decision=wrap(values)), tmp_path / "r.json")
+    told = json.loads((tmp_path / "r.json").read_text())["decision"]
+    told = told.get("schedule", told)
+    assert told["rows"] == 8
+    assert (tmp_path / told["file"]).is_file()
+    read = read_result(tmp_path / "r.json").decision
+    assert list(read["schedule"] if isinstance(read, dict) else read) == values
+
+
+def test_a_decision_of_just_the_longest_length_stays_in_the_result():
+    decision = (0,) * optmodels.results.LONGEST_DECISION
+    assert len(result_to_data(replace(RESULT, decision=decision))["decision"]) == 100_000
+
+
+def test_a_decision_file_that_was_changed_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(optmodels.results, "LONGEST_DECISION", 2)
+    write_result(RESULT, tmp_path / "r.json")
+    told = json.loads((tmp_path / "r.json").read_text())["decision"]
+    np.save(tmp_path / told["file"], np.array([1, 1, 1]))
+    with pytest.raises(InstanceError, match="has changed since it was written"):
+        read_result(tmp_path / "r.json")
+    (tmp_path / told["file"]).unlink()
+    with pytest.raises(InstanceError, match="there is no such file beside the result"):
+        read_result(tmp_path / "r.json")
+
+
+def test_a_decision_file_elsewhere_is_refused(tmp_path):
+    data = result_to_data(RESULT) | {"decision": {"file": "../x.npy", "rows": 1, "sha256": ""}}
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    with pytest.raises(InstanceError, match="stay inside its folder"):
+        read_result(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"format": 2}, "format is 2; this version reads results of format 1"),
+        ({"status": "great"}, 'status is "great"; a status is one of optimal'),
+        ({"objective": "8"}, 'objective is "8"; this is a finite number'),
+        ({"seed": 1.5}, "seed is 1.5; a seed is a whole number"),
+        ({"measures": [1]}, "measures is \\[1\\]; this is an object"),
+        ({"measures": {"a": "b"}}, 'measures.a is "b"; this is a finite number'),
+        ({"trace": [3]}, "trace\\[0\\] is 3; each point"),
+        ({"kind": 3}, "kind is 3; this is a text"),
+        ({"desicion": []}, "desicion is \\[\\]; a result has no such field. Did you mean 'decision'"),
+    ],
+)
+def test_a_result_not_understood_is_refused(change, sentence):
+    with pytest.raises(InstanceError, match=f"^{sentence}"):
+        result_from_data(result_to_data(RESULT) | change)
+
+
+@pytest.mark.parametrize("data", [[], None, {}, {"format": 1}, {"format": 1, "problem": "p", "status": "optimal"}])
+def test_what_is_no_result_is_refused(data):
+    with pytest.raises(InstanceError):
+        result_from_data(data)
+
+
+def test_file_names_are_safe_and_distinct():
+    assert file_stem("grid", "genetic", 1) == "grid_genetic_1"
+    stems = {file_stem("a/b"), file_stem("a:b"), file_stem("a b"), file_stem("../a-b"), file_stem("a-b"), file_stem("")}
+    assert len(stems) == 6
+    assert not any("/" in stem or stem.startswith(".") for stem in stems)
+    assert len(file_stem("x" * 500)) < 120

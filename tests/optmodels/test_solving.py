@@ -1,0 +1,168 @@
+"""Solving and evaluating by name and by file."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+import optmodels as om
+from heuristics import Budget, Evaluation, Problem, Status, UnsupportedProblem
+from heuristics.exhaustive import Exhaustive
+from heuristics.testing import Hopeless, Knapsack, Separable
+from optmodels.errors import RequestError
+from optmodels.solving import LIBRARIES, evaluate, solve, versions, warm_up
+
+
+@dataclass(frozen=True)
+class Costless(Separable):
+    """Has measures, and nothing to minimise."""
+
+    has_objective: ClassVar[bool] = False
+
+    def evaluate(self, decision: Any) -> Evaluation:
+        return Evaluation(float("nan"), measures={"ones": float(sum(decision))})
+
+
+@pytest.fixture
+def small(instances):
+    return instances / "placement" / "gautam-2x3.json"
+
+
+def test_a_file_is_solved_by_a_name(small):
+    result = solve(small, "exhaustive")
+    assert (result.status, result.objective, result.decision) == (Status.OPTIMAL, 8.0, (0, 0, 1, 1, 1, 0))
+    assert (result.strategy, result.kind, result.problem, result.seed) == ("exhaustive", "placement", "gautam-2x3", 0)
+    assert result.checked
+
+
+def test_a_problem_is_solved_by_a_strategy():
+    assert solve(Separable(), Exhaustive()).objective == 1.0
+    assert solve(Separable(), Exhaustive()).kind is None
+
+
+def test_the_parameters_of_the_string_reach_the_strategy():
+    result = solve(Separable(), "annealing:steps=30", seed=3)
+    assert result.parameters["steps"] == 30
+    assert result.seed == 3
+
+
+def test_a_budget_can_be_given_whole_or_in_parts():
+    for given in ({"budget": Budget(evaluations=5)}, {"evaluations": 5}):
+        result = solve(Knapsack(), "exhaustive", **given)
+        assert (result.evaluations, result.stopped_by) == (5, "evaluations")
+    with pytest.raises(RequestError, match="not both"):
+        solve(Knapsack(), "exhaustive", budget=Budget(), seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("seconds", 0), ("seconds", float("nan")), ("evaluations", -1), ("evaluations", 1.5)]
+)
+def test_a_budget_that_makes_no_sense_is_refused(limit, value):
+    with pytest.raises(RequestError, match=f"{limit} must be"):
+        solve(Knapsack(), "exhaustive", **{limit: value})
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, None])
+def test_a_seed_that_makes_no_sense_is_refused(seed):
+    with pytest.raises(RequestError, match="a seed is a whole number, zero or more"):
+        solve(Knapsack(), "exhaustive", seed=seed)
+
+
+def test_what_is_no_problem_is_refused():
+    with pytest.raises(RequestError, match="a problem has a name, a space and a method"):
+        solve(3, "exhaustive")
+
+
+def test_a_strategy_refuses_what_it_cannot_take():
+    with pytest.raises(UnsupportedProblem, match="strategy 'highs' needs from_pyomo, to_pyomo"):
+        solve(Separable(), "highs")
+
+
+def test_a_problem_without_a_cost_is_evaluated_but_not_solved():
+    problem = Costless()
+    assert isinstance(problem, Problem)
+    with pytest.raises(RequestError, match="has no cost to minimise"):
+        solve(problem, "exhaustive")
+    result = evaluate(problem, (1, 0, 0, 0, 0, 0, 1))
+    assert om.result_to_data(result)["objective"] is None
+    assert result.evaluation.measures == {"ones": 2.0}
+
+
+def test_an_evaluation_looks_like_a_result(small):
+    result = evaluate(small, [0, 0, 1, 1, 1, 0])
+    assert (result.status, result.objective, result.strategy, result.seed) == (Status.FEASIBLE, 8.0, None, None)
+    assert result.checked
+    assert len(result.extra["load"]) == 6
+
+
+def test_a_decision_that_breaks_constraints_is_of_unknown_status(small):
+    result = evaluate(small, (0, 0, 0, 0, 0, 0))
+    assert result.status == Status.UNKNOWN
+    assert om.result_to_data(result)["violations"]
+
+
+@pytest.mark.parametrize("decision", [(), (1,), (2, 0, 0, 0, 0, 0), "abc", {"a": 1}, None, 5, (0.5,) * 6])
+def test_what_is_no_decision_is_refused_in_one_sentence(small, decision):
+    with pytest.raises(RequestError, match="is no decision of 'gautam-2x3'") as failure:
+        evaluate(small, decision)
+    assert "\n" not in str(failure.value)
+
+
+def test_nothing_feasible_is_an_answer():
+    result = solve(Hopeless(), "exhaustive")
+    assert result.decision is None
+    assert result.status == Status.INFEASIBLE
+
+
+def test_progress_is_told():
+    seen = []
+    solve(Knapsack(), "exhaustive", progress=seen.append)
+    assert seen
+    assert seen[-1].objective is not None
+
+
+def test_versions_name_optmodels_and_what_was_in_use(small):
+    found = solve(small, "exhaustive").versions
+    assert found["optmodels"] == om.__version__
+    assert {"numpy", "numba"} <= set(found)
+    assert "unknown" not in found.values()
+
+
+def test_the_version_of_a_solver_in_its_own_process_is_told():
+    from optmodels.mip import Highs
+
+    assert "highspy" in versions(Highs())
+
+
+def test_asking_for_versions_imports_nothing():
+    code = (
+        "import sys, json; from optmodels.solving import versions, LIBRARIES; before = set(sys.modules); versions(); "
+        "print(json.dumps([m for m in LIBRARIES if m in sys.modules and m not in before]))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(answer.stdout) == []
+    assert "numpy" in LIBRARIES
+
+
+def test_the_evaluator_is_warmed_up_once_for_each_class():
+    calls = []
+
+    @dataclass(frozen=True)
+    class Cold(Separable):
+        def evaluate(self, decision: Any) -> Evaluation:
+            calls.append(decision)
+            return super().evaluate(decision)
+
+    @dataclass(frozen=True)
+    class Prepared(Cold):
+        def prepare(self) -> None:
+            calls.append("prepared")
+
+    warm_up(Cold())
+    warm_up(Cold())
+    assert len(calls) == 1
+    warm_up(Prepared())
+    assert calls[1:] == ["prepared"]
