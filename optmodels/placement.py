@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
-from queueing import POPULATION_CAP, capacity_by_distance
+from queueing import capacity_by_distance
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear
 from .errors import InstanceError, MissingField
@@ -39,8 +39,11 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Price of one client too many, in median opening costs: below 1, annealing ends in infeasible placements.
+#: Price of one client too many, in median prices of a site: below 1, annealing ends in infeasible placements.
 PENALTY = 1.5
+
+#: Utilisations tabulated for walks (160 MB); larger problems with operating costs are walked by full evaluations.
+LARGEST_TABLE = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +235,7 @@ class PlacementProblem:
                     guarantee=self.quality.guarantee,
                 )
                 # No site can have more than all clients, so a capacity without end is cut there.
-                rows[key] = [min(value, total) if value < POPULATION_CAP else total for value in psi]
+                rows[key] = [min(value, total) for value in psi]
             psi_row = rows[key]
             table[site, : len(psi_row)] = psi_row
         table.setflags(write=False)
@@ -304,7 +307,8 @@ class PlacementProblem:
             violations["overload"] = float(excess.sum())
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
-        objective = (self.cost or _DEFAULT)(measures)
+        # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
+        objective = (self.cost or _DEFAULT)(_DefinedMeasures(measures) if violations else measures)
         if self.limits:
             violations |= self.limits.violations(measures)
             return Evaluation(objective, violations, measures)
@@ -353,9 +357,14 @@ class PlacementProblem:
     @cached_property
     def penalty_rate(self) -> float:
         """Price of one client too many in searches that pass through infeasible placements."""
-        weight = abs((self.weights or {}).get("opening", 1.0)) or 1.0
-        positive = self.opening_cost[self.opening_cost > 0]
-        return PENALTY * weight * (float(np.median(positive)) if len(positive) else 1.0)
+        weights = self.weights or {"opening": 1.0}
+        prices = abs(weights.get("opening", 0.0)) * self.opening_cost
+        if self.operating_cost is not None:
+            prices = prices + abs(weights.get("operating", 0.0)) * self.operating_cost
+        if not prices.any():
+            prices = self.opening_cost
+        positive = prices[prices > 0]
+        return PENALTY * (float(np.median(positive)) if len(positive) else 1.0)
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -404,6 +413,8 @@ class PlacementProblem:
         if weights.get("operating") and self.operating_cost is not None:
             if self.quality.guarantee != "farthest":
                 return None  # utilisation depends on the exact mix of distances
+            if self.capacity.size * (int(self.capacity.max()) + 2) > LARGEST_TABLE:
+                return None
             table = utilisation_table(self)
             operating = weights["operating"] * self.operating_cost[:, None, None] * table
         order, ring = rings(self.distances)
@@ -469,7 +480,8 @@ class PlacementProblem:
     def restrict(self, cells: Sequence[int]) -> PlacementProblem:
         """The problem of these cells alone, at the distances they have in the whole, with the default cost."""
         chosen = np.array(cells, dtype=np.int64)
-        piece = Piece(self.layout, tuple(int(cell) for cell in cells))
+        whole = np.array_equal(chosen, np.arange(self.layout.sites))
+        piece = self.layout if whole else Piece(self.layout, tuple(int(cell) for cell in cells))
         largest = int(piece.distances.max())
         return PlacementProblem(
             name=f"{self.name} ({len(chosen)} cells)",
@@ -537,6 +549,22 @@ class PlacementMeasures(Mapping[str, float | None]):
 
     def __contains__(self, name: object) -> bool:
         return name in PlacementProblem.measure_names
+
+
+class _DefinedMeasures(Mapping[str, float | None]):
+    """Measures of an infeasible placement for a cost: those that are not defined count 0."""
+
+    def __init__(self, measures: PlacementMeasures) -> None:
+        self._measures = measures
+
+    def __getitem__(self, name: str) -> float:
+        return self._measures[name] or 0.0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._measures)
+
+    def __len__(self) -> int:
+        return len(self._measures)
 
 
 _QUEUE_MEASURES: dict[str, Callable[[PlacementProblem, ServiceReport], float | None]] = {

@@ -180,7 +180,9 @@ def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
 
 
 def _entry(value: Any, place: str, rule: str, least: float, whole: bool) -> float:
-    good = is_whole(value) and value <= MOST_CLIENTS if whole else is_number(value)
+    good = is_whole(value) if whole else is_number(value)
     if not good or value < least:
         raise InstanceError(place, value, rule)
+    if whole and value > MOST_CLIENTS:
+        raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
     return float(value)

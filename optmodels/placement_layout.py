@@ -139,6 +139,12 @@ def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
 
 def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
     """Make a `Network` of any undirected networkx graph; return it and the nodes in the order of its sites."""
+    if graph.is_directed():
+        raise InstanceError(
+            "graph",
+            str(graph),
+            "distances are the same both ways here: give an undirected graph, graph.to_undirected().",
+        )
     order = list(graph.nodes)
     number = {node: index for index, node in enumerate(order)}
     edges = tuple((number[u], number[v]) for u, v in graph.edges if u != v)

@@ -83,9 +83,14 @@ def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[NDArra
 
 
 def utilisation_table(problem: PlacementProblem) -> Floats:
-    """Utilisation by site, farthest distance and load (up to the capacity there), for the guarantee ``"farthest"``."""
+    """Utilisation by site, farthest distance and load, for the guarantee ``"farthest"``.
+
+    Loads beyond the capacity count 1, a little too much, and so does the last column for all larger ones: a search
+    must not gain by overloading a site.
+    """
     most = int(problem.capacity.max())
-    table = np.zeros((problem.layout.sites, problem.think_time.shape[1], most + 1))
+    table = np.zeros((problem.layout.sites, problem.think_time.shape[1], most + 2))
+    table[:, :, 1:] = np.arange(1, most + 2) > problem.capacity[:, :, None]
     for group in alike(problem, np.arange(problem.layout.sites)):
         first = int(group[0])
         rate, processors = float(problem.service_rate[first]), int(problem.processors[first])
@@ -135,14 +140,20 @@ def _by_the_mix(problem: PlacementProblem, group: NDArray[np.intp], mix: Ints, r
     stranded = mix[group][:, ~np.isfinite(curve)].sum(axis=1) > 0
     rate, processors = float(problem.service_rate[first]), int(problem.processors[first])
     if not reach.any():
-        report.throughput[group] = 0.0
-        return
-    if int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
+        pass
+    elif int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
         _by_the_worst_mix(problem, group, counts, curve[reach], report)
-        return
-    table = MixedSourceQueue(rate, tuple(curve[reach].tolist()), processors).measures_many(
-        counts, problem.quality.delay
-    )
+    else:
+        queue = MixedSourceQueue(rate, tuple(curve[reach].tolist()), processors)
+        _by_the_exact_mix(queue, problem.quality.delay, group, counts, report)
+    report.throughput[group[stranded]] = 0.0
+    report.delay_probability[group[stranded]] = 1.0
+
+
+def _by_the_exact_mix(
+    queue: MixedSourceQueue, delay: float, group: NDArray[np.intp], counts: Ints, report: ServiceReport
+) -> None:
+    table = queue.measures_many(counts, delay)
     assert table.delay_probability is not None
     present = counts > 0
     report.throughput[group] = np.where(present, table.throughput, np.inf).min(axis=1)
@@ -154,7 +165,6 @@ def _by_the_mix(problem: PlacementProblem, group: NDArray[np.intp], mix: Ints, r
     report.delay[group] = np.divide(
         weighted, report.requests[group], out=np.zeros(len(group)), where=flow.sum(axis=1) > 0
     )
-    report.throughput[group[stranded]] = 0.0
 
 
 def _by_the_worst_mix(
@@ -167,6 +177,8 @@ def _by_the_worst_mix(
     )
     for site, row in zip(group, counts, strict=True):
         clients = int(row.sum())
+        if clients == 0:  # all of them are out of reach
+            continue
         delay = queue.mean_delay(clients)
         think = float(curve[np.flatnonzero(row)[-1]])
         report.throughput[site] = 1.0 / (think + delay)
