@@ -12,7 +12,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from .costs import CostFunction, Limits, WeightedSum, is_linear
 from .errors import InstanceError, MissingField
 from .placement_data import FIELDS, Quality, number_or_per_site, per_site, think_times, to_rows
 from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph, refuse_unknown
+from .placement_measures import MEASURES, DefinedMeasures, PlacementMeasures
 from .placement_service import ServiceReport, report_service, utilisation_table
 from .placement_walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
 
@@ -88,9 +89,7 @@ class PlacementProblem:
     limits: Limits = field(default_factory=Limits)
 
     kind: ClassVar[str] = "placement"
-    measure_names: ClassVar[tuple[str, ...]] = (
-        "opening", "operating", "open_sites", "worst_throughput", "worst_delay_probability", "mean_delay",
-    )  # fmt: skip
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
 
     def __post_init__(self) -> None:
         for name in ("demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time"):
@@ -299,20 +298,24 @@ class PlacementProblem:
     def evaluate(self, decision: Decision) -> Evaluation:
         """Loads, capacities, measures and price of a placement."""
         is_open = np.asarray(decision, np.uint8)
-        _, _, load, farthest, mix = self._assigned(is_open)
-        excess = self._too_many(is_open, load, farthest)
-        measures = PlacementMeasures(self, is_open, farthest, mix)
+        excess = self._excess(is_open)
+        measures = PlacementMeasures(self, is_open)
         violations: dict[str, float] = {}
         if excess.any():
             violations["overload"] = float(excess.sum())
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
         # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
-        objective = (self.cost or _DEFAULT)(_DefinedMeasures(measures) if violations else measures)
+        objective = (self.cost or _DEFAULT)(DefinedMeasures(measures) if violations else measures)
         if self.limits:
             violations |= self.limits.violations(measures)
             return Evaluation(objective, violations, measures)
         return Evaluation(objective, violations, measures, self.penalty_rate * sum(violations.values()))
+
+    def report(self, is_open: NDArray[np.uint8]) -> ServiceReport:
+        """How well every site serves, see `report_service`."""
+        _, _, _, farthest, mix = self._assigned(is_open)
+        return report_service(self, farthest, mix)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a placement means site by site; ``None`` where a site has no clients."""
@@ -518,58 +521,3 @@ class PlacementProblem:
 
 def _DEFAULT(measures: Mapping[str, float | None]) -> float:
     return float(measures["opening"] or 0.0) + float(measures["operating"] or 0.0)
-
-
-class PlacementMeasures(Mapping[str, float | None]):
-    """The measures of a placement; those that need the queues are computed when first read."""
-
-    def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8], farthest: Ints, mix: Ints) -> None:
-        self._problem, self._is_open, self._farthest, self._mix = problem, is_open, farthest, mix
-        self._known: dict[str, float | None] = {
-            "opening": float(np.dot(problem.opening_cost, is_open)),
-            "open_sites": float(is_open.sum()),
-        }
-        if problem.operating_cost is None:
-            self._known["operating"] = 0.0
-
-    @cached_property
-    def _report(self) -> ServiceReport:
-        return report_service(self._problem, self._farthest, self._mix)
-
-    def __getitem__(self, name: str) -> float | None:
-        if name not in self._known:
-            self._known[name] = _QUEUE_MEASURES[name](self._problem, self._report)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(PlacementProblem.measure_names)
-
-    def __len__(self) -> int:
-        return len(PlacementProblem.measure_names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in PlacementProblem.measure_names
-
-
-class _DefinedMeasures(Mapping[str, float | None]):
-    """Measures of an infeasible placement for a cost: those that are not defined count 0."""
-
-    def __init__(self, measures: PlacementMeasures) -> None:
-        self._measures = measures
-
-    def __getitem__(self, name: str) -> float:
-        return self._measures[name] or 0.0
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._measures)
-
-    def __len__(self) -> int:
-        return len(self._measures)
-
-
-_QUEUE_MEASURES: dict[str, Callable[[PlacementProblem, ServiceReport], float | None]] = {
-    "operating": lambda problem, report: report.operating(problem.operating_cost),
-    "worst_throughput": lambda problem, report: report.worst_throughput,
-    "worst_delay_probability": lambda problem, report: report.worst_delay_probability,
-    "mean_delay": lambda problem, report: report.mean_delay,
-}
