@@ -12,6 +12,7 @@ import importlib.util
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 #: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
 START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000
+
+#: Suggestions of a problem that are judged first; it may have them without end.
+START_SUGGESTIONS = 10
 
 #: Seconds to look for an infeasible sub-set, and names shown of it.
 EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
@@ -414,7 +418,9 @@ def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     try:
         with contextlib.suppress(BudgetSpent):
             if isinstance(problem, Suggesting):
-                scout.many([problem.space.check(decision) for decision in problem.suggestions(rng)])
+                scout.many(
+                    [problem.space.check(decision) for decision in islice(problem.suggestions(rng), START_SUGGESTIONS)]
+                )
             Annealing().solve(scout, rng)
     finally:  # Ctrl-C does not lose what was found
         oracle.charge(scout.evaluations)
