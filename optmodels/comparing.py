@@ -55,9 +55,9 @@ class Run:
         }
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], *, folder: Path | None = None) -> Run:
+    def from_data(cls, data: Any, *, folder: Path | None = None) -> Run:
         """Read a line of ``runs.jsonl`` back."""
-        label = data.get("label")
+        label = data.get("label") if isinstance(data, Mapping) else None
         if not isinstance(label, Mapping) or not isinstance(data.get("key"), str):
             raise UnreadableFile("a line of a comparison has a label and a key.")
         result = result_from_data(data, folder=folder)

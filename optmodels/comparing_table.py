@@ -88,6 +88,8 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
 
 def table_text(comparison: Comparison) -> str:
     """The table as text: a head for each kind of reference, because the head of the gap names it."""
+    if not comparison.runs:
+        return "no run was finished."
     blocks: list[tuple[str, list[Summary]]] = []
     for line in comparison.summaries:
         if not blocks or blocks[-1][0] != line.reference:
@@ -100,7 +102,7 @@ def table_text(comparison: Comparison) -> str:
         aligned = ["  ".join(_align(i, cell, widths[i]) for i, cell in enumerate(row)).rstrip() for row in block]
         rule = "-" * max(len(line) for line in aligned)
         texts.append("\n".join([aligned[0], rule, *aligned[1:]]))
-    return "\n\n".join([*texts, "\n".join(_footnotes(comparison))]) if texts else "no run was finished."
+    return "\n\n".join([*texts, "\n".join(_footnotes(comparison))])
 
 
 HEAD = (

@@ -82,7 +82,7 @@ def test_a_false_claim_is_found(answer, problem, content, change, sentence):
 
 def test_a_false_proof_of_infeasibility_is_found_by_the_best_known(answer, problem, content):
     nothing = replace(answer, status=Status.INFEASIBLE, decision=None, evaluation=None, bound=None)
-    with pytest.raises(InstanceError, match="the best-known decision is feasible, objective 8.0"):
+    with pytest.raises(InstanceError, match=r"the best-known decision is feasible, objective 8.0"):
         verify(nothing, problem, content)
 
 
@@ -90,7 +90,7 @@ def test_a_bound_above_the_best_known_is_found(answer, problem, content):
     worse = replace(
         answer, decision=(1,) * 6, evaluation=problem.evaluate((1,) * 6), bound=10.0, status=Status.FEASIBLE
     )
-    with pytest.raises(InstanceError, match="bound is 10.0; the best-known decision has the objective 8.0"):
+    with pytest.raises(InstanceError, match=r"bound is 10.0; the best-known decision has the objective 8.0"):
         verify(worse, problem, content)
 
 
