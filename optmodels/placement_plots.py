@@ -132,7 +132,7 @@ def _arrange(
     for place, (colours, label) in enumerate(bars):
         x = left + frame.width + 0.25 + 0.75 * place
         bar = figure.add_axes((x / width, bottom / height, 0.13 / width, bar_height / height), label=label)
-        _draw_bar(bar, colours, label)
+        _draw_bar(figure, bar, colours, label)
     title = f"{plain(heading[0], int(width * 11))}\n{heading[1]}"
     literal(figure.suptitle(title, y=1 - 0.1 / height, va="top", fontsize=10, linespacing=1.4))
     figure.legend(
@@ -432,11 +432,9 @@ def _draw_labels(
 # -- what the marks mean -----------------------------------------------------------------------------------------------
 
 
-def _draw_bar(axes: Axes, colours: ScalarMappable, label: str) -> None:
+def _draw_bar(figure: Figure, axes: Axes, colours: ScalarMappable, label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    figure = axes.get_figure(root=True)
-    assert figure is not None
     bar = figure.colorbar(colours, cax=axes)
     bar.set_label(label, fontsize=8)
     axes.tick_params(labelsize=7, width=0.5)

@@ -251,26 +251,46 @@ def _rows(rows: Iterable[Row], what: str) -> list[Row]:
     for run in runs:
         if not isinstance(run, Mapping):
             raise RequestError(f"{what} is a dict, as a file has it, and {type(run).__name__} came.")
-    return runs
+    return _named(runs)
 
 
 def _distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def _label(run: Row) -> str:
-    """Strategy and parameters, as on the command line."""
-    label = run.get("label")
-    if isinstance(label, Mapping):  # as in the lines of a comparison
-        return str(label.get("strategy"))
+def _named(runs: Sequence[Row]) -> list[Row]:
+    """The runs, each with a label: that of a comparison, else the strategy and whatever parameters tell it apart.
+
+    Results carry all parameters, most of them at their defaults: only those that differ between runs of the same
+    strategy are worth reading.
+    """
+    values: dict[tuple[Any, Any], set[str]] = {}
+    for run in runs:
+        for name, value in _parameters(run).items():
+            values.setdefault((run.get("strategy"), name), set()).add(str(value))
+    named: list[Row] = []
+    for run in runs:
+        label = run.get("label")
+        if not isinstance(label, Mapping):
+            strategy = run.get("strategy")
+            told = [f"{k}={v}" for k, v in _parameters(run).items() if len(values[strategy, k]) > 1]
+            words = f"{strategy or 'decision'}{':' if told else ''}{','.join(told)}"
+            label = {"problem": run.get("problem"), "strategy": words}
+        named.append({**run, "label": label})
+    return named
+
+
+def _parameters(run: Row) -> Mapping[str, Any]:
     parameters = run.get("parameters")
-    given = ",".join(f"{key}={value}" for key, value in parameters.items()) if isinstance(parameters, Mapping) else ""
-    return f"{run.get('strategy') or 'decision'}{':' if given else ''}{given}"
+    return parameters if isinstance(parameters, Mapping) else {}
+
+
+def _label(run: Row) -> str:
+    return str(run["label"].get("strategy"))
 
 
 def _problem(run: Row) -> str:
-    label = run.get("label")
-    return str((label.get("problem") if isinstance(label, Mapping) else run.get("problem")) or "")
+    return str(run["label"].get("problem") or "")
 
 
 def _finite(value: Any) -> float | None:
@@ -319,6 +339,9 @@ def _legend(figure: Figure, panels: Iterable[Axes], labels: Sequence[str]) -> No
             handles.append(drawn[label])
             texts.append(label)
     if handles:
-        legend = figure.legend(handles, texts, loc="outside lower center", ncols=min(len(handles), 3), frameon=False)
+        # As many columns as fit: letters are about 5 points wide, a handle and the space after it about 50.
+        columns = int(72 * figure.get_figwidth() / (5 * max(len(text) for text in texts) + 50))
+        columns = max(1, min(columns, len(handles), 4))
+        legend = figure.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
         for text in legend.get_texts():
             literal(text)

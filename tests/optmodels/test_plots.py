@@ -470,8 +470,21 @@ def test_lines_of_a_comparison_are_told_apart_by_their_labels():
     ]
     assert legend(plot_gaps(rows)) == ["genetic:population=10", "genetic:population=20"]
     assert [axes.get_title() for axes in plot_trace(rows).axes] == ["p (2)"]
-    rows = [run(strategy="genetic", parameters={"population": size}) for size in (10, 20)]
-    assert legend(plot_gaps(rows)) == ["genetic:population=10", "genetic:population=20"]
+
+
+def test_only_parameters_that_differ_are_named():
+    rows = [run(strategy="genetic", parameters={"population": size, "generations": 50}) for size in (10, 20)]
+    rows.append(run(strategy="annealing", parameters={"population": 7}))
+    assert legend(plot_gaps(rows)) == ["genetic:population=10", "genetic:population=20", "annealing"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_the_legend_of_long_names_stays_on_the_sheet(count):
+    rows = [run(strategy=f"strategy-with-a-long-name:{'x' * 60}{place}") for place in range(count)]
+    for figure in (plot_gaps(rows), plot_trace(rows)):
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0
 
 
 def test_runs_without_a_feasible_answer_are_crosses_not_gaps():

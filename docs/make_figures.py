@@ -1,0 +1,45 @@
+"""Draw the figures of the documentation: python docs/make_figures.py.
+
+Placements and queues come out the same every time: the searches are counted in evaluations. Times are measured, so the
+two pictures of runs differ a little each time.
+"""
+
+import json
+from pathlib import Path
+
+import optmodels as om
+from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_trace
+
+ROOT = Path(__file__).parents[1]
+INSTANCES = ROOT / "instances" / "placement"
+FIGURES = ROOT / "docs" / "figures"
+
+
+def draw_placements() -> None:
+    content = json.loads((INSTANCES / "gautam-2x3.json").read_text())
+    best = content["best_known"]
+    result = {"decision": best["decision"], "objective": best["objective"], "status": "optimal"}
+    plot_problem(om.load(INSTANCES / "gautam-2x3.json"), result, FIGURES / "gautam-2x3.svg")
+    for name, suffix in (("gautam-11x22", "png"), ("germany50", "svg")):
+        problem = om.load(INSTANCES / f"{name}.json")
+        answer = om.solve(problem, "annealing", evaluations=3_000_000, seed=0)
+        print(answer)
+        plot_problem(problem, om.result_to_data(answer), FIGURES / f"{name}.{suffix}")
+
+
+def draw_runs() -> None:
+    rows = []
+    for name in ("gautam-6x6", "gautam-11x11", "gautam-11x22"):
+        problem = om.load(INSTANCES / f"{name}.json")
+        for strategy in ("dejavu", "genetic", "annealing"):
+            for seed in range(1 if strategy == "dejavu" else 3):
+                rows.append(om.result_to_data(om.solve(problem, strategy, seconds=3, seed=seed)))
+    plot_gaps(rows, FIGURES / "gaps.svg")
+    plot_trace([row for row in rows if row["problem"] == "gautam-11x22"], FIGURES / "trace.svg")
+
+
+if __name__ == "__main__":
+    FIGURES.mkdir(exist_ok=True)
+    plot_finite_source(min_throughput=0.6, max_delay_probability=0.2, path=FIGURES / "finite-source.svg")
+    draw_placements()
+    draw_runs()
