@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from .instance import Instance
 from .registry import build, generators
 
-if TYPE_CHECKING:
-    import networkx as nx
-
 #: Distances between all sites are held in memory, so that there is an end to what is useful.
-MOST_SITES = 20_000
+MOST_SITES = 5_000
 
 
 class Generator(Protocol):
@@ -101,8 +98,8 @@ class PlacementGenerator:
         rng = np.random.default_rng(self.seed)
         if self.network:
             places = rng.random((self.nodes, 2))
-            edges = sorted(_graph(self.network, places, self.seed).edges)
-            layout: dict[str, Any] = {"network": {"nodes": self.nodes, "edges": [[int(u), int(v)] for u, v in edges]}}
+            edges = [[int(u), int(v)] for u, v in _edges(self.network, places, rng)]
+            layout: dict[str, Any] = {"network": {"nodes": self.nodes, "edges": edges}}
             name = f"{self.network}-{self.nodes}-{self.seed}"
         else:
             places = np.indices((self.rows, self.columns)).reshape(2, -1).T / max(self.rows, self.columns)
@@ -153,29 +150,31 @@ def draw_costs(law: str, count: int, rng: np.random.Generator) -> NDArray[Any]:
     return np.maximum(np.round(rng.lognormal(0.0, 0.5, count), 4), 1e-4)
 
 
-def _graph(law: str, places: NDArray[np.float64], seed: int) -> nx.Graph[int]:
+def _edges(law: str, places: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Edges of a connected network on these places, in order."""
     import networkx as nx
 
     count = len(places)
-    position = {node: tuple(place) for node, place in enumerate(places.tolist())}
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(count))
     if law == "gabriel":
-        graph: nx.Graph[int] = nx.Graph()
-        graph.add_nodes_from(range(count))
         graph.add_edges_from(gabriel_edges(places))
-    elif law == "geometric":
-        radius = math.sqrt(2.0 * math.log(max(count, 3)) / (math.pi * count))  # connected more often than not
-        graph = nx.random_geometric_graph(count, radius, pos=position, seed=seed)
     else:
-        graph = nx.waxman_graph(count, beta=0.4, alpha=0.15, seed=seed)
-        places = np.array([graph.nodes[node]["pos"] for node in range(count)])
+        first, second = np.triu_indices(count, 1)
+        apart = np.linalg.norm(places[first] - places[second], axis=1)
+        if law == "geometric":
+            near = apart <= math.sqrt(2.0 * math.log(max(count, 3)) / (math.pi * count))  # most nodes have some
+        else:
+            near = rng.random(len(apart)) < 0.4 * np.exp(-apart / (0.15 * apart.max(initial=1e-300)))
+        graph.add_edges_from(zip(first[near].tolist(), second[near].tolist(), strict=True))
     parts = [sorted(part) for part in nx.connected_components(graph)]
     while len(parts) > 1:
         rest = np.array([node for part in parts[1:] for node in part])
-        apart = np.linalg.norm(places[parts[0]][:, None] - places[rest][None], axis=2)
-        first, second = np.unravel_index(int(apart.argmin()), apart.shape)
-        graph.add_edge(parts[0][int(first)], int(rest[second]))
+        distance = np.linalg.norm(places[parts[0]][:, None] - places[rest][None], axis=2)
+        near_end, far_end = np.unravel_index(int(distance.argmin()), distance.shape)
+        graph.add_edge(parts[0][int(near_end)], int(rest[far_end]))
         parts = [sorted(part) for part in nx.connected_components(graph)]
-    return graph
+    return sorted((min(u, v), max(u, v)) for u, v in graph.edges)
 
 
 def gabriel_edges(places: NDArray[np.float64]) -> list[tuple[int, int]]:

@@ -55,11 +55,12 @@ def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, se
     """
     assert isinstance(problem, Problem), f"{problem!r} needs a name, a space and a method 'evaluate'."
     assert isinstance(problem.name, str) and problem.name, f"a problem's name is a text, got {problem.name!r}."
+    before = _shown(problem)
     rng = np.random.default_rng(seed)
     check_space(problem.space, rng, decisions)
     sample = [problem.space.check(problem.space.sample(rng)) for _ in range(decisions)]
     _check_evaluations(problem, sample)
-    _check_purity(problem, sample)
+    _check_purity(problem, sample, before)
     _check_file(problem, sample)
     if isinstance(problem, Describing):
         _check_description(problem, sample)
@@ -124,8 +125,7 @@ def _check_evaluations(problem: Problem, sample: list[Decision]) -> None:
             assert higher, f"{decision} breaks constraints at no penalty."
 
 
-def _check_purity(problem: Problem, sample: list[Decision]) -> None:
-    before = _shown(problem)
+def _check_purity(problem: Problem, sample: list[Decision], before: str) -> None:
     answers = [problem.evaluate(decision) for decision in sample]
     for decision, answer in zip(reversed(sample), reversed(answers), strict=True):
         _assert_equal(problem.evaluate(decision), answer, f"{decision} judged twice gives two answers")
@@ -145,8 +145,9 @@ def _check_file(problem: Any, sample: list[Decision]) -> None:
     written = json.loads(json.dumps(data, allow_nan=False))
     assert written == data, "to_data gives something that JSON changes (tuples, whole numbers as keys, numpy scalars)."
     limits = {"limits": problem.limits} if hasattr(problem, "limits") else {}
-    again = type(problem).from_data(written, name=problem.name, cost=getattr(problem, "cost", None), **limits)
-    assert again.name == problem.name, f"from_data forgets the name: {again.name!r}."
+    name = f"{problem.name}, read back"
+    again = type(problem).from_data(written, name=name, cost=getattr(problem, "cost", None), **limits)
+    assert again.name == name, f"from_data forgets the name: {again.name!r}."
     assert again.to_data() == data, "reading and writing again gives other data."
     for decision in sample:
         _assert_equal(
@@ -267,12 +268,12 @@ def _told(evaluation: Evaluation) -> str:
     return f"objective {evaluation.objective}, {parts}"
 
 
-def _shown(problem: Any) -> Any:
+def _shown(problem: Any) -> str:
     """What can be seen of a problem from outside; without a file form, its fields."""
     if hasattr(problem, "to_data"):
         return json.dumps(plain(problem.to_data()), sort_keys=True)
     fields = getattr(problem, "__dataclass_fields__", None)
-    return repr({name: getattr(problem, name) for name in fields}) if fields else problem.name
+    return repr({name: getattr(problem, name) for name in fields}) if fields else str(problem.name)
 
 
 def _plain_equal(first: Any, second: Any) -> bool:

@@ -1,0 +1,267 @@
+"""Parameter studies."""
+
+import csv
+import doctest
+import json
+
+import pytest
+
+import optmodels.sweeping
+from optmodels.errors import InstanceError, RequestError
+from optmodels.instance import Instance, read
+from optmodels.solving import solve
+from optmodels.sweeping import Axis, plot_sweep, put, steps, sweep
+
+
+@pytest.fixture
+def small(instances):
+    return instances / "placement" / "gautam-2x3.json"
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count the runs that are made; end the sweep at the run called so."""
+    made = []
+    solve_cell = optmodels.sweeping.solve_cell
+
+    def counting(problem, strategy, budget, seed):
+        made.append(problem)
+        if len(made) == counting.interrupt_at:
+            raise KeyboardInterrupt
+        return solve_cell(problem, strategy, budget, seed)
+
+    counting.interrupt_at = None
+    made_by = counting
+    monkeypatch.setattr(optmodels.sweeping, "solve_cell", counting)
+    return made, made_by
+
+
+def rows(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_examples_in_the_documentation_hold():
+    assert doctest.testmod(optmodels.sweeping).failed == 0
+
+
+# -- what to vary -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("data.x=1..4", (1, 2, 3, 4)),
+        ("data.x=4..1", (4, 3, 2, 1)),
+        ("data.x=1..10..4", (1, 5, 9)),
+        ("data.x=10..1..-4", (10, 6, 2)),
+        ("data.x=0..1..0.25", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        ("data.x=0..0.3..0.1", (0.0, 0.1, 0.2, 0.3)),
+        ("data.x=-2..1", (-2, -1, 0, 1)),
+        ("data.x=3", (3,)),
+        ("data.x=1,2.5,7..9", (1, 2.5, 7, 8, 9)),
+        ("data.x=worst-case,farthest", ("worst-case", "farthest")),
+        ("data.x=true,null", (True, None)),
+        ("data.x = 1, 2", (1, 2)),
+        ("data.x=1,1,2", (1, 2)),
+    ],
+)
+def test_values_are_ranges_lists_and_texts(text, values):
+    axis = Axis.parse(text)
+    assert (axis.path, axis.values) == ("data.x", values)
+    assert [type(value) for value in axis.values] == [type(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data.x", "=1..3", "data.x=", "data.x=1..", "data.x=a..b", "data.x=1..2..3..4", "data.x=1..5..0",
+        "data.x=1..5..-1", "data.x=1..1e9", "name=3", "data=3", "best_known.objective=1", "data..x=1", "data[0=1",
+        "data.x[a]=1",
+    ],
+)  # fmt: skip
+def test_what_cannot_be_varied_is_refused_in_one_sentence(text):
+    with pytest.raises(RequestError) as failure:
+        Axis.parse(text)
+    assert "\n" not in str(failure.value)
+
+
+def test_places_are_entered_by_dots_and_brackets():
+    assert steps("data.a[0].b.3") == ["data", "a", 0, "b", 3]
+    content = {"data": {"a": [[1, 2], [3, 4]], "b": {"c": 1}}, "limits": None}
+    for path in ("data.a[1][0]", "data.a.0.1", "data.b.c", "data.b.new", "limits.loss"):
+        put(content, path, 9)
+    assert content == {"data": {"a": [[1, 9], [9, 4]], "b": {"c": 9, "new": 9}}, "limits": {"loss": 9}}
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("data.a[2]", "data.a is a list of 2, and 2 is no place in it"),
+        ("data.a.x", "data.a is a list of 2, and 'x' is no place in it"),
+        ("data.b.c.d", "data.b.c is 1 and has no fields"),
+        ("data.z.c", "data has no field 'z'"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused(path, sentence):
+    with pytest.raises(InstanceError, match=sentence):
+        put({"data": {"a": [1, 2], "b": {"c": 1}}}, path, 9)
+
+
+# -- running ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_point_is_the_instance_with_its_value_changed(small):
+    study = sweep(small, "data.service_rate=14..26..6", "exhaustive")
+    assert [point.values for point in study.points] == [(14,), (20,), (26,)]
+    content = read(small).to_data()
+    for point in study.points:
+        content["data"]["service_rate"] = point.values[0]
+        alone = solve(
+            Instance.from_data({k: v for k, v in content.items() if k != "best_known"}).problem(), "exhaustive"
+        )
+        assert (point.record["objective"], point.record["status"]) == (alone.objective, str(alone.status))
+    objectives = [point.record["objective"] for point in study.points]
+    assert objectives == sorted(objectives, reverse=True)
+    assert len(set(objectives)) > 1
+
+
+def test_several_places_make_all_combinations(small):
+    study = sweep(small, ["data.service_rate=18,20", "data.opening_cost[0][2]=3,30"], "exhaustive")
+    assert [point.values for point in study.points] == [(18, 3), (18, 30), (20, 3), (20, 30)]
+    assert study.points[2].record["objective"] < study.points[3].record["objective"]
+
+
+def test_a_mapping_and_an_instance_do_as_well(small):
+    study = sweep(read(small), {"data.quality.guarantee": ["worst-case", "farthest"]}, "exhaustive")
+    assert [point.record["data.quality.guarantee"] for point in study.points] == ["worst-case", "farthest"]
+
+
+def test_a_point_that_makes_no_sense_is_a_line_with_a_sentence(small, tmp_path):
+    study = sweep(small, "data.service_rate=-1,20", "exhaustive", out=tmp_path / "s.csv")
+    bad, good = study.points
+    assert "data.service_rate is -1" in bad.error
+    assert good.error is None
+    assert [row["status"] for row in rows(tmp_path / "s.csv")] == ["error", "optimal"]
+    assert "data.service_rate = -1: " in study.table()
+
+
+def test_a_sweep_of_which_no_point_makes_sense_is_refused(small):
+    with pytest.raises(RequestError, match=r"data.service_rat is 1"):
+        sweep(small, "data.service_rat=1..3", "exhaustive")
+
+
+@pytest.mark.parametrize(
+    "vary", [[], {}, {"data.x": []}, ["data.x=1", "data.x=2"], ["data.x=1..1000", "data.y=1..1000"]]
+)
+def test_a_sweep_over_nothing_or_too_much_is_refused(small, vary):
+    with pytest.raises(RequestError):
+        sweep(small, vary, "exhaustive")
+
+
+def test_two_processes_give_the_same_points_as_one(small):
+    alone, shared = (sweep(small, "data.service_rate=18..22..2", "exhaustive", workers=workers) for workers in (1, 2))
+    same = [(point.values, point.record["objective"], point.record["decision"]) for point in alone.points]
+    assert [(point.values, point.record["objective"], point.record["decision"]) for point in shared.points] == same
+
+
+def test_the_csv_has_a_line_per_point_with_coordinates_outcome_and_measures(small, tmp_path):
+    sweep(small, "data.service_rate=18,20", "annealing:steps=40", seed=3, evaluations=50, out=tmp_path / "s.csv")
+    first, second = rows(tmp_path / "s.csv")
+    assert (first["data.service_rate"], second["data.service_rate"]) == ("18", "20")
+    assert (first["strategy"], first["seed"], first["budget_evaluations"]) == ("annealing:steps=40", "3", "50")
+    assert float(second["open_sites"]) == sum(json.loads(second["decision"]))
+
+
+# -- resuming ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_sweep_goes_on_from_its_file(small, tmp_path, counted):
+    made, _ = counted
+    out = tmp_path / "s.csv"
+    sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
+    study = sweep(small, "data.service_rate=18..21", "exhaustive", out=out)
+    assert len(made) == 4
+    assert [point.values[0] for point in study.points] == [18, 19, 20, 21]
+    assert [row["data.service_rate"] for row in rows(out)] == ["18", "19", "20", "21"]
+    assert all(isinstance(point.record["objective"], (int, float)) for point in study.points)
+
+
+def test_an_ended_sweep_keeps_what_is_finished(small, tmp_path, counted):
+    made, counting = counted
+    out = tmp_path / "s.csv"
+    counting.interrupt_at = 3
+    study = sweep(small, "data.service_rate=18..21", "exhaustive", out=out)
+    assert not study.complete
+    assert [point.values[0] for point in study.points] == [18, 19]
+    assert "ended early" in study.table()
+    counting.interrupt_at = None
+    assert sweep(small, "data.service_rate=18..21", "exhaustive", out=out).complete
+    assert len(made) == 3 + 2
+
+
+def test_a_torn_last_line_is_run_again(small, tmp_path, counted):
+    made, _ = counted
+    out = tmp_path / "s.csv"
+    sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
+    out.write_bytes(out.read_bytes()[:-20])
+    sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
+    assert len(made) == 3
+    assert [row["data.service_rate"] for row in rows(out)] == ["18", "20"]
+
+
+def test_another_seed_budget_or_instance_is_run_again_and_the_old_lines_stay(small, tmp_path, counted):
+    made, _ = counted
+    out = tmp_path / "s.csv"
+    sweep(small, "data.service_rate=20", "exhaustive", out=out)
+    sweep(small, "data.service_rate=20", "exhaustive", evaluations=64, out=out)
+    sweep(small, "data.service_rate=20", "annealing", seed=1, evaluations=64, out=out)
+    assert len(made) == 3
+    assert len(rows(out)) == 3
+    sweep(small, "data.service_rate=20", "exhaustive", out=out)
+    assert len(made) == 3
+
+
+def test_every_finished_point_is_on_disk_before_the_next(small, tmp_path, monkeypatch):
+    out = tmp_path / "s.csv"
+    lines = []
+    solve_cell = optmodels.sweeping.solve_cell
+
+    def looking(*arguments):
+        lines.append(len(out.read_text().splitlines()) if out.exists() else 0)
+        return solve_cell(*arguments)
+
+    monkeypatch.setattr(optmodels.sweeping, "solve_cell", looking)
+    sweep(small, "data.service_rate=18..20", "exhaustive", out=out)
+    assert lines == [0, 2, 3]
+
+
+def test_a_file_of_something_else_is_not_overwritten(small, tmp_path):
+    out = tmp_path / "letters.csv"
+    out.write_text("dear,reader\n1,2\n")
+    with pytest.raises(RequestError, match=r"this file is not of a sweep over data.service_rate"):
+        sweep(small, "data.service_rate=20", "exhaustive", out=out)
+    assert out.read_text() == "dear,reader\n1,2\n"
+    with pytest.raises(RequestError):
+        sweep(small, "data.service_rate=20", "exhaustive", out=tmp_path)
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_shows_the_objective_over_the_first_place(small, tmp_path):
+    study = sweep(small, ["data.service_rate=18..22..2", "data.quality.delay=0.5,0.6"], "exhaustive")
+    figure = plot_sweep(study, tmp_path / "s.svg")
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("data.service_rate", "objective")
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["data.quality.delay = 0.5", "data.quality.delay = 0.6"]
+    drawn = [line for line in axes.lines if not line.get_label().startswith("_")]
+    assert [list(line.get_xdata()) for line in drawn] == [[18, 20, 22]] * 2
+    assert (tmp_path / "s.svg").read_text().startswith("<?xml")
+
+
+def test_texts_are_drawn_as_places_on_the_axis(small):
+    study = sweep(small, "data.quality.guarantee=worst-case,farthest", "exhaustive")
+    [axes] = plot_sweep(study).axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["worst-case", "farthest"]
