@@ -224,9 +224,13 @@ def solve(
     from .results import result_to_data, write_result
 
     chosen = make_strategy(strategy)
+    limits = solving.make_budget(None, seconds, evaluations)
     problem = solving.as_problem(file)
-    with run_progress(f"{problem.name} by {chosen.name}", quiet=json) as progress:
-        result = solving.solve(problem, chosen, seconds=seconds, evaluations=evaluations, seed=seed, progress=progress)
+    try:
+        with run_progress(f"{problem.name} by {chosen.name}", quiet=json) as progress:
+            result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=progress)
+    except KeyboardInterrupt:  # before the search had begun, or while the answer was checked
+        result = solving.interrupted(problem, chosen, seed)
     if out:
         write_result(result, out)
     data = result_to_data(result)

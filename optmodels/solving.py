@@ -16,7 +16,7 @@ from heuristics.budget import Budget
 from heuristics.oracle import Progress
 from heuristics.protocols import Describing, Problem, Strategy
 from heuristics.result import Result, Status
-from heuristics.running import run
+from heuristics.running import parameters, run
 
 from . import __version__
 from .errors import RequestError, short
@@ -81,6 +81,22 @@ def solve(
     warm_up(asked)
     result = run(asked, chosen, limits, seed, progress=progress)
     return replace(result, kind=getattr(asked, "kind", None), versions=versions(chosen))
+
+
+def interrupted(problem: Problem, strategy: Strategy, seed: int) -> Result:
+    """The result of a run that was ended before there was anything to tell."""
+    return Result(
+        problem=problem.name,
+        status=Status.UNKNOWN,
+        decision=None,
+        evaluation=None,
+        stopped_by="interrupt",
+        strategy=strategy.name,
+        parameters=parameters(strategy),
+        seed=seed,
+        kind=getattr(problem, "kind", None),
+        versions=versions(strategy),
+    )
 
 
 def evaluate(problem: ProblemLike, decision: Any) -> Result:

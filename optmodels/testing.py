@@ -53,7 +53,8 @@ def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, se
     AssertionError
         With a sentence on the first rule that is broken.
     """
-    assert isinstance(problem, Problem), f"{problem!r} needs a name, a space and a method 'evaluate'."
+    is_problem = isinstance(problem, Problem) and not isinstance(problem, type)
+    assert is_problem, f"{problem!r} needs a name, a space and a method 'evaluate'."
     assert isinstance(problem.name, str) and problem.name, f"a problem's name is a text, got {problem.name!r}."
     before = _shown(problem)
     rng = np.random.default_rng(seed)
