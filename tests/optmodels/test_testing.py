@@ -330,7 +330,7 @@ def test_a_planted_defect_is_found(defect):
         check_problem(defect())
 
 
-@pytest.mark.parametrize("problem", [3, object(), Fence], ids=str)
+@pytest.mark.parametrize("problem", [3, object(), Fence], ids=["a number", "an object", "a class"])
 def test_what_is_no_problem_is_refused(problem):
     with pytest.raises(AssertionError):
         check_problem(problem)
