@@ -18,12 +18,21 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from heuristics.budget import Budget
-    from heuristics.evaluation import Decision, Evaluation
-    from heuristics.oracle import Disagreement, Oracle, Progress
-    from heuristics.protocols import Problem, Space, Strategy
-    from heuristics.result import Result, Status, TracePoint
-    from heuristics.running import UnsupportedProblem
+    from heuristics import (
+        Budget,
+        Decision,
+        Disagreement,
+        Evaluation,
+        Oracle,
+        Problem,
+        Progress,
+        Result,
+        Space,
+        Status,
+        Strategy,
+        TracePoint,
+        UnsupportedProblem,
+    )
 
     from . import costs, registry
     from .comparing import Comparison, compare
@@ -77,19 +86,19 @@ __all__ = [
 
 #: Name to where it lives, and to what it is called there if that differs.
 _HOMES = {
-    "Budget": "heuristics.budget",
-    "Decision": "heuristics.evaluation",
-    "Disagreement": "heuristics.oracle",
-    "Evaluation": "heuristics.evaluation",
-    "Oracle": "heuristics.oracle",
-    "Problem": "heuristics.protocols",
-    "Progress": "heuristics.oracle",
-    "Result": "heuristics.result",
-    "Space": "heuristics.protocols",
-    "Status": "heuristics.result",
-    "Strategy": "heuristics.protocols",
-    "TracePoint": "heuristics.result",
-    "UnsupportedProblem": "heuristics.running",
+    "Budget": "heuristics",
+    "Decision": "heuristics",
+    "Disagreement": "heuristics",
+    "Evaluation": "heuristics",
+    "Oracle": "heuristics",
+    "Problem": "heuristics",
+    "Progress": "heuristics",
+    "Result": "heuristics",
+    "Space": "heuristics",
+    "Status": "heuristics",
+    "Strategy": "heuristics",
+    "TracePoint": "heuristics",
+    "UnsupportedProblem": "heuristics",
     "BestKnown": "optmodels.instance",
     "Comparison": "optmodels.comparing",
     "Instance": "optmodels.instance",
@@ -111,10 +120,19 @@ _HOMES = {
     "write_result": "optmodels.results",
 }
 
-_CLASH = (
-    "the package '{name}' found here is not the one that belongs to optmodels; "
-    "another distribution has replaced it. Repair: pip install --force-reinstall optmodels"
-)
+
+def clash(failure: ImportError | AttributeError, module: str = "") -> str | None:
+    """What to do if an import failed because a stranger's package has a name of ours; ``None`` for other failures.
+
+    The names are generic, and a stranger's ``heuristics`` must end in a sentence, not in a riddle.
+    """
+    package = (failure.name or "" if isinstance(failure, ImportError) else module).partition(".")[0]
+    if package not in ("heuristics", "queueing"):
+        return None
+    return (
+        f"the package {package!r} found here is not the one that belongs to optmodels; "
+        "another distribution has replaced it. Repair: pip install --force-reinstall optmodels"
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -125,13 +143,11 @@ def __getattr__(name: str) -> Any:
     module, _, called = _HOMES[name].partition(":")
     try:
         value = getattr(import_module(module), called or name)
-    except (ImportError, AttributeError) as clash:
-        # The names are generic: a stranger's `heuristics` on the path must end in a sentence, not in a riddle.
-        found = module if isinstance(clash, AttributeError) else clash.name or ""
-        package = found.partition(".")[0]
-        if package in ("heuristics", "queueing"):
-            raise ImportError(_CLASH.format(name=package)) from clash
-        raise
+    except (ImportError, AttributeError) as failure:
+        sentence = clash(failure, module)
+        if sentence is None:
+            raise
+        raise ImportError(sentence) from failure
     globals()[name] = value
     return value
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import __version__
+from . import __version__, clash
 from .cli_arguments import parse_decision, spread
 from .cli_options import (
     ANSWERED,
@@ -83,6 +83,9 @@ def _explain(failure: Exception, debug: bool) -> int:
         where = context.command_path if context is not None else "optmodels"
         say(f"{failure.format_message().rstrip('. ')} (see {where} --help).")
         return NOT_UNDERSTOOD
+    if isinstance(failure, ImportError) and (sentence := clash(failure)):
+        say(sentence)
+        return DEFECT
     from heuristics.running import UnsupportedProblem
 
     if isinstance(failure, UnsupportedProblem):

@@ -1,0 +1,60 @@
+"""`import optmodels as om`."""
+
+import importlib
+import pkgutil
+import tomllib
+import typing
+
+import pytest
+
+import optmodels as om
+from heuristics import Budget, Problem, Result, Status, Strategy
+
+
+@pytest.mark.parametrize("name", om.__all__)
+def test_every_name_at_the_front_door_is_there(name):
+    assert getattr(om, name) is not None
+    assert name in dir(om)
+
+
+def test_the_contract_is_handed_on_unchanged():
+    assert (om.Budget, om.Problem, om.Result, om.Status, om.Strategy) == (Budget, Problem, Result, Status, Strategy)
+
+
+def test_a_type_checker_sees_the_same_names():
+    source = typing.cast(str, om.__loader__.get_source("optmodels"))
+    block = source.partition("if TYPE_CHECKING:")[2].partition("__all__")[0]
+    for name in om.__all__:
+        assert name == "__version__" or name in block, name
+
+
+def test_no_public_function_shares_the_name_of_a_module():
+    modules = {module.name for module in pkgutil.iter_modules(om.__path__)}
+    shared = {name for name in om.__all__ if name in modules}
+    assert shared == {"costs", "registry"}
+    for name in shared:
+        assert getattr(om, name) is importlib.import_module(f"optmodels.{name}")
+
+
+def test_the_version_is_that_of_the_distribution(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert om.__version__ == project["version"]
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'optmodels' has no attribute 'slove'"):
+        om.slove  # noqa: B018
+    assert not hasattr(om, "slove")
+
+
+def test_ten_lines_from_the_file_to_the_table(instances, tmp_path):
+    problem = om.load(instances / "placement" / "gautam-2x3.json")
+    exact = om.solve(problem, "exhaustive")
+    quick = om.solve(problem, "annealing", budget=om.Budget(evaluations=300), seed=1)
+    assert exact.status == "optimal"
+    assert quick.gap(exact.objective) >= 0
+    comparison = om.compare(problem, ["exhaustive", "annealing"], seeds=range(2), evaluations=300)
+    assert "gap to optimum" in comparison.table()
+    comparison.to_csv(tmp_path / "runs.csv")
+    om.write_instance(om.generate("placement", rows=2, columns=2), tmp_path / "g.json")
+    assert om.read_instance(tmp_path / "g.json").kind == "placement"
