@@ -63,7 +63,7 @@ def compare(
     else:
         print(comparison.table())
     if not comparison.complete:
-        say(f"interrupted: {len(comparison.runs)} runs are finished.")
+        say(f"interrupted; finished runs: {len(comparison.runs)}.")
     return ANSWERED if comparison.runs else NOTHING_FEASIBLE
 
 
@@ -116,7 +116,7 @@ def sweep(
     else:
         print(study.table())
     if not study.complete:
-        say(f"interrupted: {len(study.points)} points are finished.")
+        say(f"interrupted; finished points: {len(study.points)}.")
     return ANSWERED if any(point.record["objective"] is not None for point in study.points) else NOTHING_FEASIBLE
 
 
