@@ -6,19 +6,42 @@
     the same with classes of clients, exactly; `mean_value_analysis` is the textbook road to its means.
 `capacity_by_distance`, `largest_safe_population`
     how many clients a server can take when they live at different distances.
+`PhaseType`, `reduce_order`
+    times made of exponential phases: moments, tails, and the same law with fewer phases.
+`BMAP`
+    arrivals in batches, driven by a Markov chain: rates and correlation.
+`Mode`, `independent_modes`, `thinned_modes`, `marked_modes`, `direct_modes`
+    what robots bring when some of them are active.
+`stationary_distribution`, `stationary_by_levels`
+    Markov chains, without a subtraction: small probabilities have all their digits.
 """
 
+from .arrivals import BMAP
 from .capacity import capacity_by_distance, largest_safe_population
 from .finite_source import POPULATION_CAP, FiniteSourceQueue
+from .markov import stationary_by_levels, stationary_distribution
 from .mixed_source import MixedSourceMeasures, MixedSourceQueue, MixedSourceTable, mean_value_analysis
+from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_modes
+from .phasetype import PhaseType
+from .phasetype_reduction import reduce_order
 
 __all__ = [
+    "BMAP",
     "POPULATION_CAP",
     "FiniteSourceQueue",
     "MixedSourceMeasures",
     "MixedSourceQueue",
     "MixedSourceTable",
+    "Mode",
+    "PhaseType",
     "capacity_by_distance",
+    "direct_modes",
+    "independent_modes",
     "largest_safe_population",
+    "marked_modes",
     "mean_value_analysis",
+    "reduce_order",
+    "stationary_by_levels",
+    "stationary_distribution",
+    "thinned_modes",
 ]

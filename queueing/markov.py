@@ -1,0 +1,256 @@
+r"""Stationary distributions and first passages of Markov chains, by eliminations that never subtract.
+
+A chain is given by its rates *between* states and, where it can end, its exit rates; the diagonal follows from them and
+is never read. Eliminating the last state x (Grassmann, Taksar, Heyman) leaves the chain watched only while it is
+elsewhere,
+
+.. math::  a_{zy} \leftarrow a_{zy} + \frac{a_{zx} a_{xy}}{t_x}, \qquad t_x = \varepsilon_x + \sum_{y<x} a_{xy},
+
+with :math:`\varepsilon_x` the exit rate: sums, products and quotients of numbers that are not negative. So every
+entry of a result has small *relative* error, a probability of 1e-30 too. Written as matrices, what is left of -Q
+is a product of a unit upper and a lower triangular matrix; `factor_transient` keeps both in place, and the systems
+-Q X = B and y (-Q) = b with non-negative right sides are solved from them without a subtraction as well.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from .matrices import ROUNDING, SUM_TOLERANCE, Matrix, Vector, communicating_classes, not_negative_rates, square
+
+#: Most states of a chain that is eliminated as one dense matrix; 4000 take some seconds and 130 MB.
+DENSE_LIMIT = 5000
+
+
+def check_generator(name: str, generator: ArrayLike) -> Matrix:
+    """Return `generator` as a matrix, or refuse it unless its rates are not negative and its rows sum to zero."""
+    matrix = square(name, generator)
+    not_negative_rates(name, matrix, diagonal=False)
+    sums = matrix.sum(axis=1)
+    leaking = np.abs(sums) > SUM_TOLERANCE * np.maximum(np.abs(np.diagonal(matrix)), matrix.max(axis=1, initial=0.0))
+    if leaking.any():
+        row = int(np.argmax(leaking))
+        raise ValueError(
+            f"Row {row} of {name} must sum to 0, but it sums to {float(sums[row])!r}; "
+            "set the diagonal to minus the sum of the other rates."
+        )
+    return matrix
+
+
+def check_irreducible(name: str, rates: Matrix) -> None:
+    """Refuse rates under which some state cannot reach some other."""
+    count, _ = communicating_classes(rates)
+    if count > 1:
+        source, target = _not_reached(rates)
+        raise ValueError(
+            f"{name} must let every state reach every other, but state {target} is out of reach of state {source}; "
+            "leave out states that are left for ever or never entered."
+        )
+
+
+def stationary_distribution(generator: ArrayLike) -> Vector:
+    """Stationary distribution of a chain with one closed class of states, each entry to full relative accuracy.
+
+    Parameters
+    ----------
+    generator
+        Q: rates between states; its diagonal must make rows sum to zero. At most `DENSE_LIMIT` states.
+
+    Returns
+    -------
+    Vector
+        non-negative, sums to one, zero on transient states.
+    """
+    matrix = check_generator("generator", generator)
+    if len(matrix) > DENSE_LIMIT:
+        raise ValueError(
+            f"A stationary distribution by elimination takes at most {DENSE_LIMIT} states, but {len(matrix)} came; "
+            "use a method that keeps the chain sparse."
+        )
+    return stationary_of_rates(matrix)
+
+
+def stationary_of_rates(rates: Matrix) -> Vector:
+    """Stationary distribution of a chain whose rates are known to be valid; the diagonal is not read."""
+    off_diagonal = np.array(rates)
+    np.fill_diagonal(off_diagonal, 0.0)
+    count, labels = communicating_classes(off_diagonal)
+    if count == 1:
+        return np.asarray(_stationary_kernel(off_diagonal))
+    leaves = np.array([off_diagonal[np.ix_(labels == one, labels != one)].any() for one in range(count)])
+    closed = np.flatnonzero(~leaves)
+    if len(closed) > 1:
+        first, second = (int(np.argmax(labels == one)) for one in closed[:2])
+        raise ValueError(
+            f"A chain must have one stationary distribution, but it stays for ever with state {first} or with state "
+            f"{second}, whichever it meets first; take the part that is meant."
+        )
+    inside = np.flatnonzero(labels == closed[0])
+    result = np.zeros(len(off_diagonal))
+    result[inside] = _stationary_kernel(np.ascontiguousarray(off_diagonal[np.ix_(inside, inside)]))
+    return result
+
+
+def stationary_by_levels(blocks: Sequence[Sequence[Matrix]]) -> list[Vector]:
+    r"""Stationary distribution of a chain that falls one level at a time and may climb many: the paper's algorithm [9].
+
+    Level by level from the top, :math:`G_i`, the distribution of where level i - 1 is first met from level i, and
+    the chain watched below level i; then :math:`p_l = \sum_{i<l} p_i \bar Q_{il} (-\bar Q_{ll})^{-1}` from
+    the bottom. Blocks are dense, systems are solved by LAPACK with diagonals set from the (positive) rates, so this
+    is the reference for chains too large for one dense matrix, not the fastest road to any of them.
+
+    Parameters
+    ----------
+    blocks
+        ``blocks[i]`` are the rates from level i to levels max(i - 1, 0), ..., top, dense; shorter lists mean that
+        higher levels are not reached in one step. Diagonals are not read.
+    """
+    top = len(blocks) - 1
+    lowest = [max(i - 1, 0) for i in range(top + 1)]
+    # kept[i][l - i]: rates of the watched chain from level i to level l >= i; changed as levels are taken out.
+    kept = [[np.array(block) for block in row[i - lowest[i] :]] for i, row in enumerate(blocks)]
+    inverses: list[Matrix] = [np.zeros((0, 0))] * (top + 1)
+    for level in range(top, 0, -1):
+        down = blocks[level][0]
+        remaining = -kept[level][0]
+        np.fill_diagonal(remaining, 0.0)
+        np.fill_diagonal(remaining, down.sum(axis=1) - remaining.sum(axis=1))
+        inverses[level] = np.asarray(np.linalg.inv(remaining), dtype=np.float64)
+        passage = inverses[level] @ down
+        for below in range(level):
+            if level - below < len(kept[below]):
+                kept[below][level - below - 1] = kept[below][level - below - 1] + kept[below][level - below] @ passage
+    levels = [stationary_of_rates(kept[0][0])]
+    for level in range(1, top + 1):
+        inflow = np.zeros(len(blocks[level][0]))
+        for below in range(level):
+            if level - below < len(kept[below]):
+                inflow += levels[below] @ kept[below][level - below]
+        levels.append(inflow @ inverses[level])
+    total = sum(float(level.sum()) for level in levels)
+    return [level / total for level in levels]
+
+
+def transient_solution(rates: Matrix, exits: Vector, right: Matrix) -> Matrix:
+    """X of -Q X = right, where Q has these rates between states and these exit rates, and right is not negative."""
+    factors, totals = factor_transient(rates, exits)
+    columns = right if right.ndim == 2 else right[:, np.newaxis]
+    solution = solve_transient(factors, totals, np.ascontiguousarray(columns))
+    return np.asarray(solution.reshape(right.shape))
+
+
+def clean_exits(generator: Matrix) -> Vector:
+    """Exit rates of a sub-generator, minus its row sums; what is only rounding of nothing is nothing."""
+    off_diagonal = generator.sum(axis=1) - np.diagonal(generator)
+    exits = -np.diagonal(generator) - off_diagonal
+    noise = ROUNDING * len(generator) * np.abs(np.diagonal(generator))
+    return np.where(exits > noise, exits, 0.0)
+
+
+@njit(cache=True)
+def factor_transient(rates: Matrix, exits: Vector) -> tuple[Matrix, Vector]:
+    """Factors of -Q in one matrix, and the rates t_x at which x is left for good; t_x = 0 means that x is never left.
+
+    Below the diagonal stand the rates a_{xy}, above it the shares a_{zx} / t_x.
+    """
+    factors = rates.copy()
+    leaving = exits.copy()
+    size = len(exits)
+    totals = np.zeros(size)
+    for x in range(size - 1, -1, -1):
+        total = leaving[x]
+        for y in range(x):
+            total += factors[x, y]
+        totals[x] = total
+        for z in range(x):
+            if factors[z, x] > 0.0:
+                share = factors[z, x] / total
+                factors[z, x] = share
+                leaving[z] += share * leaving[x]
+                for y in range(x):
+                    factors[z, y] += share * factors[x, y]
+    return factors, totals
+
+
+@njit(cache=True)
+def solve_transient(factors: Matrix, totals: Vector, right: Matrix) -> Matrix:
+    """X of -Q X = right."""
+    solution = right.copy()
+    size, width = right.shape
+    for x in range(size - 1, 0, -1):
+        for z in range(x):
+            share = factors[z, x]
+            if share > 0.0:
+                for column in range(width):
+                    solution[z, column] += share * solution[x, column]
+    for x in range(size):
+        for y in range(x):
+            rate = factors[x, y]
+            if rate > 0.0:
+                for column in range(width):
+                    solution[x, column] += rate * solution[y, column]
+        for column in range(width):
+            solution[x, column] /= totals[x]
+    return solution
+
+
+@njit(cache=True)
+def solve_transient_left(factors: Matrix, totals: Vector, left: Vector) -> Vector:
+    """Row y of y (-Q) = left: time spent in each state when `left` is how the chain begins."""
+    solution = left.copy()
+    size = len(left)
+    for x in range(size - 1, -1, -1):
+        solution[x] /= totals[x]
+        for y in range(x):
+            solution[y] += solution[x] * factors[x, y]
+    for x in range(size):
+        for z in range(x):
+            solution[x] += solution[z] * factors[z, x]
+    return solution
+
+
+@njit(cache=True)
+def _stationary_kernel(rates: Matrix) -> Vector:
+    """Stationary distribution of an irreducible chain; `rates` (diagonal 0) is used up."""
+    size = len(rates)
+    for x in range(size - 1, 0, -1):
+        first = 0
+        while rates[x, first] == 0.0:
+            first += 1
+        total = 0.0
+        for y in range(first, x):
+            total += rates[x, y]
+        for z in range(x):
+            if rates[z, x] > 0.0:
+                share = rates[z, x] / total
+                rates[z, x] = share
+                for y in range(first, x):
+                    rates[z, y] += share * rates[x, y]
+    result = np.zeros(size)
+    result[0] = 1.0
+    for x in range(1, size):
+        value = 0.0
+        for z in range(x):
+            value += result[z] * rates[z, x]
+        result[x] = value
+        if value > 1e200:  # begun at an unlikely state: what is smaller by 1e300 counts for nothing
+            result[: x + 1] /= value
+    return result / np.sum(result)
+
+
+def _not_reached(rates: Matrix) -> tuple[int, int]:
+    """A state and another that it cannot reach."""
+    linked = rates > 0
+    for state in range(len(rates)):
+        reached = np.zeros(len(rates), dtype=bool)
+        reached[state] = True
+        while True:
+            wider = reached | linked[reached].any(axis=0)
+            if (wider == reached).all():
+                break
+            reached = wider
+        if not reached.all():
+            return state, int(np.argmin(reached))
+    raise AssertionError("every state reaches every other")
