@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
 from .protocols import Batch, Describing, Followed, Incremental, Moves, Problem, Walk
@@ -321,6 +322,7 @@ class Oracle(Generic[P]):
         return None if self.best is None else self.best.evaluation.objective
 
     def _require(self, count: int) -> None:
+        interrupting.check()
         if self._parent:
             self._parent._require(count)
             return

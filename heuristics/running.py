@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import interrupting
 from .budget import Budget
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
 from .protocols import Problem, Strategy
@@ -47,10 +48,12 @@ def run(
     rng = np.random.default_rng(seed)
     oracle = Oracle(problem, budget, progress=progress)
     try:
+        interrupting.check()
         result = strategy.solve(oracle, rng)
     except BudgetSpent as spent:
         result = oracle.result(stopped_by=spent.limit)
     except KeyboardInterrupt:
+        interrupting.answered()
         result = oracle.result(stopped_by="interrupt")
     return replace(
         checked(problem, result),

@@ -13,6 +13,7 @@ import threading
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -102,8 +103,16 @@ def _explain(failure: Exception, debug: bool) -> int:
 def _take_signals() -> None:
     """Let SIGINT and SIGTERM end a run on its incumbent, also where a shell started us with SIGINT ignored."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    # Libraries may swallow the exception; the oracle looks at the note. Without the module there is no run to end.
+    interrupting = sys.modules.get("heuristics.interrupting")
+    if interrupting is not None:
+        interrupting.note()
+    raise KeyboardInterrupt
 
 
 def _version(wanted: bool) -> None:

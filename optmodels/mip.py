@@ -12,30 +12,24 @@ import importlib.util
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from heuristics.annealing import Annealing
-from heuristics.budget import Budget
 from heuristics.evaluation import Decision
 from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
-from heuristics.protocols import Bounded, Incremental, Problem, Suggesting
+from heuristics.protocols import Bounded, Problem
 from heuristics.result import OPTIMALITY_TOLERANCE, Result
 from heuristics.running import UnsupportedProblem
 
 from .mip_process import SolverProcess
 from .mip_program import Bound, Incumbent, Log, Message, Outcome, Program, Request
+from .mip_start import find_start, takes_start
+from .timing import within
 
 if TYPE_CHECKING:
     from .mip_pyomo import CompiledModel
-
-#: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
-START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000
-
-#: Suggestions of a problem that are judged first; it may have them without end.
-START_SUGGESTIONS = 10
 
 #: Seconds to look for an infeasible sub-set, and names shown of it.
 EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
@@ -187,7 +181,7 @@ class Highs:
 
     def solve(self, oracle: Oracle[AlgebraicProblem], rng: np.random.Generator) -> Result:
         """Build the program, let the solver work on it in its own process, judge all it finds."""
-        from .mip_pyomo import InfeasibleConstraint, compile_model
+        from .mip_pyomo import InfeasibleConstraint, compile_model, quiet_pyomo
 
         problem = oracle.problem
         step = objective_step(problem)
@@ -198,9 +192,13 @@ class Highs:
                 find_start(oracle, rng)
             began = oracle.seconds
             try:
-                compiled = compile_model(problem.to_pyomo())
+                with within(oracle.remaining_seconds), quiet_pyomo():
+                    compiled = compile_model(problem.to_pyomo())
             except InfeasibleConstraint as broken:
                 return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})
+            except BudgetSpent as spent:
+                detail = {"name": self.solver, "building_seconds": oracle.seconds - began}
+                return _close(oracle, spent.limit, {"solver": detail | {"status": "the model was not built in time"}})
             run = _Run(self, oracle, compiled, step)
             run.detail["building_seconds"] = oracle.seconds - began
             if oracle.remaining_seconds <= 0:
@@ -390,43 +388,7 @@ class _Run:
         self.extra["solver"] = self.detail
         if self.log:
             self.extra["solver_log"] = "".join(self.log)
-        reason = None if self.oracle.best is not None else infeasibility(self.oracle.problem)
-        if reason:
-            self.extra["reason"] = reason
-        return self.oracle.result(bound=bound, proved=bool(reason), stopped_by=stopped_by, extra=self.extra)
-
-
-def takes_start(problem: Problem) -> bool:
-    """Whether it is worth looking for a start before the program is built."""
-    return isinstance(problem, (Incremental, Suggesting)) and problem.space.size != math.inf
-
-
-def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
-    """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
-
-    The problem's suggestions are judged, then annealing gets a share of the time, and no more evaluations than the
-    budget has.
-    """
-    problem = oracle.problem
-    if not takes_start(problem):
-        return
-    seconds = min(START_SECONDS, START_SHARE * oracle.remaining_seconds)
-    steps = min(START_STEPS * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
-    if seconds <= 0 or steps < 1:
-        return
-    scout: Oracle[Any] = Oracle(problem, Budget(seconds=seconds, evaluations=int(steps)))
-    try:
-        with contextlib.suppress(BudgetSpent):
-            if isinstance(problem, Suggesting):
-                scout.many(
-                    [problem.space.check(decision) for decision in islice(problem.suggestions(rng), START_SUGGESTIONS)]
-                )
-            Annealing().solve(scout, rng)
-    finally:  # Ctrl-C does not lose what was found
-        oracle.charge(scout.evaluations)
-        oracle.judged_in_full += scout.judged_in_full
-        if scout.best is not None:
-            oracle.confirm(scout.best.decision, scout.best.evaluation.objective)
+        return _close(self.oracle, stopped_by, self.extra, bound)
 
 
 def explain(program: Program, seconds: float) -> dict[str, Any]:
@@ -470,6 +432,13 @@ def infeasibility(problem: Problem) -> str | None:
     """Why no decision is feasible, if the problem can say."""
     reason = getattr(problem, "infeasibility", None)
     return reason() if reason is not None else None
+
+
+def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any], bound: float | None = None) -> Result:
+    """Close on the best decision so far, or on the problem's own reason why there is none."""
+    reason = None if oracle.best is not None else infeasibility(oracle.problem)
+    detail = extra | ({"reason": reason} if reason else {})
+    return oracle.result(bound=bound, proved=bool(reason), stopped_by=stopped_by, extra=detail)
 
 
 def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:

@@ -6,9 +6,11 @@ reference: slower, without start, trace or cancel, but not ours.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -55,6 +57,18 @@ class CompiledModel:
         """The values now in the model's variables, or ``None`` if one has none."""
         values = [variable.value for variable in self.variables]
         return None if any(value is None for value in values) else np.array(values, dtype=float)
+
+
+@contextlib.contextmanager
+def quiet_pyomo() -> Iterator[None]:
+    """Keep Pyomo from writing to stdout when a block is cut short: what goes wrong is raised as well as logged."""
+    logger = logging.getLogger("pyomo")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def compile_model(model: Any) -> CompiledModel:

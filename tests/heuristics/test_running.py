@@ -14,6 +14,7 @@ from heuristics import (
     Decision,
     Disagreement,
     Evaluation,
+    Exhaustive,
     Incremental,
     Oracle,
     Problem,
@@ -21,6 +22,7 @@ from heuristics import (
     Result,
     Status,
     UnsupportedProblem,
+    interrupting,
     refusal,
     run,
 )
@@ -196,3 +198,22 @@ def test_an_evaluator_that_changes_its_mind_is_found_out() -> None:
 def test_without_an_answer_there_is_nothing_to_check() -> None:
     result = run(Knapsack(capacity=-1), Sampling())
     assert result.checked and result.status == Status.UNKNOWN and result.decision is None
+
+
+def test_an_interrupt_that_a_library_swallowed_still_ends_the_run() -> None:
+    noted = []
+
+    class Swallowing(Knapsack):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            if sum(decision) == 2 and not noted:
+                noted.append(decision)
+                interrupting.note()  # as a signal handler does, whose exception got lost
+            return super().evaluate(decision)
+
+    try:
+        result = run(Swallowing(), Exhaustive())
+        interrupting.check()  # the note was answered: the next run starts afresh
+    finally:
+        interrupting.answered()
+    assert result.stopped_by == "interrupt"
+    assert result.status == Status.FEASIBLE

@@ -1,0 +1,40 @@
+"""Ending in time what has no clock of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+from heuristics.oracle import BudgetSpent
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """End the block by `BudgetSpent` when the time is up, whatever it does.
+
+    By a timer signal, so in the main thread and on Unix only; elsewhere the block takes as long as it takes. A timer
+    that was running before is set again afterwards.
+    """
+    timed = math.isfinite(seconds) and hasattr(signal, "setitimer")
+    if not timed or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise BudgetSpent("seconds")
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-3, left - (time.monotonic() - began)), interval)
