@@ -201,35 +201,20 @@ def sweep(
 
 def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None) -> Figure:
     """Draw objective and bound over the first axis, a line for each value of the others."""
-    from .plot_canvas import COLOURS, MARKERS, check_path, house_style, new_figure, save
-    from .plot_canvas import plain as plain_text
+    from . import plots
 
-    check_path(path)
     first, *others = study.axes
-    lines: dict[tuple[Any, ...], list[Point]] = {}
-    for point in study.points:
-        lines.setdefault(point.values[1:], []).append(point)
-    numeric = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in first.values)
-    with house_style():
-        figure = new_figure(6.4, 4.0, layout="constrained")
-        axes = figure.add_subplot()
-        for number_of_line, (rest, points) in enumerate(lines.items()):
-            colour, marker = COLOURS[number_of_line % len(COLOURS)], MARKERS[number_of_line % len(MARKERS)]
-            name = _coordinates(others, rest) if others else "objective"
-            places = [p.values[0] if numeric else first.values.index(p.values[0]) for p in points]
-            objectives, bounds = ([_float(p.record[what]) for p in points] for what in ("objective", "bound"))
-            axes.plot(places, objectives, color=colour, marker=marker, markersize=4, label=plain_text(name))
-            if any(math.isfinite(bound) for bound in bounds):
-                label = "bound" if not others else None
-                axes.plot(places, bounds, color=colour, linestyle=":", label=label)
-        if not numeric:
-            axes.set_xticks(range(len(first.values)), [plain_text(value, 20) for value in first.values])
-        axes.set_xlabel(plain_text(first.path))
-        axes.set_ylabel("objective")
-        axes.set_title(plain_text(f"{study.name} by {study.strategy}"))
-        axes.legend()
-        save(figure, path)
-    return figure
+    rows = [
+        {
+            **point.record,
+            "problem": study.name,
+            "strategy": _coordinates(others, point.values[1:]) if others else study.strategy,
+            "parameters": {},
+            first.path: point.values[0],
+        }
+        for point in study.points
+    ]
+    return plots.plot_sweep(rows, first.path, path=path)
 
 
 # -- places in an instance --------------------------------------------------------------------------------------------
@@ -446,7 +431,3 @@ def _read(text: str) -> Any:
 
 def _coordinates(axes: Sequence[Axis], values: Sequence[Any]) -> str:
     return ", ".join(f"{axis.path} = {value}" for axis, value in zip(axes, values, strict=True))
-
-
-def _float(value: Any) -> float:
-    return math.nan if value is None else float(value)

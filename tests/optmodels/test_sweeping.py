@@ -254,10 +254,10 @@ def test_the_picture_shows_the_objective_over_the_first_place(small, tmp_path):
     figure = plot_sweep(study, tmp_path / "s.svg")
     [axes] = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("data.service_rate", "objective")
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["data.quality.delay = 0.5", "data.quality.delay = 0.6"]
-    drawn = [line for line in axes.lines if not line.get_label().startswith("_")]
+    drawn = [line for line in axes.lines if line.get_gid() == "values"]
+    assert [line.get_label() for line in drawn] == ["data.quality.delay = 0.5", "data.quality.delay = 0.6"]
     assert [list(line.get_xdata()) for line in drawn] == [[18, 20, 22]] * 2
+    assert len([line for line in axes.lines if line.get_gid() == "bounds"]) == 2
     assert (tmp_path / "s.svg").read_text().startswith("<?xml")
 
 
