@@ -12,6 +12,8 @@
     arrivals in batches, driven by a Markov chain: rates and correlation.
 `Mode`, `independent_modes`, `thinned_modes`, `marked_modes`, `direct_modes`
     what robots bring when some of them are active.
+`ThresholdQueue`, `ThresholdMeasures`
+    one server, robots switched by the number of pages: every measure of any threshold policy.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -24,6 +26,7 @@ from .mixed_source import MixedSourceMeasures, MixedSourceQueue, MixedSourceTabl
 from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_modes
 from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
+from .threshold import ThresholdMeasures, ThresholdQueue
 
 __all__ = [
     "BMAP",
@@ -34,6 +37,8 @@ __all__ = [
     "MixedSourceTable",
     "Mode",
     "PhaseType",
+    "ThresholdMeasures",
+    "ThresholdQueue",
     "capacity_by_distance",
     "direct_modes",
     "independent_modes",

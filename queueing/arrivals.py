@@ -165,7 +165,7 @@ class BMAP:
     def _until_arrival(self, right: Vector) -> Vector:
         """(-D_0)^-1 right."""
         exits = np.sum(self.blocks[1:], axis=0).sum(axis=1)
-        return transient_solution(np.ascontiguousarray(self.blocks[0]), exits, right)
+        return transient_solution(self.blocks[0], exits, right)
 
     def _check_arrives(self) -> None:
         if self.largest_batch == 0:

@@ -8,7 +8,7 @@ elsewhere,
 
 with :math:`\varepsilon_x` the exit rate: sums, products and quotients of numbers that are not negative. So every
 entry of a result has small *relative* error, a probability of 1e-30 too. Written as matrices, what is left of -Q
-is a product of a unit upper and a lower triangular matrix; `factor_transient` keeps both in place, and the systems
+is a product of a unit upper and a lower triangular matrix; `factor_in_place` keeps both in place, and the systems
 -Q X = B and y (-Q) = b with non-negative right sides are solved from them without a subtraction as well.
 """
 
@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from .matrices import ROUNDING, SUM_TOLERANCE, Matrix, Vector, communicating_classes, not_negative_rates, square
 
-#: Most states of a chain that is eliminated as one dense matrix; 4000 take some seconds and 130 MB.
-DENSE_LIMIT = 5000
+#: Most states of a chain that is eliminated as one dense matrix; 2000 take some seconds.
+DENSE_LIMIT = 2500
 
 
 def check_generator(name: str, generator: ArrayLike) -> Matrix:
@@ -135,10 +135,17 @@ def stationary_by_levels(blocks: Sequence[Sequence[Matrix]]) -> list[Vector]:
 
 def transient_solution(rates: Matrix, exits: Vector, right: Matrix) -> Matrix:
     """X of -Q X = right, where Q has these rates between states and these exit rates, and right is not negative."""
-    factors, totals = factor_transient(rates, exits)
-    columns = right if right.ndim == 2 else right[:, np.newaxis]
-    solution = solve_transient(factors, totals, np.ascontiguousarray(columns))
-    return np.asarray(solution.reshape(right.shape))
+    factors, totals = transient_factors(rates, exits)
+    solution = np.array(right if right.ndim == 2 else right[:, np.newaxis])
+    solve_in_place(factors, totals, solution)
+    return solution.reshape(right.shape)
+
+
+def transient_factors(rates: Matrix, exits: Vector) -> tuple[Matrix, Vector]:
+    """What `factor_in_place` leaves of copies of these rates."""
+    factors, leaving, totals = np.array(rates), np.array(exits), np.zeros(len(exits))
+    factor_in_place(factors, leaving, totals)
+    return factors, totals
 
 
 def clean_exits(generator: Matrix) -> Vector:
@@ -149,17 +156,17 @@ def clean_exits(generator: Matrix) -> Vector:
     return np.where(exits > noise, exits, 0.0)
 
 
-@njit(cache=True)
-def factor_transient(rates: Matrix, exits: Vector) -> tuple[Matrix, Vector]:
-    """Factors of -Q in one matrix, and the rates t_x at which x is left for good; t_x = 0 means that x is never left.
+# The kernels work in place and entry by entry: array expressions would take numba minutes to compile, not seconds.
 
-    Below the diagonal stand the rates a_{xy}, above it the shares a_{zx} / t_x.
+
+@njit(cache=True)
+def factor_in_place(factors: Matrix, leaving: Vector, totals: Vector) -> None:
+    """Turn rates between states into factors of -Q, using up the exit rates `leaving`; the diagonal is not read.
+
+    Below the diagonal stand the rates a_{xy}, above it the shares a_{zx} / t_x, in `totals` the rates t_x at which x is
+    left for good; every state must lead to an exit.
     """
-    factors = rates.copy()
-    leaving = exits.copy()
-    size = len(exits)
-    totals = np.zeros(size)
-    for x in range(size - 1, -1, -1):
+    for x in range(len(leaving) - 1, -1, -1):
         total = leaving[x]
         for y in range(x):
             total += factors[x, y]
@@ -171,44 +178,39 @@ def factor_transient(rates: Matrix, exits: Vector) -> tuple[Matrix, Vector]:
                 leaving[z] += share * leaving[x]
                 for y in range(x):
                     factors[z, y] += share * factors[x, y]
-    return factors, totals
 
 
 @njit(cache=True)
-def solve_transient(factors: Matrix, totals: Vector, right: Matrix) -> Matrix:
-    """X of -Q X = right."""
-    solution = right.copy()
+def solve_in_place(factors: Matrix, totals: Vector, right: Matrix) -> None:
+    """Turn `right` into X of -Q X = right."""
     size, width = right.shape
     for x in range(size - 1, 0, -1):
         for z in range(x):
             share = factors[z, x]
             if share > 0.0:
                 for column in range(width):
-                    solution[z, column] += share * solution[x, column]
+                    right[z, column] += share * right[x, column]
     for x in range(size):
         for y in range(x):
             rate = factors[x, y]
             if rate > 0.0:
                 for column in range(width):
-                    solution[x, column] += rate * solution[y, column]
+                    right[x, column] += rate * right[y, column]
         for column in range(width):
-            solution[x, column] /= totals[x]
-    return solution
+            right[x, column] /= totals[x]
 
 
 @njit(cache=True)
-def solve_transient_left(factors: Matrix, totals: Vector, left: Vector) -> Vector:
-    """Row y of y (-Q) = left: time spent in each state when `left` is how the chain begins."""
-    solution = left.copy()
+def solve_left_in_place(factors: Matrix, totals: Vector, left: Vector) -> None:
+    """Turn `left` into the row y of y (-Q) = left: time spent in each state when the chain begins by `left`."""
     size = len(left)
     for x in range(size - 1, -1, -1):
-        solution[x] /= totals[x]
+        left[x] /= totals[x]
         for y in range(x):
-            solution[y] += solution[x] * factors[x, y]
+            left[y] += left[x] * factors[x, y]
     for x in range(size):
         for z in range(x):
-            solution[x] += solution[z] * factors[z, x]
-    return solution
+            left[x] += left[z] * factors[z, x]
 
 
 @njit(cache=True)
@@ -230,14 +232,20 @@ def _stationary_kernel(rates: Matrix) -> Vector:
                     rates[z, y] += share * rates[x, y]
     result = np.zeros(size)
     result[0] = 1.0
+    total = 1.0
     for x in range(1, size):
         value = 0.0
         for z in range(x):
             value += result[z] * rates[z, x]
         result[x] = value
+        total += value
         if value > 1e200:  # begun at an unlikely state: what is smaller by 1e300 counts for nothing
-            result[: x + 1] /= value
-    return result / np.sum(result)
+            for z in range(x + 1):
+                result[z] /= value
+            total /= value
+    for x in range(size):
+        result[x] /= total
+    return result
 
 
 def _not_reached(rates: Matrix) -> tuple[int, int]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .checks import not_negative, positive, whole
-from .markov import clean_exits, factor_transient, solve_transient
+from .markov import clean_exits, solve_in_place, transient_factors
 from .matrices import SUM_TOLERANCE, Matrix, Vector, distribution, not_negative_rates, square
 
 
@@ -104,11 +104,12 @@ class PhaseType:
     def moment(self, order: int) -> float:
         """E[X**order] for a whole order of at least 0."""
         count = whole("order", order, least=0)
-        factors, totals = factor_transient(np.ascontiguousarray(self.generator), self.exit_rates)
+        factors, totals = transient_factors(self.generator, self.exit_rates)
         column = np.ones((self.order, 1))
         with np.errstate(over="ignore"):
             for power in range(1, count + 1):
-                column = power * solve_transient(factors, totals, column)
+                solve_in_place(factors, totals, column)
+                column *= power
         value = float(self.initial @ column[:, 0])
         if not math.isfinite(value):
             raise ValueError(f"The moment of order {count} is larger than a double can hold; ask for a lower order.")
