@@ -77,7 +77,7 @@ def _flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
         served=served,
         served_time=served_time,
         obsolete_time=obsolete_time,
-        error_estimate=direct_error(served, will_serve, obsolete, will_fade),
+        error_estimate=direct_error(model.top, served, will_serve, obsolete, will_fade),
     )
 
 

@@ -97,7 +97,7 @@ def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Seq
         served=served,
         served_time=float(totals[1]),
         obsolete_time=float(totals[3]),
-        error_estimate=direct_error(served, float(totals[0]), obsolete, float(totals[2])),
+        error_estimate=direct_error(model.top, served, float(totals[0]), obsolete, float(totals[2])),
     )
 
 

@@ -143,14 +143,16 @@ class Method:
     flows: Callable[[ThresholdModel, ModeByLevel], Flows]
 
 
-def direct_error(served: float, served_by_adjoint: float, obsolete: float, obsolete_by_adjoint: float) -> float:
+def direct_error(
+    top: int, served: float, served_by_adjoint: float, obsolete: float, obsolete_by_adjoint: float
+) -> float:
     """Relative error of a direct method: rates of service and obsolescence, seen by the server and by arriving pages.
 
     The two sides come from the same probabilities by different sums over all levels, so that their difference shows
-    what rounding did to either; a few units of the last place are added for what both have in common.
+    what rounding did to either; some units of the last place, more with more levels, are added for what both share.
     """
     error = 0.0
     for forward, backward in ((served, served_by_adjoint), (obsolete, obsolete_by_adjoint)):
-        if forward > 0.0:
+        if forward > 1e-290:  # below, doubles have fewer digits
             error = max(error, abs(backward / forward - 1.0))
-    return error + 8 * float(np.finfo(np.float64).eps)
+    return error + (8 + math.sqrt(top)) * float(np.finfo(np.float64).eps)

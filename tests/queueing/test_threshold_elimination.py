@@ -163,6 +163,14 @@ def test_the_error_estimate_covers_the_rounding():
     assert max(ratios) < 100
 
 
+@pytest.mark.parametrize("load", [0.9, 0.999, 1.001, 1.1])
+def test_the_error_estimate_covers_the_rounding_of_a_thousand_levels(load):
+    measures = ThresholdQueue((BMAP.poisson(load),), PhaseType.exponential(1.0), capacity=1000).measures(())
+    exact = Fraction(load)
+    loss = (1 - exact) * exact**1000 / (1 - exact**1001)
+    assert abs(float(Fraction(measures.loss) / loss - 1)) <= measures.error_estimate < 1e-13
+
+
 def test_a_thousand_pages_are_no_trouble(paper_queue):
     measures = paper_queue(1000).measures((3, 4, 600))
     assert measures.error_estimate < 1e-12
