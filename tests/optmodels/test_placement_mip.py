@@ -10,9 +10,10 @@ pytest.importorskip("pyomo")
 
 import pyomo.environ as pyo
 
-from heuristics import Evaluation
+from heuristics import Evaluation, run
 from optmodels import placement_mip
 from optmodels.costs import Limits, WeightedSum
+from optmodels.mip import Highs
 from optmodels.mip_pyomo import compile_model, solve_with_pyomo
 from optmodels.placement import PlacementProblem
 from optmodels.placement_mip import build, plan_of, read, refuses, start
@@ -226,6 +227,13 @@ def test_corners_of_the_papers_grid_are_solved(name, best):
     model = build(problem)
     assert solve(model) == pytest.approx(best, abs=1e-6)
     assert problem.evaluate(read(model)).objective == best
+
+
+def test_the_strategy_proves_the_papers_example_from_a_start():
+    problem = gautam("4x4")
+    result = run(problem, Highs(), seed=1)
+    assert (result.status, result.objective, result.bound) == ("optimal", 11, 11)
+    assert result.extra["solver"]["start"] >= 11  # a number: the program agreed with the start
 
 
 @pytest.mark.parametrize(("name", "pattern", "base"), [("4x4", 10.87, 8.75), ("6x6", 20.67, 18.28)])
