@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -30,6 +30,10 @@ from .timing import within
 
 if TYPE_CHECKING:
     from .mip_pyomo import CompiledModel
+    from .mip_relaxation import Companion
+
+#: Entries of the matrix from which on a second process bounds the linear relaxation while the solver works.
+COMPANION_ENTRIES = 100_000
 
 #: Seconds to look for an infeasible sub-set, and names shown of it.
 EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
@@ -45,6 +49,8 @@ class AlgebraicProblem(Problem, Protocol):
 
     ``start_pyomo(model, decision)``
         Fills in the value of every variable for a feasible decision: the solver then starts from it.
+    ``algebraic_refusal()``
+        Why this problem cannot be written as a model after all, in one sentence; ``None`` if it can.
     ``objective_step``
         A number of which all objectives are multiples (1 for whole costs): bounds are rounded up to the next one.
     ``objective_exact``
@@ -169,7 +175,8 @@ class Highs:
             return missing
         if getattr(problem, "limits", None) and not getattr(problem, "algebraic_limits", False):
             return f"strategy {self.name!r} takes no limits on measures, and {problem.name!r} has some."
-        return None
+        refusal: Callable[[], str | None] | None = getattr(problem, "algebraic_refusal", None)
+        return refusal() if refusal else None
 
     def prepare(self, problem: Problem) -> None:
         """Import Pyomo, compile the walk for the start; the solver is imported by its own process only."""
@@ -217,6 +224,7 @@ class _Run:
     detail: dict[str, Any] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
+    companion: Companion | None = None
 
     def __post_init__(self) -> None:
         rows, columns = self.program.shape
@@ -243,6 +251,10 @@ class _Run:
             start=self.start_point(),
         )
         with contextlib.ExitStack() as stack:
+            if len(self.program.values) >= COMPANION_ENTRIES:
+                from .mip_relaxation import Companion
+
+                self.companion = stack.enter_context(Companion(self.program, self.oracle.remaining_seconds))
             active = process
             try:
                 outcome = self.listen(active, request)
@@ -252,6 +264,8 @@ class _Run:
                     if outcome.status == "infeasible":
                         self.detail["infeasible_with_and_without_presolve"] = True
             except KeyboardInterrupt:
+                if self.companion is not None:
+                    self.note_bound(self.companion.bound)
                 self.salvage(active.wind_up())
                 return self.close("interrupt")
         return self.conclude(outcome)
@@ -274,8 +288,10 @@ class _Run:
         return self.program.rounded(point)
 
     def listen(self, process: SolverProcess, request: Request) -> Outcome:
-        """Take in what the solver says until its last word."""
+        """Take in what the solver says until its last word, and what the companion found meanwhile."""
         for message in process.ask(request, self.oracle.remaining_seconds):
+            if self.companion is not None:
+                self.note_bound(self.companion.bound)
             if isinstance(message, Outcome):
                 return message
             self.take(message)

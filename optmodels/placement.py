@@ -500,6 +500,12 @@ class PlacementProblem:
 
     # -- the integer program ------------------------------------------------------------------------------------------
 
+    def algebraic_refusal(self) -> str | None:
+        """Why there is no integer program for this problem, in one sentence; ``None`` if there is one."""
+        from .placement_mip import refuses
+
+        return refuses(self)
+
     def to_pyomo(self) -> pyo.ConcreteModel:
         """Write the problem as an integer program, see `optmodels.placement_mip`."""
         from .placement_mip import build

@@ -53,9 +53,9 @@ Formulation = Literal["automatic", "pattern", "base"]
 #: Most patterns of a site over all its cells, and over its neighbours; with more it takes the next shorter list.
 MOST_PATTERNS, MOST_NEAR_PATTERNS = 300, 1_000
 
-#: Most patterns of all sites together in the automatic formulation: with 23 000 (11 x 11 sites) HiGHS solves the
-#: relaxation in half a minute, with 55 000 (11 x 22) not in two.
-MOST_COLUMNS = 30_000
+#: Most patterns of all sites together in the automatic formulation. With 23 000 (11 x 11 sites) HiGHS solves the
+#: relaxation in half a minute, with 55 000 (11 x 22) not in two: there the bound comes from `mip_relaxation`.
+MOST_COLUMNS = 90_000
 
 #: Most patterns of a site whose operating cost must be known pattern by pattern, and of all such sites.
 MOST_PRICED_PATTERNS, MOST_PRICED_COLUMNS = 20_000, 200_000

@@ -10,8 +10,8 @@ pytest.importorskip("pyomo")
 
 import pyomo.environ as pyo
 
-from heuristics import Evaluation, run
-from optmodels import placement_mip
+from heuristics import Evaluation, refusal, run
+from optmodels import mip, mip_relaxation, placement_mip
 from optmodels.costs import Limits, WeightedSum
 from optmodels.mip import Highs
 from optmodels.mip_pyomo import compile_model, solve_with_pyomo
@@ -348,3 +348,39 @@ def test_a_large_grid_takes_the_small_formulation(monkeypatch):
     assert {block.within for block in plan_of(problem).patterns.values()} == {1}
     assert {block.within for block in plan_of(problem, "pattern").patterns.values()} == {2, math.inf}
     plan_of.cache_clear()
+
+
+def test_costs_the_model_cannot_price_are_refused_by_the_strategy():
+    priced = gautam("2x3", cost=WeightedSum({"opening": 1.0, "mean_delay": 2.0}))
+    sentence = refusal(priced, Highs())
+    assert sentence is not None and "mean_delay" in sentence and sentence.endswith(".")
+    assert refusal(gautam("2x3"), Highs()) is None
+
+
+def test_a_large_program_is_bounded_by_its_relaxation_while_the_solver_works(monkeypatch):
+    class Companion:
+        """Knows a bound that HiGHS does not have at first, and says whether it was asked and let go."""
+
+        asked = closed = 0
+
+        def __init__(self, program, seconds):
+            assert seconds > 0
+
+        @property
+        def bound(self):
+            Companion.asked += 1
+            return 22.5
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *failure):
+            Companion.closed += 1
+
+    monkeypatch.setattr(mip, "COMPANION_ENTRIES", 1)
+    monkeypatch.setattr(mip_relaxation, "Companion", Companion)
+    result = run(gautam("6x6"), Highs(start=False))
+    assert Companion.asked > 0 and Companion.closed == 1
+    bounds = [point.bound for point in result.trace if point.objective is None]
+    assert bounds[:2] == [pytest.approx(gautam("6x6").lower_bound(), abs=1.0), 23.0]  # the companion's, before HiGHS's
+    assert result.status == "optimal" and result.objective == 23.0
