@@ -54,14 +54,13 @@ class Annealing:
         decision are enough, whatever time is left; without a budget, 1 000 000 on a walk and 20 000 with full
         evaluations.
     coolings
-        Number of coolings; by default 1, or until the budget is spent if `steps` is given with a budget (or until 20
-        coolings in a row bring nothing new).
+        Number of coolings, fewer if the budget ends before or 20 in a row bring nothing new.
     start_temperature, end_temperature
         By default found from sampled moves.
     """
 
     steps: int | None = None
-    coolings: int | None = None
+    coolings: int = 1
     start_temperature: float | None = None
     end_temperature: float | None = None
 
@@ -74,7 +73,7 @@ class Annealing:
         require_fields(
             self,
             steps=(self.steps is None or self.steps >= 1, "1 or more"),
-            coolings=(self.coolings is None or self.coolings >= 1, "1 or more"),
+            coolings=(self.coolings >= 1, "1 or more"),
             start_temperature=(start is None or (math.isfinite(start) and start > 0), "a positive number"),
             end_temperature=(
                 end is None or (math.isfinite(end) and 0 < end <= (math.inf if start is None else start)),
@@ -99,15 +98,14 @@ class Annealing:
         enough = STEPS_PER_ENTRY * len(start_point)
         limited = oracle.budget.seconds is not None or oracle.budget.evaluations is not None
         steps = self.steps or (None if limited else WALK_STEPS if walks else PLAIN_STEPS)
-        coolings = self.coolings or (None if self.steps and limited else 1)
         start, end = temperatures(chain.sampled_changes(), self.start_temperature, self.end_temperature)
         oracle.extra |= {"start_temperature": start, "end_temperature": end}
         done, idle = 0, 0
-        while coolings is None or done < coolings:
+        while done < self.coolings:
             before = oracle.evaluations
             if done and oracle.best is not None:
                 chain.begin(oracle.best.decision)
-            chain.cool(start, end, Clock(oracle, steps, 1 if coolings is None else coolings - done, enough))
+            chain.cool(start, end, Clock(oracle, steps, self.coolings - done, enough))
             done += 1
             oracle.extra["coolings"] = done
             idle = 0 if oracle.evaluations > before else idle + 1

@@ -26,6 +26,9 @@ SETTLED = 20
 #: Share of the first population that may come from the suggestions of the problem; the rest is random.
 SUGGESTED = 0.2
 
+#: Suggestions judged at a time: there may be many, and the budget small.
+SOME = 20
+
 
 @dataclass(frozen=True)
 class Genetic:
@@ -123,8 +126,11 @@ class Genetic:
         """What the problem suggests, as far as it goes, and random decisions."""
         problem, new = oracle.problem, individual_class()
         suggested = max(1, int(SUGGESTED * self.population))
-        population = [new(decision) for decision in islice(starting_points(problem, rng), suggested)]
-        judge(oracle, population)  # before anything is repaired: small budgets should see the suggestions
+        population: list[Any] = []
+        points = islice(starting_points(problem, rng), suggested)
+        while some := [new(decision) for decision in islice(points, SOME)]:
+            judge(oracle, some)  # before anything is repaired: small budgets should see the suggestions
+            population += some
         while len(population) < self.population:
             child = toolbox.finish(new(problem.space.sample(rng)))
             judge(oracle, [child])

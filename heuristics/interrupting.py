@@ -1,19 +1,27 @@
-"""Ctrl-C that cannot get lost.
+"""Ctrl-C that neither breaks anything nor gets lost.
 
-A library that is busy importing, compiling or calling back may swallow a ``KeyboardInterrupt``. A program whose signal
-handler calls `note` before it raises one is still heard: the oracle looks at the note at every question.
+Raised at any moment, a ``KeyboardInterrupt`` may land inside compiled code, which turns it into an obscure error, or
+inside a library that swallows it. A program whose signal handler calls `interrupt` is safe from both: while a strategy
+is at work the wish is only noted, and the oracle raises it at the next question. Code that asks nothing for long says
+so by `immediate`. Asked twice, the interrupt comes at once, wherever that is.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _noted = threading.Event()
+_waits = False
 
 
-def note() -> None:
-    """Remember that the run under way is to end."""
+def interrupt() -> None:
+    """Note that the run under way is to end; raise ``KeyboardInterrupt`` unless somebody will soon look at the note."""
+    again = _noted.is_set()
     _noted.set()
+    if again or not _waits:
+        raise KeyboardInterrupt
 
 
 def check() -> None:
@@ -25,3 +33,28 @@ def check() -> None:
 def answered() -> None:
     """Forget the note: the run has ended."""
     _noted.clear()
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """A block that checks often enough by itself."""
+    with _waiting(True):
+        yield
+
+
+@contextmanager
+def immediate() -> Iterator[None]:
+    """A block that does not check, and may be left at any moment."""
+    check()
+    with _waiting(False):
+        yield
+
+
+@contextmanager
+def _waiting(waits: bool) -> Iterator[None]:
+    global _waits
+    before, _waits = _waits, waits
+    try:
+        yield
+    finally:
+        _waits = before

@@ -94,6 +94,13 @@ class Bounded(Problem, Protocol):
 
 
 @runtime_checkable
+class Explaining(Problem, Protocol):
+    """A problem that can tell, cheaply and for certain, that it has no feasible decision: why, in one sentence."""
+
+    def infeasibility(self) -> str | None: ...
+
+
+@runtime_checkable
 class Batch(Problem, Protocol):
     """A problem that shares work across decisions."""
 

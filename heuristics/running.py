@@ -11,7 +11,7 @@ import numpy as np
 from . import interrupting
 from .budget import Budget
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
-from .protocols import Problem, Strategy
+from .protocols import Explaining, Problem, Strategy
 from .result import Result
 
 
@@ -49,18 +49,35 @@ def run(
     oracle = Oracle(problem, budget, progress=progress)
     try:
         interrupting.check()
-        result = strategy.solve(oracle, rng)
+        with interrupting.deferred():
+            result = _solved(oracle, strategy, rng)
     except BudgetSpent as spent:
         result = oracle.result(stopped_by=spent.limit)
     except KeyboardInterrupt:
-        interrupting.answered()
         result = oracle.result(stopped_by="interrupt")
+    if result.stopped_by == "interrupt":  # one that came too late to matter is left for whoever looks next
+        interrupting.answered()
     return replace(
         checked(problem, result),
         strategy=strategy.name,
         parameters=parameters(strategy),
         seed=seed,
     )
+
+
+def _solved(oracle: Oracle[Any], strategy: Strategy, rng: np.random.Generator) -> Result:
+    """What the strategy answers, or the problem's own word that there is no answer."""
+    problem = oracle.problem
+    reason = problem.infeasibility() if isinstance(problem, Explaining) else None
+    if reason is not None:
+        return oracle.result(proved=True, extra={"reason": reason})
+    try:
+        return strategy.solve(oracle, rng)
+    except SystemError as error:
+        # A Ctrl-C that lands in compiled code comes out as an obscure error, its cause beside it.
+        if isinstance(error.__cause__, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def refusal(problem: Problem, strategy: Strategy) -> str | None:

@@ -153,7 +153,7 @@ class IntegerBox:
 
 @dataclass(frozen=True)
 class OrderedIntegers:
-    """All non-decreasing integer vectors: ``lower <= x[0] <= x[1] <= ... <= upper``.
+    """All non-decreasing integer vectors: ``lower <= x[0] <= x[1] <= ... <= upper``; of length 0, the empty one.
 
     There are ``C(upper - lower + length, length)`` of them. Iteration is lexicographic. Neighbours differ by 1 in one
     entry.
@@ -164,7 +164,7 @@ class OrderedIntegers:
     upper: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", _whole("length", self.length, least=1))
+        object.__setattr__(self, "length", _whole("length", self.length, least=0))
         object.__setattr__(self, "lower", _whole("lower", self.lower))
         object.__setattr__(self, "upper", _whole("upper", self.upper))
         if self.lower > self.upper:

@@ -108,11 +108,10 @@ def _take_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # Libraries may swallow the exception; the oracle looks at the note. Without the module there is no run to end.
     interrupting = sys.modules.get("heuristics.interrupting")
-    if interrupting is not None:
-        interrupting.note()
-    raise KeyboardInterrupt
+    if interrupting is None:  # there is no run to end
+        raise KeyboardInterrupt
+    interrupting.interrupt()
 
 
 def _version(wanted: bool) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from heuristics import interrupting
 from heuristics.annealing import Annealing
 from heuristics.evaluation import Decision
 from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
@@ -199,7 +200,7 @@ class Highs:
                 find_start(oracle, rng)
             began = oracle.seconds
             try:
-                with within(oracle.remaining_seconds), quiet_pyomo():
+                with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
                     compiled = compile_model(problem.to_pyomo())
             except InfeasibleConstraint as broken:
                 return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})

@@ -18,6 +18,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import IO, cast
 
+from heuristics import interrupting
+
 from .mip_program import Message, Outcome, Request
 
 #: Seconds after the limit at which a solver that did not stop is ended: some, and a share of the limit.
@@ -25,6 +27,9 @@ GRACE, GRACE_SHARE = 1.0, 0.05
 
 #: Seconds after the limit at which it is asked to stop.
 STOP_AFTER = 0.2
+
+#: Seconds between two looks at whether an interrupt was asked for.
+LOOK = 0.1
 
 #: Seconds a solver gets to stop by itself after Ctrl-C.
 WIND_UP = 0.5
@@ -108,7 +113,8 @@ class SolverProcess:
             if now >= reminder and not reminded:
                 self.stop()
                 reminded = True
-            message = self._next(min(guard if reminded else reminder, now + 1.0) - now)
+            interrupting.check()
+            message = self._next(min(guard if reminded else reminder, now + LOOK) - now)
             if message is None:
                 continue
             if isinstance(message, Outcome):

@@ -200,20 +200,63 @@ def test_without_an_answer_there_is_nothing_to_check() -> None:
     assert result.checked and result.status == Status.UNKNOWN and result.decision is None
 
 
-def test_an_interrupt_that_a_library_swallowed_still_ends_the_run() -> None:
+def test_an_interrupt_waits_for_the_next_question_and_ends_the_run() -> None:
     noted = []
 
-    class Swallowing(Knapsack):
+    class Interrupted(Knapsack):
         def evaluate(self, decision: Decision) -> Evaluation:
             if sum(decision) == 2 and not noted:
                 noted.append(decision)
-                interrupting.note()  # as a signal handler does, whose exception got lost
+                interrupting.interrupt()  # as a signal handler does
             return super().evaluate(decision)
 
     try:
-        result = run(Swallowing(), Exhaustive())
+        result = run(Interrupted(), Exhaustive())
         interrupting.check()  # the note was answered: the next run starts afresh
     finally:
         interrupting.answered()
     assert result.stopped_by == "interrupt"
     assert result.status == Status.FEASIBLE
+
+
+def test_outside_a_run_and_when_asked_twice_an_interrupt_comes_at_once() -> None:
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupting.interrupt()
+        interrupting.answered()
+        with interrupting.deferred():
+            interrupting.interrupt()
+            with pytest.raises(KeyboardInterrupt):
+                interrupting.interrupt()
+            interrupting.answered()
+            with interrupting.immediate(), pytest.raises(KeyboardInterrupt):
+                interrupting.interrupt()
+    finally:
+        interrupting.answered()
+
+
+def test_an_interrupt_that_broke_compiled_code_is_still_an_interrupt() -> None:
+    class Compiled(Knapsack):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            if sum(decision) == 2:
+                raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+            return super().evaluate(decision)
+
+    assert run(Compiled(), Exhaustive()).stopped_by == "interrupt"
+
+    class Broken(Knapsack):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            raise SystemError("a defect of somebody")
+
+    with pytest.raises(SystemError):
+        run(Broken(), Exhaustive())
+
+
+def test_a_problem_that_knows_it_is_hopeless_says_why_whatever_the_strategy() -> None:
+    class Explained(Knapsack):
+        def infeasibility(self) -> str | None:
+            return "there is no knapsack."
+
+    result = run(Explained(), Exhaustive())
+    assert (result.status, result.decision, result.evaluations) == (Status.INFEASIBLE, None, 0)
+    assert result.extra["reason"] == "there is no knapsack."

@@ -327,9 +327,16 @@ def test_coolings_share_the_budget(budget: Budget) -> None:
     assert result.extra["coolings"] >= 2
 
 
-def test_steps_given_with_a_budget_are_repeated_until_it_is_spent() -> None:
+def test_the_steps_given_are_the_steps_of_a_cooling_whatever_the_budget() -> None:
     result = run(Ring(), Annealing(steps=300), Budget(evaluations=3000))
-    assert result.stopped_by == "evaluations" and result.extra["coolings"] >= 7
+    assert result.stopped_by == "complete" and result.extra["coolings"] == 1
+    assert 300 <= result.evaluations < 1000
+
+
+def test_a_population_too_large_for_the_budget_does_not_hold_up_its_end() -> None:
+    result = run(MendedKnapsack(), Genetic(population=10**9), Budget(seconds=0.2))
+    assert result.stopped_by in ("seconds", "repeats")
+    assert result.decision is not None
 
 
 def test_a_stall_limit_does_not_shorten_the_cooling() -> None:
