@@ -95,6 +95,8 @@ class FiniteSourceQueue:
         """P(W > delay), the service included (equation 5)."""
         clients = self._checked(clients)
         work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
+        if work == 0:
+            return 1.0  # and not a sum of probabilities, which may round to less
         if self.processors == 1:
             return _gamma_tail_ratio(clients, self._offered, work)
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
@@ -151,10 +153,11 @@ def check_limits(min_throughput: float | None, max_delay_probability: float | No
         )
     if min_throughput is not None:
         positive("min_throughput", min_throughput)
-    if max_delay_probability is not None and positive("max_delay_probability", max_delay_probability) > 1:
+    # 0 is a limit like any other, though nobody can keep it.
+    if max_delay_probability is not None and not_negative("max_delay_probability", max_delay_probability) > 1:
         raise ValueError(
-            f"max_delay_probability must be a probability above 0, but it is {max_delay_probability!r}; "
-            "give a number of at most 1."
+            f"max_delay_probability must be a probability, but it is {max_delay_probability!r}; "
+            "give a number from 0 to 1."
         )
     if delay is not None:
         not_negative("delay", delay)

@@ -262,6 +262,27 @@ def test_quality_no_server_can_meet_is_named_as_the_reason():
     assert run(problem, Exhaustive()).status == "infeasible"
 
 
+@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
+@pytest.mark.parametrize("processors", [1, 3])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_delay_probability": 0},
+        {"max_delay_probability": 0, "delay": 0, "min_throughput": 0},
+        {"max_delay_probability": 1, "delay": 0, "min_throughput": 0},
+        {"max_delay_probability": 1, "min_throughput": 1e308},
+    ],
+)
+def test_promise_nobody_can_keep_is_a_valid_request_without_a_feasible_placement(limits, processors, guarantee):
+    problem = line([2, 3], quality={**QUALITY, "guarantee": guarantee, **limits}, processors=processors)
+    assert not problem.capacity.any()
+    assert not problem.evaluate((1, 1)).feasible
+    assert problem.describe((1, 1))["capacity"] == [0, 0]
+    assert problem.infeasibility() == (
+        "no server can meet the quality limits, not even for a single client at distance 1."
+    )
+
+
 def test_cell_with_more_clients_than_any_capacity_is_named_as_the_reason():
     problem = line([3, 200, 3])
     assert problem.infeasibility() == (

@@ -136,6 +136,17 @@ def test_either_limit_may_be_left_out() -> None:
     assert capacity_by_distance(10.0, (1.0, 1.2), min_throughput=1e-9) == (POPULATION_CAP, POPULATION_CAP)
 
 
+@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
+@pytest.mark.parametrize("processors", [1, 3, 10**9])
+def test_limits_that_nobody_can_meet_leave_room_for_nobody(guarantee, processors) -> None:
+    for limits in (
+        {"max_delay_probability": 0.0, "delay": 0.6},
+        {"max_delay_probability": 1.0, "delay": 0.0},
+        {"min_throughput": 1e308},
+    ):
+        assert capacity_by_distance(10.0, (1.0, 1.2), processors, guarantee=guarantee, **limits) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

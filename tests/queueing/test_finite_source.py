@@ -255,6 +255,22 @@ def test_not_even_one_client() -> None:
     assert queue.largest_population(max_delay_probability=1.0, delay=0.0) == 0
 
 
+@pytest.mark.parametrize("processors", [1, 2, 3, 7, 10**9])
+def test_limits_that_nobody_can_meet_leave_room_for_nobody(processors: int) -> None:
+    queue = FiniteSourceQueue(service_rate=10.0, think_time=1.0, processors=processors)
+    for delay in (0.0, 0.1, 1e308):  # no probability is below 0
+        assert queue.largest_population(max_delay_probability=0.0, delay=delay) == 0
+    for probability in (5e-324, 0.5, 1.0):  # no request is served in no time
+        assert queue.largest_population(max_delay_probability=probability, delay=0.0) == 0
+    assert queue.largest_population(min_throughput=1e308) == 0
+
+
+@pytest.mark.parametrize("clients", [3, 10, 47])
+def test_every_request_takes_some_time(clients: int) -> None:
+    for processors in (1, 2, 3, 7, 40):
+        assert FiniteSourceQueue(10.0, 0.37, processors).delay_probability(clients, 0.0) == 1.0
+
+
 def test_limits_are_inclusive_for_throughput_and_strict_for_delay() -> None:
     queue = FiniteSourceQueue(service_rate=10.0, think_time=1.0)
     theta, epsilon = queue.throughput_per_client(7), queue.delay_probability(7, 0.3)
@@ -297,7 +313,8 @@ def test_nonsense_parameters_are_refused_in_a_sentence(arguments: dict, sentence
         ({"delay": 1.0}, "max_delay_probability is missing"),
         ({"max_delay_probability": 0.5}, "but delay is missing"),
         ({"min_throughput": 0.0}, "min_throughput must be a finite number above 0"),
-        ({"max_delay_probability": 1.5, "delay": 1.0}, "give a number of at most 1"),
+        ({"max_delay_probability": 1.5, "delay": 1.0}, "must be a probability, but it is 1.5; give a number from 0 to 1"),
+        ({"max_delay_probability": -0.5, "delay": 1.0}, "max_delay_probability must be a finite number of at least 0"),
         ({"max_delay_probability": 0.5, "delay": -1.0}, "delay must be a finite number of at least 0"),
     ],
 )
