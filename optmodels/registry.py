@@ -162,7 +162,11 @@ costs = Registry(
     "optmodels.costs",
     {"lexicographic": "optmodels.costs:Lexicographic", "weighted-sum": "optmodels.costs:WeightedSum"},
 )
-problems = Registry("problem kind", "optmodels.problems", {"placement": "optmodels.placement:PlacementProblem"})
+problems = Registry(
+    "problem kind",
+    "optmodels.problems",
+    {"placement": "optmodels.placement:PlacementProblem", "threshold": "optmodels.threshold:ThresholdProblem"},
+)
 generators = Registry("generator", "optmodels.generators", {"placement": "optmodels.generating:PlacementGenerator"})
 
 #: In the order in which `optmodels list` prints them.

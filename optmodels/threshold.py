@@ -1,0 +1,256 @@
+"""When to switch crawler robots on and off: kind "threshold".
+
+Robots bring pages to one indexing server; how many of them are active is decided by the number of pages in the system.
+Few robots starve the server, many fill the buffer with pages that are lost or go out of date before they are indexed.
+Find the numbers of pages at which to switch.
+
+References
+----------
+.. [1] K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web
+   search engines with obsolescence of documents", *Computer Networks* 55 (2011) 1880-1893.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from heuristics import Decision, Evaluation
+from queueing import Mode, ThresholdMeasures, ThresholdQueue
+from queueing.threshold import MEASURES
+from queueing.threshold_tree import measures_of_many, shares_work
+
+from .costs import CostFunction, Limits, Measures, is_linear, measures_used
+from .errors import InstanceError, MissingField, RequestError
+from .placement_layout import refuse_unknown
+from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
+from .threshold_space import Thresholds
+from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdProblem:
+    """Choose the thresholds at which robots are switched.
+
+    A decision holds one threshold fewer than there are modes, those of the modes with the most robots first, not
+    decreasing, each between -1 and the capacity. -1 or equal neighbours switch a mode off: of four modes "3 or 1
+    robots, threshold 2" is ``(-1, 2, 2)``, "always 2" is ``(-1, -1, K)``.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    queue
+        Arrivals by mode, times of service and patience, capacity, rule of admission.
+    use_all_modes
+        Thresholds lie in 0..K-1, as in the tables of the paper: the modes with the most and with the fewest robots are
+        in use at some level.
+    cost
+        Price of the measures; ``None``: there is nothing to minimise, decisions can only be evaluated.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    queue: ThresholdQueue
+    use_all_modes: bool = False
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "threshold"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    #: What `describe` tells that is worth a column in a parameter study.
+    summary_names: ClassVar[tuple[str, ...]] = ("relative_profit", "single_mode_costs")
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "threshold",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> ThresholdProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "threshold")."""
+        refuse_unknown(data, FIELDS, "data")
+        for field_name in ("capacity", "service", "patience", "modes"):
+            if field_name not in data:
+                raise MissingField(f"data.{field_name}", "a threshold queue needs it.")
+        use_all_modes = data.get("use_all_modes", False)
+        if not isinstance(use_all_modes, bool):
+            raise InstanceError("data.use_all_modes", use_all_modes, "this is true or false.")
+        patience = None if data["patience"] is None else read_law(data["patience"], "data.patience")
+        queue = ThresholdQueue(
+            modes=read_modes(data["modes"]),
+            service=read_law(data["service"], "data.service"),
+            patience=patience,
+            capacity=read_capacity(data["capacity"]),
+            admission=read_admission(data.get("admission", "partial")),
+        )
+        try:
+            queue.method()
+        except ValueError as refusal:  # too many states for any method
+            raise InstanceError("data.capacity", data["capacity"], str(refusal)) from None
+        _refuse_undefined(queue, cost)
+        return cls(name, queue, use_all_modes, cost, limits or Limits())
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return {
+            "capacity": self.queue.capacity,
+            "service": write_law(self.queue.service),
+            "patience": None if self.queue.patience is None else write_law(self.queue.patience),
+            "modes": write_modes(self.queue.modes),
+            "admission": self.queue.admission,
+            "use_all_modes": self.use_all_modes,
+        }
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @property
+    def capacity(self) -> int:
+        """K: most pages in the system, the one in service included."""
+        return self.queue.capacity
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """Numbers of robots and what they bring, fewest robots first."""
+        return self.queue.modes
+
+    @cached_property
+    def space(self) -> Thresholds:
+        """Non-decreasing thresholds; with one mode, the one decision without entries."""
+        if self.use_all_modes:
+            return Thresholds(len(self.modes) - 1, 0, self.capacity - 1)
+        return Thresholds(len(self.modes) - 1, -1, self.capacity)
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether there is something to minimise."""
+        return self.cost is not None
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations need."""
+        decision = next(iter(self.space))
+        self.evaluate(decision)
+        if shares_work(self.queue):
+            self.evaluate_many([decision])
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
+        """Judge several policies; what they share is computed once where patience has one phase."""
+        try:
+            rows = measures_of_many(self.queue, decisions).rows()
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated: {refusal}") from None
+        return [self.judge(row) for row in rows]
+
+    def measures(self, decision: Decision) -> ThresholdMeasures:
+        """What the queue says about a policy."""
+        try:
+            return self.queue.measures(decision)
+        except ValueError as refusal:  # rates too far apart for doubles
+            raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
+
+    def judge(self, measures: Measures) -> Evaluation:
+        """Price and broken limits of measures."""
+        violations = self.limits.violations(measures) if self.limits else {}
+        if self.cost is None:
+            return Evaluation(math.nan, violations, measures)
+        if None not in measures.values():
+            return Evaluation(self.cost(measures), violations, measures)
+        read = _Noting(measures)
+        objective = self.cost(read)
+        violations |= {f"{name} undefined": 1.0 for name in sorted(read.undefined)}
+        return Evaluation(objective, violations, measures)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means level by level, and what others cost.
+
+        ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of the paper; it
+        is ``None`` where it would take another search, see `optmodels.threshold_subsets`.
+        """
+        found = self.measures(decision)
+        costs = self.single_mode_costs
+        defined = [value for value in costs.values() if value is not None]
+        least = min(defined, default=0.0)
+        objective = self.judge(found.scalars()).objective
+        return {
+            "level_probabilities": list(found.level_probabilities),
+            "mode_probabilities": list(found.mode_probabilities),
+            "robots": [mode.robots for mode in self.modes],
+            "single_mode_costs": {str(robots): value for robots, value in costs.items()},
+            "relative_profit": 1.0 - objective / least if self.has_objective and least > 0 else None,
+            "best_by_modes": self.best_by_modes,
+            "method": found.method,
+            "error_estimate": found.error_estimate,
+        }
+
+    @cached_property
+    def single_mode_costs(self) -> dict[int, float | None]:
+        """Objective of each mode on its own, by number of robots; ``None`` where there is none."""
+        if not self.has_objective:
+            return {mode.robots: None for mode in self.modes}
+        judged = self.evaluate_many([single_mode(self, index) for index in range(len(self.modes))])
+        undefined = [any("undefined" in name for name in one.violations) for one in judged]
+        return {
+            mode.robots: None if lacks else one.objective
+            for mode, one, lacks in zip(self.modes, judged, undefined, strict=True)
+        }
+
+    @cached_property
+    def best_by_modes(self) -> list[dict[str, Any]] | None:
+        """The best thresholds of every sub-set of modes, or ``None`` if they are too many to look at in passing."""
+        return best_by_subset(self) if self.has_objective and self.quickly_listed(LARGEST_TABLE) else None
+
+    def quickly_listed(self, most: int) -> bool:
+        """Whether all policies together are judged in a moment: at most `most` of them, the work shared or small."""
+        count = Thresholds(len(self.modes) - 1, -1, self.capacity).size
+        return count <= most and (shares_work(self.queue) or 2 * count * self.queue.model.states <= most)
+
+
+class _Noting(Mapping[str, float | None]):
+    """Measures that give 0 where they are undefined, and note that they were asked."""
+
+    def __init__(self, measures: Measures) -> None:
+        self.measures = measures
+        self.undefined: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        value = self.measures[name]
+        if value is None:
+            self.undefined.add(name)
+            return 0.0
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+
+def _refuse_undefined(queue: ThresholdQueue, cost: CostFunction | None) -> None:
+    """Refuse a price on the time of pages that go out of date where none ever does."""
+    place, value = measures_used(cost).get("obsolete_time", ("", 0))
+    if value == 0 or (queue.patience is not None and queue.model.top > 1):
+        return
+    why = "patience is null" if queue.patience is None else "no page ever waits"
+    raise InstanceError(place, value, f"no page goes out of date, as {why}, so that this measure has no value.")

@@ -1,0 +1,253 @@
+"""Reading the data of a threshold instance: every field checked, every complaint one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, thinned_modes
+from queueing.matrices import SUM_TOLERANCE
+from queueing.threshold_model import ADMISSIONS
+
+from .errors import InstanceError, MissingField
+from .placement_data import is_number
+from .placement_layout import is_whole, refuse_unknown
+
+Matrix = NDArray[np.float64]
+Made = TypeVar("Made")
+
+FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_modes"}
+
+#: More pages in the system than this are refused: matrices are kept for every level.
+MOST_PAGES = 100_000
+
+_FORMS = (
+    'modes are a list of {"robots": r, "arrivals": [D0, D1, ...]}, or one of {"independent": ..}, {"thinned": ..}, '
+    '{"marked": ..}.'
+)
+_ARRIVALS = "arrivals are the matrices [D0, D1, ..., Dm], two at least."
+
+
+def read_capacity(value: Any) -> int:
+    """K, the most pages in the system."""
+    if value is None:
+        raise InstanceError("data.capacity", value, "systems without bound are not evaluated yet; give a number.")
+    if not is_whole(value) or value < 1:
+        raise InstanceError("data.capacity", value, "the capacity is a whole number of pages, 1 or more.")
+    if value > MOST_PAGES:
+        raise InstanceError("data.capacity", value, f"at most {MOST_PAGES} pages are supported.")
+    return int(value)
+
+
+def read_admission(value: Any) -> Any:
+    """What becomes of a batch that finds too little room."""
+    if value not in ADMISSIONS:
+        known = ", ".join(f'"{name}"' for name in ADMISSIONS)
+        raise InstanceError("data.admission", value, f"batches are admitted by one of {known}.")
+    return value
+
+
+def read_law(value: Any, place: str) -> PhaseType:
+    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
+    form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
+    known = _object(value, place, {"initial", "generator", "scale"}, form)
+    for name in ("initial", "generator"):
+        if name not in known:
+            raise MissingField(f"{place}.{name}", form)
+    generator = _matrix(known["generator"], f"{place}.generator")
+    _refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
+    for row, total in enumerate(generator.sum(axis=1)):
+        if total > SUM_TOLERANCE * abs(generator[row, row]):
+            rule = f"its rows sum to at most 0 (what lacks is the rate of ending), this one sums to {float(total)!r}."
+            raise InstanceError(f"{place}.generator[{row}]", generator[row].tolist(), rule)
+    initial = _probabilities(known["initial"], f"{place}.initial")
+    if len(initial) != len(generator):
+        rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
+        raise InstanceError(f"{place}.initial", known["initial"], rule)
+    scale = known.get("scale", 1)
+    if not is_number(scale) or scale <= 0:
+        raise InstanceError(f"{place}.scale", scale, "a scale multiplies all rates and is a positive number.")
+    return _told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
+
+
+def write_law(law: PhaseType) -> dict[str, Any]:
+    """The form read by `read_law`."""
+    return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
+
+
+def read_modes(value: Any) -> tuple[Mode, ...]:
+    """The modes in any of their four forms, as a list by number of robots."""
+    place = "data.modes"
+    if isinstance(value, list | tuple):
+        return _direct(value, place)
+    if not isinstance(value, Mapping):
+        raise InstanceError(place, value, _FORMS)
+    forms: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
+        "independent": _independent,
+        "thinned": _thinned,
+        "marked": _marked,
+    }
+    refuse_unknown(value, set(forms), place)
+    if len(value) != 1:
+        raise InstanceError(place, dict(value), _FORMS)
+    ((form, content),) = value.items()
+    return forms[form](content, f"{place}.{form}")
+
+
+def write_modes(modes: Sequence[Mode]) -> list[dict[str, Any]]:
+    """The list form read by `read_modes`."""
+    return [{"robots": mode.robots, "arrivals": [block.tolist() for block in mode.arrivals.blocks]} for mode in modes]
+
+
+# -- the four forms ---------------------------------------------------------------------------------------------------
+
+
+def _direct(value: Sequence[Any], place: str) -> tuple[Mode, ...]:
+    if not value:
+        raise InstanceError(place, list(value), "one mode at least is needed.")
+    modes: list[Mode] = []
+    for index, entry in enumerate(value):
+        here = f"{place}[{index}]"
+        form = 'a mode is {"robots": r, "arrivals": [D0, D1, ...]}.'
+        known = _object(entry, here, {"robots", "arrivals"}, form)
+        for name in ("robots", "arrivals"):
+            if name not in known:
+                raise MissingField(f"{here}.{name}", form)
+        robots = known["robots"]
+        if not is_whole(robots) or robots < 0:
+            raise InstanceError(f"{here}.robots", robots, "robots are counted in whole numbers, zero or more.")
+        if modes and robots <= modes[-1].robots:
+            rule = f"modes stand in rising number of robots, and the one before has {modes[-1].robots}."
+            raise InstanceError(f"{here}.robots", robots, rule)
+        arrivals = _arrivals(known["arrivals"], f"{here}.arrivals")
+        if modes and arrivals.phases != modes[0].arrivals.phases:
+            rule = (
+                f"one chain drives all modes: {modes[0].arrivals.phases} phases in the first, {arrivals.phases} here."
+            )
+            raise InstanceError(f"{here}.arrivals", known["arrivals"], rule)
+        modes.append(Mode(int(robots), arrivals))
+    return tuple(modes)
+
+
+def _independent(value: Any, place: str) -> tuple[Mode, ...]:
+    robots = _list(value, place, "list the matrices [D0, D1, ...] of each robot.")
+    return independent_modes([_arrivals(robot, f"{place}[{index}]") for index, robot in enumerate(robots)])
+
+
+def _thinned(value: Any, place: str) -> tuple[Mode, ...]:
+    form = 'thinned modes are {"arrivals": [D0, D1, ...], "probabilities": [q1, ..., 1]}.'
+    known = _object(value, place, {"arrivals", "probabilities"}, form)
+    for name in ("arrivals", "probabilities"):
+        if name not in known:
+            raise MissingField(f"{place}.{name}", form)
+    arrivals = _arrivals(known["arrivals"], f"{place}.arrivals")
+    chances = _numbers(known["probabilities"], f"{place}.probabilities")
+    return _told(lambda: thinned_modes(arrivals, chances), f"{place}.probabilities", known["probabilities"])
+
+
+def _marked(value: Any, place: str) -> tuple[Mode, ...]:
+    form = 'marked modes are {"D0": matrix, "robots": [[D1, D2, ...], ...]}.'
+    known = _object(value, place, {"D0", "robots"}, form)
+    for name in ("D0", "robots"):
+        if name not in known:
+            raise MissingField(f"{place}.{name}", form)
+    quiet = _matrix(known["D0"], f"{place}.D0")
+    _refuse_negative(quiet, f"{place}.D0", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
+    robots = []
+    for index, blocks in enumerate(_list(known["robots"], f"{place}.robots", form)):
+        here = f"{place}.robots[{index}]"
+        listed = _list(blocks, here, "list the matrices [D1, D2, ...] of this robot.")
+        robots.append([_block(block, f"{here}[{size}]", len(quiet)) for size, block in enumerate(listed)])
+    everything = [quiet, *(block for blocks in robots for block in blocks)]
+    _refuse_leaks(everything, f"{place}.D0", "D0 and all matrices of the robots")
+    return _told(lambda: marked_modes(quiet, robots), place, dict(known))
+
+
+def _arrivals(value: Any, place: str) -> BMAP:
+    """D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
+    listed = _list(value, place, _ARRIVALS)
+    if len(listed) < 2:
+        raise InstanceError(place, value, _ARRIVALS)
+    quiet = _matrix(listed[0], f"{place}[0]")
+    _refuse_negative(quiet, f"{place}[0]", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
+    batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
+    _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
+    return _told(lambda: BMAP((quiet, *batches)), place, value)
+
+
+# -- matrices ---------------------------------------------------------------------------------------------------------
+
+
+def _matrix(value: Any, place: str) -> Matrix:
+    rows = _list(value, place, "a matrix is a list of rows.")
+    for index, row in enumerate(rows):
+        entries = _numbers(row, f"{place}[{index}]")
+        if len(entries) != len(rows):
+            rule = f"a square matrix of {len(rows)} rows has {len(rows)} numbers in each, and here are {len(entries)}."
+            raise InstanceError(f"{place}[{index}]", row, rule)
+    return np.array(rows, dtype=np.float64)
+
+
+def _block(value: Any, place: str, size: int) -> Matrix:
+    """Rates of moves with a batch: none is negative, the diagonal included."""
+    matrix = _matrix(value, place)
+    if len(matrix) != size:
+        raise InstanceError(place, value, f"all matrices of an arrival process have as many rows as D0, {size}.")
+    _refuse_negative(matrix, place, "rates are zero or more, but for the diagonal of D0.", diagonal=True)
+    return matrix
+
+
+def _refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
+    for row, column in np.argwhere(matrix < 0).tolist():
+        if diagonal or row != column:
+            raise InstanceError(f"{place}[{row}][{column}]", float(matrix[row, column]), rule)
+
+
+def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
+    total = np.sum(blocks, axis=0)
+    for row, missed in enumerate(total.sum(axis=1).tolist()):
+        if abs(missed) > SUM_TOLERANCE * abs(float(blocks[0][row, row])):
+            rule = f"the rates of this row, summed over {names}, make {missed!r} and must make 0 (1e-9 relative)."
+            raise InstanceError(f"{place}[{row}]", blocks[0][row].tolist(), rule)
+
+
+def _numbers(value: Any, place: str) -> list[float]:
+    listed = _list(value, place, "this is a list of numbers.")
+    for index, entry in enumerate(listed):
+        if not is_number(entry):
+            raise InstanceError(f"{place}[{index}]", entry, "finite numbers stand here.")
+    return [float(entry) for entry in listed]
+
+
+def _probabilities(value: Any, place: str) -> list[float]:
+    chances = _numbers(value, place)
+    for index, chance in enumerate(chances):
+        if chance < 0:
+            raise InstanceError(f"{place}[{index}]", chance, "probabilities are zero or more.")
+    if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
+        raise InstanceError(place, value, f"initial probabilities sum to 1, and these sum to {sum(chances)!r}.")
+    return chances
+
+
+def _list(value: Any, place: str, rule: str) -> list[Any]:
+    if not isinstance(value, list | tuple) or not value:
+        raise InstanceError(place, value, rule)
+    return list(value)
+
+
+def _object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InstanceError(place, value, form)
+    refuse_unknown(value, known, place)
+    return value
+
+
+def _told(make: Callable[[], Made], place: str, value: Any) -> Made:
+    """What `make` makes; a refusal of the queueing package gets its place in the file."""
+    try:
+        return make()
+    except ValueError as refusal:
+        raise InstanceError(place, value, str(refusal)) from None
