@@ -218,7 +218,7 @@ class PlacementProblem:
     def capacity(self) -> Ints:
         """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
         total = int(self.demand.sum())
-        rows: dict[tuple[float, int, bytes], list[int]] = {}
+        rows: dict[tuple[float, int, bytes], tuple[int, ...]] = {}
         table = np.zeros_like(self.think_time, dtype=np.int64)
         for site, curve in enumerate(self.think_time):
             key = (float(self.service_rate[site]), int(self.processors[site]), curve.tobytes())
@@ -232,11 +232,10 @@ class PlacementProblem:
                     max_delay_probability=self.quality.max_delay_probability,
                     delay=self.quality.delay,
                     guarantee=self.quality.guarantee,
+                    most=total,  # no site can have more than all clients, so a capacity without end is cut there
                 )
-                # No site can have more than all clients, so a capacity without end is cut there.
-                rows[key] = [min(value, total) for value in psi]
-            psi_row = rows[key]
-            table[site, : len(psi_row)] = psi_row
+                rows[key] = psi
+            table[site, : len(rows[key])] = rows[key]
         table.setflags(write=False)
         return table
 

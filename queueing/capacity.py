@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from .checks import positive
-from .finite_source import FiniteSourceQueue, check_limits, largest_true
+from .checks import positive, whole
+from .finite_source import POPULATION_CAP, FiniteSourceQueue, check_limits, largest_true
 
 Guarantee = Literal["worst-case", "farthest"]
 
@@ -77,6 +77,7 @@ def capacity_by_distance(
     max_delay_probability: float | None = None,
     delay: float | None = None,
     guarantee: Guarantee = "worst-case",
+    most: int = POPULATION_CAP,
 ) -> tuple[int, ...]:
     """The capacities psi(1), psi(2), ... of a server, a non-increasing sequence.
 
@@ -93,11 +94,15 @@ def capacity_by_distance(
     guarantee
         "worst-case": no client of any mix of distances up to d falls short. "farthest": the paper's rule, throughput
         with all clients at d and delay with all clients at distance 1.
+    most
+        look no further than this many clients, such as all there are: with many processors the states of a crowd are
+        summed, and crowds far larger than any that can come would take the time.
 
     Returns
     -------
     tuple of int
-        0 where not even one client is served well enough; `POPULATION_CAP` where the answer would be larger.
+        0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the answer
+        would be larger.
     """
     if guarantee not in ("worst-case", "farthest"):
         raise ValueError(f"guarantee must be 'worst-case' or 'farthest', but it is {guarantee!r}; give one of the two.")
@@ -109,12 +114,11 @@ def capacity_by_distance(
             f"think_times must not fall with the distance, but they are {times}; give non-decreasing times."
         )
     check_limits(min_throughput, max_delay_probability, delay)
+    capacity = min(whole("most", most, least=0), POPULATION_CAP)
 
     nearest = FiniteSourceQueue(service_rate, times[0], processors)
-    if max_delay_probability is None:
-        capacity = nearest.largest_population(min_throughput)
-    else:
-        capacity = nearest.largest_population(None, max_delay_probability, delay)
+    if max_delay_probability is not None:
+        capacity = nearest.largest_population(None, max_delay_probability, delay, most=capacity)
     capacities = []
     for time in times:
         # Each capacity is sought below the one before it: psi never rises with the distance.

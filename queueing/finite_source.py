@@ -15,6 +15,8 @@ W is a Gamma(R) variable told to exceed a. All measures follow from it:
   where it began: begun at most some multiples of :math:`\sqrt a` below R, at the least and at the greatest value D_n
   can have (1 and n), the two runs meet.
 
+**As many processors as clients, or more.** Nobody waits, W is the service alone, and further processors idle.
+
 **Monotonicity.** One more client multiplies the density by 1 + t/a, an increasing function (s processors: the same in
 j, by Newton's inequalities, see :mod:`queueing.capacity`), so the delay rises with R in likelihood ratio: throughput
 per client falls, P(W > delta) rises, and the largest population can be found by bisection.
@@ -34,7 +36,7 @@ from .delays import LONGEST_WORK, Vector, delay_tails, poisson_log_mass
 #: `largest_population` looks no further: a queue good for more clients is said to be good for this many.
 POPULATION_CAP = 10_000_000
 
-#: Most clients of a queue with one processor; with more processors, whose states are summed, `POPULATION_CAP`.
+#: Most clients of a queue with one processor or one for each client; otherwise states are summed: `POPULATION_CAP`.
 CLIENT_CAP = 10**12
 
 
@@ -67,7 +69,8 @@ class FiniteSourceQueue:
         return self.service_rate * self.think_time
 
     def _checked(self, clients: int) -> int:
-        number, most = whole("clients", clients, least=1), CLIENT_CAP if self.processors == 1 else POPULATION_CAP
+        number = whole("clients", clients, least=1)
+        most = CLIENT_CAP if self.processors == 1 or self.processors >= number else POPULATION_CAP
         if number > most:
             raise ValueError(
                 f"At most {most} clients can be asked about with {self.processors} processors, but {number} came; "
@@ -81,11 +84,15 @@ class FiniteSourceQueue:
 
     def utilisation(self, clients: int) -> float:
         """Mean fraction of busy processors; with one processor the probability that it is busy (equation 6)."""
-        return min(1.0, clients * self.throughput_per_client(clients) / (self.processors * self.service_rate))
+        # Neither quotient can overflow, a product of s and lambda could.
+        each = self.throughput_per_client(clients) / self.service_rate
+        return min(1.0, each * (clients / self.processors))
 
     def mean_delay(self, clients: int) -> float:
         """Mean time E[W] a request spends at the server, service included: 1/throughput - m without cancellation."""
         clients = self._checked(clients)
+        if self.processors >= clients:
+            return 1.0 / self.service_rate
         if self.processors == 1:
             return float(_mean_work(clients, self._offered)) / self.service_rate
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
@@ -97,6 +104,8 @@ class FiniteSourceQueue:
         work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
         if work == 0:
             return 1.0  # and not a sum of probabilities, which may round to less
+        if self.processors >= clients:
+            return math.exp(-work)
         if self.processors == 1:
             return _gamma_tail_ratio(clients, self._offered, work)
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
@@ -107,6 +116,8 @@ class FiniteSourceQueue:
         min_throughput: float | None = None,
         max_delay_probability: float | None = None,
         delay: float | None = None,
+        *,
+        most: int = POPULATION_CAP,
     ) -> int:
         """Largest number of clients such that it and every smaller number keep the limits.
 
@@ -116,19 +127,23 @@ class FiniteSourceQueue:
             theta: throughput per client is at least this.
         max_delay_probability, delay
             epsilon and delta: P(W > delay) is below max_delay_probability, strictly; given together.
+        most
+            look no further than this many clients.
 
         Returns
         -------
         int
-            0 where not even one client is served well enough; `POPULATION_CAP` where the answer would be larger.
+            0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the
+            answer would be larger.
         """
+        most = min(whole("most", most, least=0), POPULATION_CAP)
         check_limits(min_throughput, max_delay_probability, delay)
 
         def kept(clients: int) -> bool:
             fast = min_throughput is None or self.throughput_per_client(clients) >= min_throughput
             return fast and self._prompt(clients, max_delay_probability, delay)
 
-        return largest_true(kept)
+        return largest_true(kept, most)
 
     def _prompt(self, clients: int, max_delay_probability: float | None, delay: float | None) -> bool:
         if max_delay_probability is None or delay is None:

@@ -153,10 +153,14 @@ class MixedSourceQueue:
                 "merge clients into a FiniteSourceQueue, which takes any number of equal clients."
             )
         limit = -1.0 if delay is None else not_negative("delay", delay)
+        # One processor for each client is as good as more; those beyond only thin out the utilisation.
+        useful = min(self.processors, max(1, largest))
         throughput, mean_delay, late, busy = _mixed_kernel(
-            populations, self.service_rate, self._times, self.processors, limit, largest
+            populations, self.service_rate, self._times, useful, limit, largest
         )
-        return MixedSourceTable(throughput, mean_delay, None if delay is None else late, busy)
+        return MixedSourceTable(
+            throughput, mean_delay, None if delay is None else late, busy * (useful / self.processors)
+        )
 
 
 @njit(cache=True)

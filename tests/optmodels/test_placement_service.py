@@ -201,3 +201,32 @@ def test_crowds_too_large_for_the_exact_mix_are_judged_by_the_worst_mix(monkeypa
         assert roughly["throughput"][site] <= exactly["throughput"][site] + 1e-12
         assert roughly["delay_probability"][site] >= exactly["delay_probability"][site] - 1e-12
         assert math.isfinite(roughly["utilisation"][site])
+
+
+@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
+def test_processors_beyond_the_clients_change_nothing_but_the_utilisation(farthest, guarantee):
+    quality = replace(farthest.quality, guarantee=guarantee)
+    total = int(farthest.demand.sum())
+    enough, plenty = (
+        replace(farthest, quality=quality, processors=np.full(12, processors)) for processors in (total, 10**9)
+    )
+    assert np.array_equal(plenty.capacity, enough.capacity)
+    described, expected = plenty.describe(PLACEMENT), enough.describe(PLACEMENT)
+    assert [load is None for load in described["load"]] == [load is None for load in expected["load"]]
+    for site in crowds(farthest, PLACEMENT):
+        for name in ("throughput", "delay_probability"):
+            assert described[name][site] == pytest.approx(expected[name][site], rel=1e-14)
+        busy = expected["utilisation"][site] * total
+        assert described["utilisation"][site] * 1e9 == pytest.approx(busy, rel=1e-13)
+
+
+def test_capacities_are_sought_among_the_clients_there_are(monkeypatch, farthest):
+    asked = []
+    for name in ("mean_delay", "delay_probability"):
+        plain = getattr(FiniteSourceQueue, name)
+        monkeypatch.setattr(
+            FiniteSourceQueue, name, lambda queue, n, *rest, plain=plain: asked.append(n) or plain(queue, n, *rest)
+        )
+    plenty = replace(farthest, processors=np.full(12, 1000))
+    assert plenty.capacity.max() == farthest.demand.sum()
+    assert max(asked) <= farthest.demand.sum()

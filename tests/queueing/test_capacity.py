@@ -128,6 +128,41 @@ def test_capacities_never_rise_with_the_distance_and_worst_case_never_exceeds_fa
                 assert capacity == min(nearest, alone)
 
 
+@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
+@pytest.mark.parametrize("processors", [1, 2, 11, 12, 13, 40, 10**9])
+@pytest.mark.parametrize("most", [0, 1, 11, 12, 13, 60])
+def test_capacities_up_to_a_number_of_clients_are_those_found_one_by_one(guarantee, processors, most) -> None:
+    rate, times, theta, epsilon, delay = 5.0, (0.5, 0.6, 0.9), 1.05, 0.15, 0.4
+    nearest = FiniteSourceQueue(rate, times[0], processors)
+    expected = []
+    for time in times:
+        crowd = nearest if guarantee == "worst-case" else FiniteSourceQueue(rate, time, processors)
+        fine = [
+            1 / (time + crowd.mean_delay(n)) >= theta and nearest.delay_probability(n, delay) < epsilon
+            for n in range(1, most + 1)
+        ]
+        expected.append([*fine, False].index(False))
+    limits = {"min_throughput": theta, "max_delay_probability": epsilon, "delay": delay}
+    found = capacity_by_distance(rate, times, processors, guarantee=guarantee, most=most, **limits)
+    assert found == tuple(expected)
+    unbounded = capacity_by_distance(rate, times, processors, guarantee=guarantee, **limits)
+    assert found == tuple(min(value, most) for value in unbounded)
+
+
+@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
+@pytest.mark.parametrize("limits", [{"min_throughput": 0.9}, {"max_delay_probability": 0.2, "delay": 0.6}])
+def test_no_crowd_beyond_the_wanted_one_is_looked_at(monkeypatch, guarantee, limits) -> None:
+    asked = []
+    for name in ("mean_delay", "delay_probability"):
+        plain = getattr(FiniteSourceQueue, name)
+        monkeypatch.setattr(
+            FiniteSourceQueue, name, lambda queue, n, *rest, plain=plain: asked.append(n) or plain(queue, n, *rest)
+        )
+    found = capacity_by_distance(10.0, (0.5, 0.7), 10**4, guarantee=guarantee, most=52, **limits)
+    assert found == (52, 52)
+    assert max(asked) <= 52
+
+
 def test_either_limit_may_be_left_out() -> None:
     nearest = FiniteSourceQueue(10.0, 1.0)
     late = nearest.largest_population(None, 0.2, 0.6)
@@ -157,6 +192,7 @@ def test_limits_that_nobody_can_meet_leave_room_for_nobody(guarantee, processors
         ({"think_times": (1.0,), "delay": 1.0}, "max_delay_probability is missing"),
         ({"think_times": (1.0,), "min_throughput": 1.0, "guarantee": "best"}, "'worst-case' or 'farthest'.*'best'"),
         ({"think_times": (1.0,), "min_throughput": 1.0, "processors": 0}, "processors must be a whole number"),
+        ({"think_times": (1.0,), "min_throughput": 1.0, "most": 2.5}, "most must be a whole number of at least 0"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(arguments: dict, sentence: str) -> None:

@@ -174,6 +174,34 @@ def test_a_processor_for_every_client_means_no_waiting() -> None:
     assert queue.mean_delay(9) > 1 / 3
 
 
+@pytest.mark.parametrize("clients", [1, 2, 9, 120])
+@pytest.mark.parametrize("processors", [130, 10**6, 10**9, 10**30])
+def test_processors_beyond_the_clients_do_nothing_but_idle(clients: int, processors: int) -> None:
+    enough, plenty = FiniteSourceQueue(3.0, 0.7, clients), FiniteSourceQueue(3.0, 0.7, processors)
+    assert plenty.mean_delay(clients) == pytest.approx(enough.mean_delay(clients), rel=1e-15)
+    assert plenty.throughput_per_client(clients) == pytest.approx(enough.throughput_per_client(clients), rel=1e-15)
+    assert plenty.utilisation(clients) * processors == pytest.approx(enough.utilisation(clients) * clients, rel=1e-14)
+    for delay in (0.0, 0.1, 0.5, 4.0):
+        late = enough.delay_probability(clients, delay)
+        assert plenty.delay_probability(clients, delay) == pytest.approx(late, rel=1e-14)
+
+
+@pytest.mark.parametrize("processors", range(5, 10))
+@pytest.mark.parametrize("clients", [6, 7, 8])
+def test_there_is_no_seam_where_clients_begin_to_wait(clients: int, processors: int) -> None:
+    queue = FiniteSourceQueue(4.0, 0.3, processors)
+    assert queue.mean_delay(clients) == pytest.approx(float(exact_mean_delay(queue, clients)), rel=1e-14)
+    for delay in (0.05, 0.4, 3.0):
+        late = exact_delay_probability(queue, clients, delay)
+        assert queue.delay_probability(clients, delay) == pytest.approx(late, rel=1e-12)
+
+
+def test_a_crowd_larger_than_any_sum_is_answered_where_everybody_has_a_processor() -> None:
+    queue = FiniteSourceQueue(4.0, 0.25, 10**12)
+    assert queue.utilisation(10**12) == pytest.approx(0.5, rel=1e-15)
+    assert queue.delay_probability(10**12, 0.25) == pytest.approx(math.exp(-1), rel=1e-15)
+
+
 def test_the_papers_figures_allow_16_clients_by_throughput_and_12_by_delay() -> None:
     queue = FiniteSourceQueue(service_rate=10.0, think_time=1.0)
     assert queue.throughput_per_client(16) == pytest.approx(0.611, abs=5e-4)
@@ -287,6 +315,21 @@ def test_an_enormous_answer_is_cut_at_the_cap() -> None:
     assert queue.largest_population(min_throughput=2e-6) == 5_000_000
 
 
+@pytest.mark.parametrize("most", [0, 1, 7, 11, 12, 13, 500])
+def test_no_larger_population_is_sought_than_wanted(monkeypatch, most: int) -> None:
+    queue = FiniteSourceQueue(service_rate=10.0, think_time=1.0)
+    asked, probability = [], FiniteSourceQueue.delay_probability
+
+    def recorded(queue: FiniteSourceQueue, clients: int, delay: float) -> float:
+        asked.append(clients)
+        return probability(queue, clients, delay)
+
+    monkeypatch.setattr(FiniteSourceQueue, "delay_probability", recorded)
+    assert queue.largest_population(0.6, 0.2, 0.6, most=most) == min(12, most)
+    assert max(asked, default=0) <= most
+    assert queue.largest_population(min_throughput=1e-9, most=10**15) == POPULATION_CAP
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -316,6 +359,7 @@ def test_nonsense_parameters_are_refused_in_a_sentence(arguments: dict, sentence
         ({"max_delay_probability": 1.5, "delay": 1.0}, "must be a probability, but it is 1.5; give a number from 0 to 1"),
         ({"max_delay_probability": -0.5, "delay": 1.0}, "max_delay_probability must be a finite number of at least 0"),
         ({"max_delay_probability": 0.5, "delay": -1.0}, "delay must be a finite number of at least 0"),
+        ({"min_throughput": 1.0, "most": -1}, "most must be a whole number of at least 0"),
     ],
 )
 def test_limits_that_limit_nothing_are_refused_in_a_sentence(limits: dict, sentence: str) -> None:

@@ -153,6 +153,18 @@ def test_think_times_of_any_size_are_answered(processors: int) -> None:
     assert measures.delay_probability == (0.0,) * 5
 
 
+@pytest.mark.parametrize("processors", [30, 31, 10**9, 10**30])
+def test_processors_beyond_the_clients_do_nothing_but_idle(processors: int) -> None:
+    times, populations = (0.2, 0.5, 3.0), np.array([[4, 0, 3], [10, 10, 10], [0, 0, 0], [1, 0, 0]])
+    plenty = MixedSourceQueue(2.0, times, processors).measures_many(populations, 0.4)
+    for row, clients in enumerate(populations.sum(axis=1).tolist()):
+        enough = MixedSourceQueue(2.0, times, max(1, clients)).measures(populations[row].tolist(), 0.4)
+        assert plenty.throughput[row] == pytest.approx(enough.throughput, rel=1e-14, nan_ok=True)
+        assert plenty.mean_delay[row] == pytest.approx(enough.mean_delay, rel=1e-14, nan_ok=True)
+        assert plenty.delay_probability[row] == pytest.approx(enough.delay_probability, rel=1e-14, nan_ok=True)
+        assert plenty.utilisation[row] * processors == pytest.approx(enough.utilisation * clients, rel=1e-14)
+
+
 def test_many_populations_at_once_are_the_single_ones() -> None:
     queue = MixedSourceQueue(50.0, (0.5, 0.52, 0.54), 2)
     populations = np.random.default_rng(3).integers(0, 20, size=(40, 3))
