@@ -244,12 +244,14 @@ class _Run:
 
     def through(self, process: SolverProcess) -> Result:
         """Ask the solver; ask again before believing that there is no solution."""
+        with interrupting.immediate():  # filling in a large model takes its time
+            start = self.start_point()
         request = Request(
             self.program,
             gap=self.strategy.gap,
             threads=self.strategy.threads,
             presolve=self.strategy.presolve,
-            start=self.start_point(),
+            start=start,
         )
         with contextlib.ExitStack() as stack:
             if len(self.program.values) >= COMPANION_ENTRIES:

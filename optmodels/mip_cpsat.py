@@ -26,7 +26,7 @@ _LARGEST = 2**53
 def solve(request: Request, channel: Channel) -> Outcome:
     """Solve the program, telling incumbents and bounds as they come; refuse what is not purely integer."""
     program = request.program
-    if not program.whole.all():
+    if not (program.whole.all() or program.implied_whole):
         name = program.column_names[int(np.argmin(program.whole))]
         raise Refusal(
             f"solver 'cpsat' takes whole-number variables only, and {name} is continuous; take highs or scip."

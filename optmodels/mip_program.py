@@ -51,6 +51,9 @@ class Program:
         What the model calls its constraints and variables.
     name
         What the model calls itself.
+    implied_whole
+        Whether every decision has a point with whole numbers throughout, so that a solver that knows no others may take
+        all variables for whole. A model says so by an attribute of this name.
     """
 
     cost: Numbers
@@ -67,6 +70,7 @@ class Program:
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
     name: str = field(default="program")
+    implied_whole: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -153,6 +157,7 @@ class Program:
             row_names=tuple(self.row_names[i] for i in row_order),
             column_names=tuple(self.column_names[j] for j in column_order),
             name=self.name,
+            implied_whole=self.implied_whole,
         )
 
     def write_mps(self, path: str | PathLike[str]) -> None:

@@ -129,6 +129,7 @@ def compile_model(model: Any) -> CompiledModel:
         row_names=tuple(constraints[i].name for i in kept),
         column_names=tuple(column.name for column in columns),
         name=str(model.name),
+        implied_whole=bool(getattr(model, "implied_whole", False)),
     )
     known = {id(column) for column in columns}
     for variable in model.component_data_objects(pyo.Var, active=True):

@@ -187,6 +187,7 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     plan = plan_of(problem, formulation)
     model = pyo.ConcreteModel(name="placement")
     model.plan = plan
+    model.implied_whole = True  # `start` gives every feasible placement such a point
     declare_variables(model, plan)
     every_cell_is_served(model, plan)
     ties_are_counted(model, plan)

@@ -13,7 +13,7 @@ import pyomo.environ as pyo
 from heuristics import Evaluation, refusal, run
 from optmodels import mip, mip_relaxation, placement_mip
 from optmodels.costs import Limits, WeightedSum
-from optmodels.mip import Highs
+from optmodels.mip import SOLVERS, Highs
 from optmodels.mip_pyomo import compile_model, solve_with_pyomo
 from optmodels.placement import PlacementProblem
 from optmodels.placement_mip import build, plan_of, read, refuses, start
@@ -384,3 +384,25 @@ def test_a_large_program_is_bounded_by_its_relaxation_while_the_solver_works(mon
     bounds = [point.bound for point in result.trace if point.objective is None]
     assert bounds[:2] == [pytest.approx(gautam("6x6").lower_bound(), abs=1.0), 23.0]  # the companion's, before HiGHS's
     assert result.status == "optimal" and result.objective == 23.0
+
+
+@pytest.mark.parametrize("name", ["2x3", "4x4", "6x6"])
+def test_every_feasible_placement_is_a_point_of_whole_numbers(name):
+    problem, rng = gautam(name), np.random.default_rng(5)
+    compiled = compile_model(problem.to_pyomo())
+    assert compiled.program.implied_whole
+    for _ in range(20):
+        placement = problem.repair(problem.space.sample(rng), rng)
+        problem.start_pyomo(compiled.model, placement)
+        point = compiled.point()
+        assert np.array_equal(point, np.round(point))
+        assert compiled.program.broken_row(point) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["scip", "cpsat"])
+def test_other_solvers_find_the_same_optimum(solver):
+    if SOLVERS[solver].missing(solver):  # importing OR-Tools here would clash with highspy
+        pytest.skip(f"the extra {solver} is not installed")
+    result = run(gautam("4x4"), Highs(solver=solver))
+    assert (result.status, result.objective, result.bound) == ("optimal", 11.0, 11.0)
