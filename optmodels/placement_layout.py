@@ -127,13 +127,10 @@ Layout: TypeAlias = Grid | Network | Piece
 
 def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
     """Read ``shape`` or ``network`` of an instance."""
-    if ("shape" in data) == ("network" in data):
-        given = "both" if "shape" in data else "neither"
-        raise InstanceError(
-            "data",
-            f"with {given} shape and network" if given == "both" else "without shape and network",
-            'give either "shape": [rows, columns] or "network".',
-        )
+    if "shape" not in data and "network" not in data:
+        raise MissingField("data.shape", 'give either "shape": [rows, columns] or "network".')
+    if "shape" in data and "network" in data:
+        raise InstanceError("data.shape", data["shape"], "give either shape or network, not both.")
     return _grid(data["shape"]) if "shape" in data else _network(data["network"])
 
 
@@ -216,10 +213,13 @@ def _topohub(name: Any) -> Network:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether `value` is a whole number; true for 3 and 3.0, false for True, "3" and 3.5."""
+    """Whether `value` is a whole number; true for 3 and 3.0, false for True, "3", 3.5 and what no double holds."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
-    return bool(np.isfinite(value)) and float(value).is_integer()
+    try:
+        return float(value).is_integer()
+    except OverflowError:  # an int of hundreds of digits; infinity and nan are floats that are no integers
+        return False
 
 
 def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str) -> None:

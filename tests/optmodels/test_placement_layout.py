@@ -96,10 +96,11 @@ def test_missing_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ({}, 'data is "without shape and network"; give either "shape": [rows, columns] or "network".'),
+        ({}, 'data.shape is missing; give either "shape": [rows, columns] or "network".'),
+        ({"shape": [2, 3], "network": {}}, "data.shape is [2, 3]; give either shape or network, not both."),
         (
-            {"shape": [1, 1], "network": {}},
-            'data is "with both shape and network"; give either "shape": [rows, columns] or "network".',
+            {"shape": [10**400, 1]},
+            f"data.shape is [1{'0' * 55}...; a shape is [rows, columns], two whole numbers from 1.",
         ),
         ({"shape": [0, 3]}, "data.shape is [0, 3]; a shape is [rows, columns], two whole numbers from 1."),
         ({"shape": [2]}, "data.shape is [2]; a shape is [rows, columns], two whole numbers from 1."),
