@@ -27,7 +27,7 @@ from queueing import capacity_by_distance
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear
 from .errors import InstanceError, MissingField
-from .placement_data import FIELDS, Quality, number_or_per_site, per_site, think_times, to_rows
+from .placement_data import FIELDS, TINIEST, Quality, check_pace, number_or_per_site, per_site, think_times, to_rows
 from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph, refuse_unknown
 from .placement_measures import MEASURES, DefinedMeasures, PlacementMeasures
 from .placement_service import ServiceReport, report_service, utilisation_table
@@ -118,6 +118,11 @@ class PlacementProblem:
         largest = int(layout.distances.max())
         prices = "costs are numbers, zero or more."
         operating = data.get("operating_cost")
+        service_rate = number_or_per_site(
+            data["service_rate"], layout, "data.service_rate", "service rates are positive numbers.", TINIEST
+        )
+        think_time = think_times(data["think_time"], layout, largest)
+        check_pace(data, layout, service_rate, think_time)
         return cls(
             name=name,
             layout=layout,
@@ -128,9 +133,7 @@ class PlacementProblem:
             operating_cost=None
             if operating is None
             else number_or_per_site(operating, layout, "data.operating_cost", prices, 0.0),
-            service_rate=number_or_per_site(
-                data["service_rate"], layout, "data.service_rate", "service rates are positive numbers.", 1e-300
-            ),
+            service_rate=service_rate,
             processors=number_or_per_site(
                 data.get("processors", 1),
                 layout,
@@ -139,7 +142,7 @@ class PlacementProblem:
                 1,
                 whole=True,
             ),
-            think_time=think_times(data["think_time"], layout, largest),
+            think_time=think_time,
             quality=Quality.from_data(data["quality"]),
             cost=cost,
             limits=limits or Limits(),

@@ -21,6 +21,12 @@ FIELDS = {
 #: Whole numbers up to this size are exact everywhere (sums over sites included).
 MOST_CLIENTS = 10**9
 
+#: Products service_rate x think_time that `queueing` takes lie strictly between these.
+LEAST_PACE, MOST_PACE = 1e-250, 1e250
+
+#: The least positive number.
+TINIEST = math.ulp(0.0)
+
 
 @dataclass(frozen=True)
 class Quality:
@@ -77,8 +83,13 @@ class Quality:
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a finite number (not a truth value)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether `value` is a finite number (not a truth value), and no int too large for a double."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def per_site(data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False) -> NDArray[Any]:
@@ -151,7 +162,55 @@ def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
     if (base + slope <= 0).any():
         raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
     distance = np.arange(1, largest + 1)
-    return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+    with np.errstate(over="ignore"):  # `check_pace` refuses it by name
+        return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+
+
+def check_pace(
+    data: Mapping[str, Any], layout: Layout, service_rate: NDArray[np.float64], think_time: NDArray[np.float64]
+) -> None:
+    """Refuse rates and think times too far apart for the queues, naming the field to blame.
+
+    `data` are those of the instance, with fields that were found good one by one.
+    """
+    listed = "by_distance" in data["think_time"]
+    with np.errstate(over="ignore", under="ignore"):
+        offered = service_rate[:, None] * think_time
+    # Where a list has ended nobody is served; a straight line has no end, infinite values there are overflows.
+    asked = np.isfinite(think_time) if listed else np.ones(think_time.shape, dtype=bool)
+    bad = np.argwhere(asked & ~((offered > LEAST_PACE) & (offered < MOST_PACE)))
+    if len(bad):
+        site, column = (int(index) for index in bad[0])
+        rate, time = float(service_rate[site]), float(think_time[site, column])
+        if abs(math.log(rate)) > abs(math.log(time)):
+            place, value = _given(data["service_rate"], layout, "data.service_rate", site)
+        elif listed:
+            place, value = "data.think_time.by_distance", data["think_time"]["by_distance"]
+            if isinstance(value[0], list | tuple):
+                place, value = _given(value, layout, place, site)
+            place, value = f"{place}[{column}]", value[column]
+        else:
+            terms = [
+                _given(data["think_time"][name], layout, f"data.think_time.{name}", site)
+                for name in ("base", "per_distance")
+            ]
+            place, value = terms[0] if terms[0][1] >= terms[1][1] * (column + 1) else terms[1]
+        raise InstanceError(
+            place,
+            float(value),
+            "service_rate x think_time must be between 1e-250 and 1e250, but it is "
+            f"{offered[site, column]:g} at distance {column + 1}.",
+        )
+    # A good product is not enough: n / rate, the time to serve n clients, must be a number too.
+    extreme = (service_rate < LEAST_PACE) | (service_rate > MOST_PACE)
+    if extreme.any():
+        place, value = _given(data["service_rate"], layout, "data.service_rate", int(np.argmax(extreme)))
+        raise InstanceError(place, float(value), "rates from 1e-250 to 1e250 are supported.")
+
+
+def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
+    """Where the value of a site stands in a field of one number or one per site, and that value."""
+    return entries(data, layout, place)[site] if isinstance(data, list | tuple) else (place, data)
 
 
 def _by_distance(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:

@@ -158,6 +158,79 @@ def test_bad_field_is_refused_with_its_place_its_value_and_the_rule(path, value,
     assert str(caught.value) == sentence
 
 
+PRODUCT = "service_rate x think_time must be between 1e-250 and 1e250, but it is"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        ("service_rate", 1e300, f"data.service_rate is 1e+300; {PRODUCT} 1e+300 at distance 1."),
+        ("service_rate", 1e-300, f"data.service_rate is 1e-300; {PRODUCT} 1e-300 at distance 1."),
+        ("service_rate", 5e-324, f"data.service_rate is 5e-324; {PRODUCT} 4.94066e-324 at distance 1."),
+        ("service_rate", 10**300, f"data.service_rate is 1e+300; {PRODUCT} 1e+300 at distance 1."),
+        (
+            "service_rate",
+            [[20, 20, 20], [20, 1e300, 20]],
+            f"data.service_rate[1][1] is 1e+300; {PRODUCT} 1e+300 at distance 1.",
+        ),
+        (
+            "think_time",
+            {"by_distance": [1.0, 1e308]},
+            f"data.think_time.by_distance[1] is 1e+308; {PRODUCT} inf at distance 2.",
+        ),
+        (
+            "think_time",
+            {"by_distance": [1e-320, 1.0]},
+            f"data.think_time.by_distance[0] is 1e-320; {PRODUCT} 1.99998e-319 at distance 1.",
+        ),
+        (
+            "think_time",
+            {"by_distance": [[[1], [1], [1]], [[1], [1], [1, 2, 1e260]]]},
+            f"data.think_time.by_distance[1][2][2] is 1e+260; {PRODUCT} 2e+261 at distance 3.",
+        ),
+        ("think_time.base", 1e308, f"data.think_time.base is 1e+308; {PRODUCT} inf at distance 1."),
+        ("think_time.base", 1e260, f"data.think_time.base is 1e+260; {PRODUCT} 2e+261 at distance 1."),
+        ("think_time.per_distance", 1e308, f"data.think_time.per_distance is 1e+308; {PRODUCT} inf at distance 1."),
+        (
+            "think_time",
+            {"base": 0, "per_distance": 1e-320},
+            f"data.think_time.per_distance is 1e-320; {PRODUCT} 1.99998e-319 at distance 1.",
+        ),
+        (
+            "think_time.per_distance",
+            [[0.2, 0.2, 0.2], [0.2, 0.2, 3e248]],
+            f"data.think_time.per_distance[1][2] is 3e+248; {PRODUCT} 1.2e+250 at distance 2.",
+        ),
+        ("service_rate", 10**400, f"data.service_rate is 1{'0' * 56}...; service rates are positive numbers."),
+        ("demand.0.0", 10**400, f"data.demand[0][0] is 1{'0' * 56}...; demands are whole numbers, zero or more."),
+        ("processors", 10**400, f"data.processors is 1{'0' * 56}...; processors are whole numbers from 1."),
+        (
+            "quality.min_throughput",
+            10**400,
+            f"data.quality.min_throughput is 1{'0' * 56}...; quality limits are numbers, zero or more.",
+        ),
+    ],
+)
+def test_number_too_large_or_small_for_the_queues_is_refused_before_they_meet_it(path, value, sentence):
+    with pytest.raises(InstanceError) as caught:
+        PlacementProblem.from_data(changed(GOOD, path, value))
+    assert str(caught.value) == sentence
+
+
+def test_slow_servers_of_patient_clients_are_fine_up_to_rates_whose_times_are_numbers():
+    def ages(rate):
+        slow = changed(changed(GOOD, "service_rate", rate), "think_time", {"by_distance": [1 / rate]})
+        return PlacementProblem.from_data(changed(slow, "quality.delay", 1 / rate))
+
+    for rate in (1e-200, 1e200):
+        described = ages(rate).describe((1,) * 6)
+        for name in ("throughput", "delay_probability", "utilisation"):
+            assert all(math.isfinite(value) and value > 0 for value in described[name])
+    with pytest.raises(InstanceError) as caught:
+        ages(1e-280)
+    assert str(caught.value) == "data.service_rate is 1e-280; rates from 1e-250 to 1e250 are supported."
+
+
 @pytest.mark.parametrize(
     ("path", "value", "sentence"),
     [
