@@ -356,7 +356,10 @@ def test_nonsense_parameters_are_refused_in_a_sentence(arguments: dict, sentence
         ({"delay": 1.0}, "max_delay_probability is missing"),
         ({"max_delay_probability": 0.5}, "but delay is missing"),
         ({"min_throughput": 0.0}, "min_throughput must be a finite number above 0"),
-        ({"max_delay_probability": 1.5, "delay": 1.0}, "must be a probability, but it is 1.5; give a number from 0 to 1"),
+        (
+            {"max_delay_probability": 1.5, "delay": 1.0},
+            "must be a probability, but it is 1.5; give a number from 0 to 1",
+        ),
         ({"max_delay_probability": -0.5, "delay": 1.0}, "max_delay_probability must be a finite number of at least 0"),
         ({"max_delay_probability": 0.5, "delay": -1.0}, "delay must be a finite number of at least 0"),
         ({"min_throughput": 1.0, "most": -1}, "most must be a whole number of at least 0"),
