@@ -27,7 +27,17 @@ from queueing import capacity_by_distance
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear
 from .errors import InstanceError, MissingField
-from .placement_data import FIELDS, TINIEST, Quality, check_pace, number_or_per_site, per_site, think_times, to_rows
+from .placement_data import (
+    FIELDS,
+    TINIEST,
+    Quality,
+    check_crowd,
+    check_pace,
+    number_or_per_site,
+    per_site,
+    think_times,
+    to_rows,
+)
 from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph, refuse_unknown
 from .placement_measures import MEASURES, DefinedMeasures, PlacementMeasures
 from .placement_service import ServiceReport, report_service, utilisation_table
@@ -123,25 +133,23 @@ class PlacementProblem:
         )
         think_time = think_times(data["think_time"], layout, largest)
         check_pace(data, layout, service_rate, think_time)
+        demand = per_site(
+            data["demand"], layout, "data.demand", "demands are whole numbers, zero or more.", 0, whole=True
+        )
+        processors = number_or_per_site(
+            data.get("processors", 1), layout, "data.processors", "processors are whole numbers from 1.", 1, whole=True
+        )
+        check_crowd(data, layout, demand, processors)
         return cls(
             name=name,
             layout=layout,
-            demand=per_site(
-                data["demand"], layout, "data.demand", "demands are whole numbers, zero or more.", 0, whole=True
-            ),
+            demand=demand,
             opening_cost=per_site(data["opening_cost"], layout, "data.opening_cost", prices, 0.0),
             operating_cost=None
             if operating is None
             else number_or_per_site(operating, layout, "data.operating_cost", prices, 0.0),
             service_rate=service_rate,
-            processors=number_or_per_site(
-                data.get("processors", 1),
-                layout,
-                "data.processors",
-                "processors are whole numbers from 1.",
-                1,
-                whole=True,
-            ),
+            processors=processors,
             think_time=think_time,
             quality=Quality.from_data(data["quality"]),
             cost=cost,

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from queueing.finite_source import CLIENT_CAP, POPULATION_CAP
+
 from .errors import InstanceError, MissingField
 from .placement_layout import Grid, Layout, is_whole, refuse_unknown
 
@@ -206,6 +208,24 @@ def check_pace(
     if extreme.any():
         place, value = _given(data["service_rate"], layout, "data.service_rate", int(np.argmax(extreme)))
         raise InstanceError(place, float(value), "rates from 1e-250 to 1e250 are supported.")
+
+
+def check_crowd(
+    data: Mapping[str, Any], layout: Layout, demand: NDArray[np.int64], processors: NDArray[np.int64]
+) -> None:
+    """Refuse more clients than the queues take, as all of them may come to one site."""
+    total = int(demand.sum())
+    if total > CLIENT_CAP:
+        raise InstanceError("data.demand", data["demand"], f"at most {CLIENT_CAP} clients in all are supported.")
+    summed = (processors > 1) & (processors < total)
+    if total > POPULATION_CAP and summed.any():
+        place, value = _given(data["processors"], layout, "data.processors", int(np.argmax(summed)))
+        raise InstanceError(
+            place,
+            value,
+            f"at most {POPULATION_CAP} clients are supported where there are several processors and more clients than "
+            f"those, and there are {total}.",
+        )
 
 
 def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:

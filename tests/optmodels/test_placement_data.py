@@ -217,6 +217,26 @@ def test_number_too_large_or_small_for_the_queues_is_refused_before_they_meet_it
     assert str(caught.value) == sentence
 
 
+def test_crowds_larger_than_the_queues_can_sum_are_refused():
+    crowded = changed(GOOD, "demand", [[2_000_000] * 3, [2_000_000] * 3])
+    for processors in (1, 12_000_000, 10**9):  # closed forms, for crowds of any size
+        problem = PlacementProblem.from_data(changed(crowded, "processors", processors))
+        assert problem.describe((1, 0, 0, 0, 0, 0))["load"][0] == 12_000_000
+    for place, processors in (("", 2), ("[1][0]", [[1, 1, 1], [2, 1, 1]])):
+        with pytest.raises(InstanceError) as caught:
+            PlacementProblem.from_data(changed(crowded, "processors", processors))
+        assert str(caught.value) == (
+            f"data.processors{place} is 2; at most 10000000 clients are supported where there are several processors "
+            "and more clients than those, and there are 12000000."
+        )
+
+
+def test_demand_in_all_has_a_limit():
+    many = {**GOOD, "shape": [1, 1001], "demand": [[10**9] * 1001], "opening_cost": [[1] * 1001]}
+    with pytest.raises(InstanceError, match=r"data.demand is .*at most 1000000000000 clients in all are supported"):
+        PlacementProblem.from_data(many)
+
+
 def test_slow_servers_of_patient_clients_are_fine_up_to_rates_whose_times_are_numbers():
     def ages(rate):
         slow = changed(changed(GOOD, "service_rate", rate), "think_time", {"by_distance": [1 / rate]})
