@@ -4,11 +4,13 @@ import math
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
+from optmodels import load
 from optmodels.mip_program import Program
 from optmodels.mip_pyomo import InfeasibleConstraint, compile_model, reference_program, solve_with_pyomo, write_mps
 
@@ -54,7 +56,18 @@ def mixture():
     return model
 
 
-MODELS = [knapsack, facilities, mixture]
+def shipped(name):
+    """The program of a shipped placement."""
+
+    def make():
+        return load(INSTANCES / f"{name}.json").to_pyomo()
+
+    make.__name__ = name
+    return make
+
+
+INSTANCES = Path(__file__).parents[2] / "instances" / "placement"
+MODELS = [knapsack, facilities, mixture, *map(shipped, ("gautam-2x3", "gautam-2x3-printed", "gautam-4x4"))]
 
 
 def assert_equal_programs(first: Program, second: Program) -> None:
@@ -69,7 +82,7 @@ def assert_equal_programs(first: Program, second: Program) -> None:
         assert np.allclose(getattr(first, name), getattr(second, name), rtol=1e-12, atol=0), name
 
 
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_both_roads_give_the_same_matrix_up_to_order(make):
     assert_equal_programs(compile_model(make()).program, reference_program(make()))
 
@@ -93,7 +106,7 @@ def test_a_program_survives_pickling():
     assert_equal_programs(pickle.loads(pickle.dumps(program)), program)
 
 
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_the_reference_road_and_the_program_agree_on_the_objective(make):
     model = make()
     answer = solve_with_pyomo(model)
@@ -108,7 +121,7 @@ def test_the_knapsack_holds_148():
     assert solve_with_pyomo(knapsack()).objective == pytest.approx(148)
 
 
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_the_exported_file_solved_by_scip_gives_the_optimum_of_highs(make, tmp_path):
     pytest.importorskip("pyscipopt")
     write_mps(make(), tmp_path / "model.mps")
@@ -123,7 +136,7 @@ def test_the_exported_file_solved_by_scip_gives_the_optimum_of_highs(make, tmp_p
     assert float(answer[1]) == pytest.approx(solve_with_pyomo(make()).objective, rel=1e-7)
 
 
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_the_exported_file_read_by_highs_is_the_same_program(make, tmp_path):
     highspy = pytest.importorskip("highspy")
     program = compile_model(make()).program
