@@ -35,6 +35,8 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: $(READY) ## four strategies on three instances: a table, and a picture in demo/
+	@rm -rf $(DEMO)
+	@echo "Four strategies on three instances, at most $(DEMO_SECONDS) s each: about six minutes in all."
 	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO)
 	@$(BIN)/python -c '$(BEST_RUN)' $(DEMO) $(DEMO_PICTURE)
 	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO)/$(DEMO_PICTURE).json --out $(DEMO)/$(DEMO_PICTURE).png

@@ -6,12 +6,13 @@ feasible decision, 2 request or file not understood, 1 a defect of ours.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -32,7 +33,16 @@ from .cli_options import (
     Seed,
     StrategyName,
 )
-from .cli_output import print_evaluation, print_json, print_result, run_progress, say
+from .cli_output import (
+    discard,
+    open_closed_streams,
+    print_evaluation,
+    print_json,
+    print_result,
+    run_progress,
+    say,
+    settle,
+)
 from .cli_studies import add_to
 from .errors import InstanceError, RequestError
 from .tables import columns
@@ -48,23 +58,40 @@ app = typer.Typer(
 )
 
 
+#: What goes wrong with standard output, not with us: a full disk, a quota, a dead device, a closed stream.
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
     words = [word for word in words if word != "--debug"] or ["--help"]
+    open_closed_streams()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     _take_signals()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     try:
+        return _deliver(_answer(words, debug))
+    finally:
+        if arguments is not None:  # called from Python: the program around us goes on
+            _give_back_signals(before)
+
+
+def _answer(words: list[str], debug: bool) -> int:
+    """Run the command; whatever comes of it is an exit code, and a sentence where there is no answer."""
+    try:
         code = app(args=spread(words), prog_name="optmodels", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ANSWERED
+        settle()
     except KeyboardInterrupt:
         code = 130
+    except SystemExit as ended:
+        if not isinstance(ended.__context__, BrokenPipeError):
+            raise
+        discard(sys.stdout)  # typer's word for a reader who has seen enough in the middle of an answer
+        return ANSWERED
     except Exception as failure:
         return _explain(failure, debug)
     if code == 130:  # typer's word for Ctrl-C outside a run
@@ -73,12 +100,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(code or 0)
 
 
+def _deliver(code: int) -> int:
+    """See what was printed on its way; the exit code tells if it cannot be."""
+    settle()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        discard(sys.stdout)
+    except OSError as failure:
+        return _undelivered(failure)
+    return code
+
+
+def _undelivered(failure: OSError) -> int:
+    discard(sys.stdout)
+    say(f"the answer cannot be written to standard output: {failure.strerror or failure}.")
+    return NOT_UNDERSTOOD
+
+
+def _give_back_signals(handlers: Mapping[signal.Signals, Any]) -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number, handler in handlers.items():
+            if handler is not None:  # set by something other than Python
+                signal.signal(number, handler)
+
+
 def _explain(failure: Exception, debug: bool) -> int:
     if debug:
         traceback.print_exception(failure)
     if isinstance(failure, RequestError):
         say(str(failure))
         return NOT_UNDERSTOOD
+    if isinstance(failure, OSError) and failure.errno in UNWRITABLE and failure.filename is None:
+        return _undelivered(failure)
     if hasattr(failure, "format_message"):  # usage errors; their class depends on the version of typer
         context = getattr(failure, "ctx", None)
         where = context.command_path if context is not None else "optmodels"
@@ -146,6 +200,7 @@ def list_names(
     rows = [
         [registry.noun, entry.name, entry.origin] for registry in REGISTRIES for entry in _sorted(registry.entries())
     ]
+    settle()
     if json:
         print_json([{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows])
     else:
@@ -167,6 +222,7 @@ def _tell(name: str, json: bool) -> int:
         known = {entry for registry in REGISTRIES for entry in registry}
         raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
     told = []
+    settle()
     for registry in owners:
         target = registry[name]
         summary = (target.__doc__ or "").strip().splitlines()[:1]
@@ -207,6 +263,7 @@ def evaluate(
 
     decision = parse_decision(at)
     data = result_to_data(solving.evaluate(file, decision))
+    settle()
     if json:
         print_json(data)
     else:
@@ -237,10 +294,14 @@ def solve(
     chosen = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
     problem = solving.as_problem(file)
+    result = None
     try:
         with run_progress(f"{problem.name} by {chosen.name}", quiet=json) as progress:
             result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=progress)
-    except KeyboardInterrupt:  # before the search had begun, or while the answer was checked
+            settle()
+    except KeyboardInterrupt:
+        settle()
+    if result is None:  # interrupted before the search had begun, or while the answer was checked
         result = solving.interrupted(problem, chosen, seed)
     if out:
         write_result(result, out)
@@ -264,7 +325,8 @@ def check(
     from . import instance as instances
 
     verdicts: list[dict[str, Any]] = []
-    for file in _instance_files(files):
+    chosen = _instance_files(files)
+    for file in chosen:
         verdict: dict[str, Any] = {
             "file": file,
             "ok": True,
@@ -286,6 +348,8 @@ def check(
             verdict |= {"ok": False, "error": str(failure)}
             say(str(failure))
         verdicts.append(verdict)
+        if len(verdicts) == len(chosen):
+            settle()
         if verdict["ok"] and not json:
             known = (
                 "no best known decision"
@@ -332,7 +396,9 @@ def verify(
     answer = read_result(result)
     try:
         verification = verifying.verify(answer, problem, content)
+        settle()
     except InstanceError as failure:
+        settle()
         if json:
             print_json({"problem": problem.name, "verified": False, "findings": [], "error": str(failure.at(result))})
         raise failure.at(result) from None
@@ -364,6 +430,7 @@ def plot(
     if answer is not None and answer["problem"] != problem.name:
         raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
     plot_problem(problem, answer, out)
+    settle()
     if json:
         print_json({"file": out})
     else:

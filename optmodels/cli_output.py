@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from .errors import printable
 from .tables import columns, number
 
 if TYPE_CHECKING:
@@ -19,9 +23,47 @@ SHOWN_ENTRIES = 300
 
 
 def say(sentence: str) -> None:
-    """One line on stderr, whatever the sentence holds."""
-    line = " ".join(str(sentence).split())
-    print(f"optmodels: {line}", file=sys.stderr)
+    """One line on stderr, whatever the sentence holds; where stderr takes nothing, silence is no reason to fail."""
+    line = printable(" ".join(str(sentence).split()))
+    try:
+        print(f"optmodels: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Send what a stream still holds, and all that follows, nowhere: it can no longer be written to."""
+    with contextlib.suppress(OSError, ValueError):  # a stream of a test or a notebook has no number
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def open_closed_streams() -> None:
+    """Give stdin, stdout and stderr something to stand on where the caller closed them (``>&-``).
+
+    Otherwise the next file that is opened would get the number of the closed stream, and what others print goes into
+    it.
+    """
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+
+
+def settle() -> None:
+    """The answer is there: from here on a signal only comes too late, it takes nothing back."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        while signal.getsignal(kind) is not signal.SIG_IGN:
+            with contextlib.suppress(KeyboardInterrupt):  # one that was on its way
+                signal.signal(kind, signal.SIG_IGN)
 
 
 def print_json(value: Any) -> None:

@@ -20,7 +20,7 @@ from .cli_options import (
     StrategyName,
     Workers,
 )
-from .cli_output import batch_progress, print_json, say
+from .cli_output import batch_progress, print_json, say, settle
 from .errors import RequestError
 
 
@@ -58,6 +58,7 @@ def compare(
             resume=resume,
             progress=progress,
         )
+        settle()
     if json:
         print_json(comparison.to_data())
     else:
@@ -109,6 +110,7 @@ def sweep(
             out=out,
             progress=progress,
         )
+        settle()
     if plot and study.points:
         sweeping.plot_sweep(study, plot)
     if json:
@@ -137,6 +139,7 @@ def generate(
     from .instance import pretty, write
 
     instance = make(kind, **parse_options(context.args))
+    settle()
     if out is None:
         print(pretty(instance.to_data()))
         return ANSWERED
@@ -150,14 +153,15 @@ def generate(
     return ANSWERED
 
 
-def schema() -> int:
-    """JSON Schema of instance files, for editors and other programs.
+def schema(json: Json = False) -> int:
+    """JSON Schema of instance files, for editors and other programs; it is JSON with and without --json.
 
     Example: optmodels schema > instance.schema.json
     """
     from .instance import pretty
     from .instance import schema as envelope
 
+    settle()
     print(pretty(envelope()))
     return ANSWERED
 

@@ -16,6 +16,9 @@ from typing import Any
 class RequestError(ValueError):
     """A request that cannot be understood or granted; the message says what to do about it."""
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 class UnknownName(RequestError, LookupError):  # noqa: N818 - reads as what happened
     """A name that nothing answers to."""
@@ -49,7 +52,7 @@ class InstanceError(RequestError):
         super().__init__(field, value, rule, file)
 
     def __str__(self) -> str:
-        return f"{self._where}{self.field} is {short(self.value)}; {self.rule}"
+        return printable(f"{self._where}{self.field} is {short(self.value)}; {self.rule}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.field, self.value, self.rule, self.file)
@@ -70,7 +73,7 @@ class MissingField(InstanceError):  # noqa: N818 - reads as what happened
         super().__init__(field, None, rule, file)
 
     def __str__(self) -> str:
-        return f"{self._where}{self.field} is missing; {self.rule}"
+        return printable(f"{self._where}{self.field} is missing; {self.rule}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.field, self.rule, self.file)
@@ -87,7 +90,7 @@ class UnreadableFile(InstanceError):  # noqa: N818 - reads as what happened
         super().__init__("", None, sentence, file)
 
     def __str__(self) -> str:
-        return f"{self._where}{self.rule}"
+        return printable(f"{self._where}{self.rule}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rule, self.file)
@@ -95,6 +98,19 @@ class UnreadableFile(InstanceError):  # noqa: N818 - reads as what happened
     def at(self, file: str) -> UnreadableFile:
         """The same error with its file named."""
         return type(self)(self.rule, file)
+
+
+def printable(text: str) -> str:
+    r"""A text with everything a terminal would act on, not show, written as an escape.
+
+    Names of fields and files come from others; a control character in one may move the cursor or recolour the screen.
+
+    >>> print(printable("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def short(value: Any, width: int = 60) -> str:

@@ -651,10 +651,11 @@ def test_generator_options_are_names_and_texts():
         parse_options(["--rows", "3", "--rows=3"])
 
 
-def test_the_schema_is_json(call):
+def test_the_schema_is_json_with_and_without_the_flag(call):
     code, out, _ = call("schema")
     assert code == 0
     assert json.loads(out)["properties"]["kind"]
+    assert call("schema", "--json") == (0, out, "")
 
 
 # -- terminals and signals --------------------------------------------------------------------------------------------
