@@ -19,12 +19,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from heuristics import Decision, Evaluation
+from heuristics.evaluation import NOTHING
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES
 from queueing.threshold_tree import measures_of_many, shares_work
 
-from .costs import CostFunction, Limits, Measures, is_linear, measures_used
+from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from .errors import InstanceError, MissingField, RequestError
 from .placement_layout import refuse_unknown
 from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
@@ -157,9 +161,15 @@ class ThresholdProblem:
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
         """Judge several policies; what they share is computed once where patience has one phase."""
         try:
-            rows = measures_of_many(self.queue, decisions).rows()
+            found = measures_of_many(self.queue, decisions)
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} cannot be evaluated: {refusal}") from None
+        rows = found.rows()
+        if isinstance(self.cost, WeightedSum) and not self.limits:  # the usual case, without a call for each policy
+            used = [weight * found.values[name] for name, weight in self.cost.weights.items() if weight != 0]
+            total: NDArray[np.float64] = np.sum(used, axis=0) if used else np.zeros(len(rows))
+            if not np.isnan(total).any():
+                return [Evaluation(value, NOTHING, row) for value, row in zip(total.tolist(), rows, strict=True)]
         return [self.judge(row) for row in rows]
 
     def measures(self, decision: Decision) -> ThresholdMeasures:

@@ -111,12 +111,24 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
 def _modes_by_level(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Ints:
     """`ThresholdQueue.mode_by_level` of each policy, a row for each."""
     thresholds = len(queue.modes) - 1
-    limits = np.array([queue.thresholds(policy) for policy in policies], np.int64).reshape(len(policies), thresholds)
+    limits = _whole_numbers(policies, thresholds)
+    if limits is None or (limits < -1).any() or (limits > queue.capacity).any() or (np.diff(limits, axis=1) < 0).any():
+        limits = np.array([queue.thresholds(policy) for policy in policies], np.int64)  # refuses the first wrong one
     levels = np.minimum(np.arange(queue.model.top + 1), queue.capacity)
     modes = np.full((len(limits), len(levels)), thresholds, dtype=np.int64)
     for column in range(thresholds):
         modes -= limits[:, column, np.newaxis] < levels
     return modes
+
+
+def _whole_numbers(policies: Sequence[Sequence[SupportsIndex]], width: int) -> Ints | None:
+    """The policies as one array, or None if they are not lists of so many whole numbers."""
+    try:
+        array = np.array(policies if width else np.zeros((len(policies), 0), np.int64))
+    except ValueError:  # of different lengths
+        return None
+    right = array.shape == (len(policies), width) and array.dtype.kind == "i"
+    return array.astype(np.int64) if right and (width or not any(map(len, policies))) else None
 
 
 def _measures(sums: Matrix, empty: Vector, places: Ints) -> dict[str, Vector]:
