@@ -7,21 +7,27 @@ other kinds offer theirs in the registry `optmodels.registry.generators`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import RequestError
 from .instance import Instance
-from .registry import build, generators
+from .registry import build, generators, problems
 
 #: Distances between all sites are held in memory, so that there is an end to what is useful.
 MOST_SITES = 5_000
 
 
 class Generator(Protocol):
-    """Options of a family of random instances."""
+    """Options of a family of random instances.
+
+    A class method ``contradiction(options)`` may say in a sentence why the options that were given, by name, cannot all
+    be meant; defaults are not among them.
+    """
 
     kind: ClassVar[str]
 
@@ -33,9 +39,22 @@ def generate(kind: str, **options: Any) -> Instance:
 
     >>> generate("placement", rows=2, columns=3, seed=1).name
     'placement-2x3-1'
+
+    Raises
+    ------
+    RequestError
+        If an option is unknown, contradicts another, or makes an instance that the kind itself refuses.
     """
-    made: Generator = build(generators[kind], options, f"generator {kind!r}")
-    return made.instance()
+    target = generators[kind]
+    contradiction: Callable[[Mapping[str, Any]], str | None] | None = getattr(target, "contradiction", None)
+    sentence = contradiction(options) if contradiction else None
+    if sentence:
+        raise RequestError(f"generator {kind!r}: {sentence}")
+    made: Generator = build(target, options, f"generator {kind!r}")
+    instance = made.instance()
+    if instance.kind in problems:
+        instance.problem()  # what no reader would take is not written
+    return instance
 
 
 @dataclass(frozen=True)
@@ -88,6 +107,18 @@ class PlacementGenerator:
             raise ValueError(f"seed must be 0 or more, got {self.seed!r}.")
         if self._sites > MOST_SITES:
             raise ValueError(f"at most {MOST_SITES} sites are generated, got {self._sites}.")
+
+    @classmethod
+    def contradiction(cls, options: Mapping[str, Any]) -> str | None:
+        """A grid has rows and columns, a network has nodes: whoever gives one means that one."""
+        network = str(options.get("network") or "none")
+        if network.lower() in ("none", "null"):
+            wrong = "nodes" in options
+            return "nodes are those of a network; name one by network, or give rows and columns." if wrong else None
+        given = [option for option in ("rows", "columns") if option in options]
+        if given:
+            return f"{given[0]} is the size of a grid, and network is {network!r}; give nodes instead."
+        return None
 
     @property
     def _sites(self) -> int:

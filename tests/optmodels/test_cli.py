@@ -378,6 +378,8 @@ def test_long_decisions_are_cut_for_people():
         (["generate", "placement", "--row", "3"], "has no parameter 'row'; it takes rows=8"),
         (["generate", "placement", "--rows"], "option --rows needs a value"),
         (["generate", "placement", "--rows", "0"], "rows must be 1 or more, got 0"),
+        (["generate", "placement", "--service-rate", "-1", "--out", "g.json"], "data.service_rate is -1"),
+        (["generate", "placement", "--network", "gabriel", "--rows", "8"], "rows is the size of a grid"),
         (["generate", "placement", "8"], "options are written --name value, got '8'"),
         (["generate", "placement", "--out", "FOLDER"], "this is a directory"),
         (["list", "genetik"], "nothing is called 'genetik'. Did you mean 'genetic'?"),

@@ -10,7 +10,7 @@ import pytest
 
 import optmodels.generating
 from optmodels import registry
-from optmodels.errors import RequestError
+from optmodels.errors import InstanceError, RequestError
 from optmodels.generating import draw_costs, draw_demand, gabriel_edges, generate
 from optmodels.instance import Instance
 from optmodels.testing import check_problem
@@ -21,10 +21,11 @@ def test_the_example_in_the_documentation_holds():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"network": "gabriel"}, {"network": "geometric"}, {"network": "waxman"}], ids=str
+    "small",
+    [{"rows": 3, "columns": 4}, *({"network": law, "nodes": 12} for law in ("gabriel", "geometric", "waxman"))],
+    ids=str,
 )
-def test_the_same_seed_gives_the_same_instance_and_another_another(options):
-    small = {"rows": 3, "columns": 4, "nodes": 12, **options}
+def test_the_same_seed_gives_the_same_instance_and_another_another(small):
     assert generate("placement", seed=1, **small) == generate("placement", seed=1, **small)
     assert generate("placement", seed=1, **small).data != generate("placement", seed=2, **small).data
 
@@ -110,11 +111,38 @@ def test_cost_laws_differ_as_they_say():
         ({"demand_law": "odd"}, "parameter 'demand_law' is one of uniform, cluster, sparse"),
         ({"rows": 1000, "columns": 1000}, "at most 5000 sites"),
         ({"seed": -1}, "seed must be 0 or more"),
+        ({"network": "gabriel", "rows": 8}, "rows is the size of a grid, and network is 'gabriel'; give nodes instead"),
+        ({"network": "waxman", "nodes": 9, "columns": 8}, "columns is the size of a grid, and network is 'waxman'"),
+        ({"nodes": 9}, "nodes are those of a network; name one by network"),
+        ({"nodes": 9, "network": "none"}, "nodes are those of a network; name one by network"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, sentence):
     with pytest.raises(RequestError, match=sentence):
         generate("placement", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"service_rate": -1}, "data.service_rate is -1"),
+        ({"service_rate": "0"}, "data.service_rate is 0"),
+        ({"base": -1, "per_distance": 0}, "data.think_time.base is -1"),
+        ({"base": 0, "per_distance": 0}, "data.think_time is"),
+        ({"min_throughput": -1}, "data.quality.min_throughput is -1"),
+        ({"max_delay_probability": 2}, "data.quality.max_delay_probability is 2"),
+        ({"delay": float("inf")}, "data.quality.delay is Infinity"),
+        ({"name": "two\nlines"}, "name is"),
+    ],
+)
+def test_what_a_reader_would_refuse_is_not_made(options, field):
+    with pytest.raises(InstanceError, match=field):
+        generate("placement", rows=2, columns=2, **options)
+
+
+def test_limits_nobody_can_meet_are_still_an_instance():
+    quality = generate("placement", rows=2, columns=2, max_delay_probability=0).data["quality"]
+    assert quality["max_delay_probability"] == 0
 
 
 def test_another_kind_can_offer_its_own():
