@@ -66,6 +66,17 @@ def settle() -> None:
                 signal.signal(kind, signal.SIG_IGN)
 
 
+def terminal_width() -> int | None:
+    """Columns a table may fill: those of the environment or the terminal; ``None``, no end, in a file or a pipe."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
 def print_json(value: Any) -> None:
     """JSON, and nothing else, on stdout."""
     print(json.dumps(value, allow_nan=False))

@@ -20,7 +20,7 @@ from .cli_options import (
     StrategyName,
     Workers,
 )
-from .cli_output import batch_progress, print_json, say, settle
+from .cli_output import batch_progress, print_json, say, settle, terminal_width
 from .errors import RequestError
 
 
@@ -62,7 +62,9 @@ def compare(
     if json:
         print_json(comparison.to_data())
     else:
-        print(comparison.table())
+        print(comparison.table(terminal_width()))
+    for sentence in comparison.warnings:
+        say(sentence)
     if not comparison.complete:
         say(f"interrupted; finished runs: {len(comparison.runs)}.")
     return ANSWERED if comparison.runs else NOTHING_FEASIBLE

@@ -22,8 +22,8 @@ from heuristics.running import parameters
 
 from .comparing_table import Summary, reference_of, summarise, table_text
 from .costs import cost_to_data
-from .errors import RequestError, UnreadableFile
-from .instance import problem_of, read, write_text
+from .errors import InstanceError, RequestError, UnreadableFile, printable
+from .instance import Instance, check_best_known, problem_of, read, write_text
 from .pool import call_all
 from .registry import make_strategy, parameter_fields
 from .results import file_stem, plain, result_from_data, result_to_data, write_result
@@ -80,21 +80,24 @@ class Comparison:
         The limits every run had.
     complete
         ``False`` if the comparison was ended early.
+    warnings
+        What a reader must know, one sentence each: best-known decisions that were not confirmed.
     """
 
     runs: tuple[Run, ...]
     best_known: Mapping[str, float] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     complete: bool = True
+    warnings: tuple[str, ...] = ()
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """One line of the table per problem and strategy."""
         return summarise(self)
 
-    def table(self) -> str:
-        """The table, as text."""
-        return table_text(self)
+    def table(self, width: int | None = None) -> str:
+        """The table, as text; in full, or made to fit into `width` columns."""
+        return table_text(self, width)
 
     def best(self, problem: str) -> Run | None:
         """The run with the lowest objective; among equals one that is proved, then the quickest."""
@@ -129,6 +132,7 @@ class Comparison:
             "budget": plain(self.budget),
             "runs": [run.to_data() for run in self.runs],
             "table": [plain(asdict(summary)) for summary in self.summaries],
+            "warnings": list(self.warnings),
         }
 
 
@@ -165,7 +169,7 @@ def compare(
         (one file per run) and ``best/`` (one file per problem).
     resume
         Skip the runs that `out` holds already; the same problem, strategy, parameters, seed and budget make the same
-        run.
+        run. Without it a folder that holds runs is refused, so that none is lost.
     """
     if resume and out is None:
         raise RequestError("resuming needs the folder of the comparison to resume: give out as well.")
@@ -196,7 +200,8 @@ def compare(
         answers.close()
     runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
     known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
-    comparison = Comparison(runs, known, limits, complete)
+    warnings = tuple(subject.warning for subject in subjects if subject.warning is not None)
+    comparison = Comparison(runs, known, limits, complete, warnings)
     if store:
         store.close(comparison)
     return comparison
@@ -249,6 +254,7 @@ class _Subject:
     problem: Problem
     digest: str
     best_known: float | None = None
+    warning: str | None = None
 
 
 @dataclass(frozen=True)
@@ -284,11 +290,15 @@ class _Store:
     def __init__(self, folder: Path, resume: bool) -> None:
         self.folder = folder
         self.lines = folder / "runs.jsonl"
+        held = 0 if resume else _count_lines(self.lines)
+        if held:
+            runs, them = ("1 run", "it") if held == 1 else (f"{held} runs", "them")
+            raise RequestError(
+                f"{folder} already holds {runs}; add --resume to go on with {them}, or choose another folder."
+            )
         try:
             for name in ("results", "best"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
-            if not resume:
-                self.lines.unlink(missing_ok=True)
         except OSError as failure:
             raise UnreadableFile(
                 f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
@@ -326,25 +336,53 @@ class _Store:
                 write_result(best.result, self.folder / "best" / f"{file_stem(problem)}.json")
 
 
+def _count_lines(path: Path) -> int:
+    """Runs in a file, one that was torn off included; none where there is no such file."""
+    try:
+        return sum(bool(line.strip()) for line in path.read_bytes().splitlines())
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError as failure:
+        raise UnreadableFile(f"cannot be read: {failure.strerror or failure}.", os.fspath(path)) from None
+
+
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[_Subject]:
     given = [problems] if isinstance(problems, (str, os.PathLike, Problem)) else list(problems)
     if not given:
         raise RequestError("a comparison needs at least one problem.")
     subjects: list[_Subject] = []
     for one in given:
-        best = None
+        best, warning = None, None
         if isinstance(one, (str, os.PathLike)):
             instance = read(one)
             problem = problem_of(instance, one)
-            best = instance.best_known.objective if instance.best_known else None
+            best, warning = _confirmed(instance, problem, os.fspath(one))
         else:
             problem = as_problem(one)
         digest = problem_digest(problem)
         if any(subject.digest == digest and subject.problem.name == problem.name for subject in subjects):
             continue  # the same file by two paths
         taken = sum(subject.problem.name == problem.name for subject in subjects)
-        subjects.append(_Subject(f"{problem.name} ({taken + 1})" if taken else problem.name, problem, digest, best))
+        label = f"{problem.name} ({taken + 1})" if taken else problem.name
+        subjects.append(_Subject(label, problem, digest, best, warning))
     return subjects
+
+
+def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float | None, str | None]:
+    """The best-known objective if the evaluator confirms it; else a sentence on why it is not used."""
+    best = instance.best_known
+    if best is None:
+        return None, None
+    if best.decision is None:
+        return None, f"{file}: best_known has no decision that would confirm its objective; it is not used."
+    try:
+        check_best_known(instance, problem)
+    except InstanceError as failure:
+        return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
+    except Exception as failure:  # the runs will tell more; one instance must not take the others down
+        reason = printable(" ".join(f"{type(failure).__name__}: {failure}".split()))
+        return None, f"{file}: best_known cannot be evaluated ({reason}); it is not used."
+    return best.objective, None
 
 
 def _strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> dict[str, Strategy]:

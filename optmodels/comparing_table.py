@@ -6,10 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby, zip_longest
 from statistics import fmean
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from heuristics.result import OPTIMALITY_TOLERANCE, Status
+
+from .errors import printable
 
 if TYPE_CHECKING:
     from .comparing import Comparison, Run
@@ -86,55 +90,181 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
     return (BEST_SEEN, min(seen)) if seen else None
 
 
-def table_text(comparison: Comparison) -> str:
-    """The table as text: a head for each kind of reference, because the head of the gap names it."""
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: its head, the same in few letters, and whether it holds text."""
+
+    head: str
+    brief: str
+    text: bool = False
+
+
+COLUMNS = {
+    "problem": Column("problem", "problem", True),
+    "strategy": Column("strategy", "strategy", True),
+    "runs": Column("runs", "runs"),
+    "status": Column("status", "status", True),
+    "best": Column("objective", "obj."),
+    "mean": Column("mean", "mean"),
+    "worst": Column("worst", "worst"),
+    "bound": Column("bound", "bound"),
+    "gap": Column("gap to {}", "gap ({})"),
+    "evaluations": Column("evals", "evals"),
+    "seconds": Column("seconds", "sec."),
+    "seconds_to_best": Column("to best", "to best"),
+    "ended_by": Column("ended by", "ended by", True),
+}
+
+#: References in the brief head of the gap.
+BRIEF = {OPTIMUM: "opt.", BOUND: "bound", BEST_KNOWN: "known", BEST_SEEN: "seen"}
+
+#: What goes first when the table is wider than the terminal; the rest is folded.
+DISPENSABLE = ("evaluations", "runs", "seconds_to_best", "ended_by", "worst", "mean", "seconds")
+
+#: Texts are folded into no fewer letters than these.
+NARROWEST = 8
+
+
+def table_text(comparison: Comparison, width: int | None = None) -> str:
+    """The table as text: a head for each kind of reference, because the head of the gap names it.
+
+    Parameters
+    ----------
+    width
+        Columns of the terminal. What is least needed is left out until the table fits, and said to be; then long names
+        are folded. ``None``: all of it.
+    """
     if not comparison.runs:
         return "no run was finished."
-    blocks: list[tuple[str, list[Summary]]] = []
-    for line in comparison.summaries:
-        if not blocks or blocks[-1][0] != line.reference:
-            blocks.append((line.reference, []))
-        blocks[-1][1].append(line)
-    rows = [[_head(reference), *(_cells(line) for line in lines)] for reference, lines in blocks]
-    widths = [max(len(row[i]) for block in rows for row in block) for i in range(len(HEAD))]
-    texts = []
-    for block in rows:
-        aligned = ["  ".join(_align(i, cell, widths[i]) for i, cell in enumerate(row)).rstrip() for row in block]
-        rule = "-" * max(len(line) for line in aligned)
-        texts.append("\n".join([aligned[0], rule, *aligned[1:]]))
-    return "\n\n".join([*texts, "\n".join(_footnotes(comparison))])
+    lines = comparison.summaries
+    single = all(line.runs == 1 for line in lines)  # then mean and worst say what the objective says
+    shown = [name for name in COLUMNS if not (single and name in ("mean", "worst"))]
+    layout = _Layout(lines, shown)
+    if width is not None:
+        layout = _fitting(layout, width)
+    notes = _footnotes(comparison, layout.names)
+    hidden = [COLUMNS[name].head for name in shown if name not in layout.names]
+    if hidden:
+        notes.append(f"left out to fit into {width} columns: {', '.join(hidden)}")
+    if width is not None:
+        notes = [piece for note in notes for piece in wrap(note, max(width, 20), subsequent_indent="  ")]
+    return "\n\n".join([*layout.blocks(), "\n".join(notes)])
 
 
-HEAD = (
-    "problem", "strategy", "runs", "status", "objective", "mean", "worst", "bound", "gap to {}", "evals", "seconds",
-    "to best", "ended by",
-)  # fmt: skip
-LEFT = {0, 1, 3, 12}
+class _Layout:
+    """Which columns are shown, under which heads, how wide."""
+
+    def __init__(
+        self, lines: Sequence[Summary], names: Sequence[str], *, brief: bool = False, room: int | None = None
+    ) -> None:
+        self.lines, self.names, self.brief = lines, list(names), brief
+        self.groups = [(kind, list(group)) for kind, group in groupby(lines, key=lambda line: line.reference)]
+        self.rows = [
+            [self._head(kind), *([_cell(line, name) for name in names] for line in group)]
+            for kind, group in self.groups
+        ]
+        self.widths = [max(len(row[i]) for block in self.rows for row in block) for i in range(len(names))]
+        texts = [i for i, name in enumerate(names) if COLUMNS[name].text]
+        while room is not None and self.total > room:
+            widest = max(texts, key=lambda i: self.widths[i])
+            if self.widths[widest] <= NARROWEST:
+                break
+            self.widths[widest] -= 1
+
+    @property
+    def total(self) -> int:
+        """Letters in a line."""
+        return sum(self.widths) + 2 * (len(self.widths) - 1)
+
+    def blocks(self) -> list[str]:
+        """A block of text for each kind of reference."""
+        texts = []
+        for head, *rows in self.rows:
+            lines = [line for row in rows for line in self._aligned(row)]
+            rule = "-" * max(len(line) for line in [*self._aligned(head), *lines])
+            texts.append("\n".join([*self._aligned(head), rule, *lines]))
+        return texts
+
+    def _head(self, reference: str) -> list[str]:
+        heads = [COLUMNS[name].brief if self.brief else COLUMNS[name].head for name in self.names]
+        word = BRIEF.get(reference, "") if self.brief else reference
+        return [head.format(word) if word else head.split(" to {}")[0].split(" ({})")[0] for head in heads]
+
+    def _aligned(self, row: Sequence[str]) -> list[str]:
+        """A row as lines: one, or several where a text was folded."""
+        folded = [_fold(cell, width) for cell, width in zip(row, self.widths, strict=True)]
+        return ["  ".join(self._align(i, cell) for i, cell in enumerate(line)).rstrip() for line in _beside(folded)]
+
+    def _align(self, column: int, cell: str) -> str:
+        width = self.widths[column]
+        return cell.ljust(width) if COLUMNS[self.names[column]].text else cell.rjust(width)
 
 
-def _head(reference: str) -> list[str]:
-    return [head.format(reference) if reference else head.removesuffix(" to {}") for head in HEAD]
+def _fitting(layout: _Layout, width: int) -> _Layout:
+    """The fullest layout that fits: without the least needed columns, under brief heads, with folded names."""
+    names, lines = layout.names, layout.lines
+    single = all(line.runs == 1 for line in lines)
+    stages = [names, [name for name in names if name != "evaluations"]]
+    for gone in DISPENSABLE[1:]:
+        if gone != "runs" or single:
+            stages.append([name for name in stages[-1] if name != gone])
+    heads = [(stages[0], False), (stages[1], False), *((stage, True) for stage in stages[1:])]
+    plain = (_Layout(lines, stage, brief=brief) for stage, brief in heads)
+    folded = (_Layout(lines, stage, brief=True, room=width) for stage in stages[3:])
+    narrowest = _Layout(lines, stages[-1], brief=True, room=width)
+    return next((candidate for candidate in chain(plain, folded) if candidate.total <= width), narrowest)
 
 
-def _cells(line: Summary) -> list[str]:
-    gap = "-" if line.gap is None else f"{line.gap:.2%}" if math.isfinite(line.gap) else "inf"
-    numbers = [_number(value) for value in (line.best, line.mean, line.worst, line.bound)]
-    evaluations = "-" if line.evaluations is None else f"{line.evaluations:.0f}"
-    times = [_seconds(line.seconds), _seconds(line.seconds_to_best)]
-    return [line.problem, line.strategy, str(line.runs), line.status, *numbers, gap, evaluations, *times, line.ended_by]
+def _fold(text: str, width: int) -> list[str]:
+    """A text in pieces of at most `width` letters, cut after a mark between words where there is one."""
+    pieces = []
+    while len(text) > width:
+        cut = max((i + 1 for i in range(width) if text[i] in " :,-"), default=width)
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    return [*pieces, text]
 
 
-def _footnotes(comparison: Comparison) -> list[str]:
-    notes = []
+def _beside(cells: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Folded cells line by line."""
+    return list(zip_longest(*cells, fillvalue=""))
+
+
+def _cell(line: Summary, name: str) -> str:
+    value = getattr(line, name)
+    if name == "gap":
+        return "-" if value is None else f"{value:.2%}" if math.isfinite(value) else "inf"
+    if name == "evaluations":
+        return "-" if value is None else f"{value:.0f}"
+    if name in ("seconds", "seconds_to_best"):
+        return _seconds(value)
+    return value if isinstance(value, str) else str(value) if name == "runs" else _number(value)
+
+
+def _footnotes(comparison: Comparison, shown: Sequence[str]) -> list[str]:
     limits = {"seconds": "s", "evaluations": "evaluations", "stall": "evaluations without progress"}
     given = [
         f"{getattr(comparison.budget, name):g} {unit}"
         for name, unit in limits.items()
         if getattr(comparison.budget, name)
     ]
-    notes.append(f"budget of a run: {', '.join(given) or 'none'}; objective: best over the runs; gap: of the mean")
+    several = any(line.runs > 1 for line in comparison.summaries)
+    notes = [
+        f"budget of a run: {', '.join(given) or 'none'}"
+        + ("; objective: best over the runs; gap: of the mean" if several else "")
+    ]
+    held = {line.problem: line.reference for line in comparison.summaries}
+    known = [
+        f"{problem} {_number(comparison.best_known[problem])}"
+        for problem, reference in held.items()
+        if reference in (BOUND, BEST_KNOWN) and problem in comparison.best_known
+    ]
+    notes += [f"best known: {', '.join(known)}"] if known else []
+    started = any(run.result.strategy == "highs" and run.result.evaluations for run in comparison.runs)
+    if started and "evaluations" in shown:
+        notes.append("evals of highs: decisions judged in its search for a start; the solver's own work is not counted")
     for line in comparison.summaries:
-        notes += [f"{line.problem} by {line.strategy}: {error}" for error in line.errors]
+        notes += [f"{line.problem} by {line.strategy}: {printable(error)}" for error in line.errors]
     if not comparison.complete:
         notes.append("the comparison was ended early: runs are missing")
     return notes
@@ -186,7 +316,3 @@ def _number(value: float | None) -> str:
 
 def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
-
-
-def _align(column: int, cell: str, width: int) -> str:
-    return cell.ljust(width) if column in LEFT else cell.rjust(width)

@@ -1,14 +1,17 @@
 """The command line: answers to stdout, sentences to stderr, exit codes."""
 
 import doctest
+import fcntl
 import json
 import math
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -66,8 +69,9 @@ class Broken(Separable):
 
 
 @pytest.fixture(autouse=True)
-def house():
-    """The kinds of this file, and the signal handlers given back afterwards."""
+def house(monkeypatch):
+    """The kinds of this file, no word on the width of a terminal, and the signal handlers given back afterwards."""
+    monkeypatch.delenv("COLUMNS", raising=False)
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for kind in (Bare, Doomed, Broken):
         registry.problems.register(kind.kind, kind)
@@ -535,6 +539,50 @@ def test_compare_prints_the_table_and_writes_the_folder(call, small, tmp_path):
     code, out, _ = call(*words, "--resume", "--json", "--seeds", "2")
     assert code == 0
     assert len(json.loads(out)["runs"]) == 3
+
+
+def test_compare_without_resume_leaves_a_finished_comparison_alone(call, small, tmp_path):
+    words = ("compare", small, "--strategies", "exhaustive", "--out", tmp_path / "out")
+    assert call(*words)[0] == 0
+    lines = (tmp_path / "out" / "runs.jsonl").read_text()
+    said = "already holds 1 run; add --resume to go on with it, or choose another folder."
+    assert call(*words) == (2, "", f"optmodels: {tmp_path / 'out'} {said}\n")
+    assert (tmp_path / "out" / "runs.jsonl").read_text() == lines
+    assert call(*words, "--resume")[0] == 0
+
+
+def test_compare_warns_of_a_wrong_best_known(call, small, tmp_path):
+    content = json.loads(small.read_text())
+    content["best_known"]["objective"] = 7.0
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(content))
+    code, out, err = call("compare", wrong, "--strategies", "annealing:steps=50")
+    assert code == 0
+    assert "gap to best seen" in out
+    assert is_one_sentence(err)
+    assert f"{wrong}: best_known.objective is 7.0; the evaluator finds 8.0 for this decision; it is not used." in err
+
+
+def test_the_table_is_as_wide_as_the_terminal_is(small, monkeypatch):
+    """By the environment, or by the terminal that stdout is; a file or a pipe gets all of it."""
+    words = ("compare", small, "--strategies", "annealing:steps=50", "--evaluations", "99")
+    assert max(map(len, command(*words).stdout.splitlines())) > 80
+    monkeypatch.setenv("COLUMNS", "80")
+    assert 60 < max(map(len, command(*words).stdout.splitlines())) <= 80
+    monkeypatch.delenv("COLUMNS")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen([sys.executable, "-m", "optmodels", *map(str, words)], stdout=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert 60 < max(map(len, shown.decode().splitlines())) <= 80
 
 
 def test_failed_cells_leave_the_exit_code_zero(call, small, made):

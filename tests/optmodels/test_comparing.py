@@ -46,7 +46,9 @@ def small(instances):
 
 def run(problem="p", strategy="s", seed=0, objective=None, bound=None, status=Status.FEASIBLE, error=None, **result):
     evaluation = None if objective is None else Evaluation(objective)
-    made = Result(problem, status, None if objective is None else (1,), evaluation, bound=bound, **result)
+    made = Result(
+        problem, status, None if objective is None else (1,), evaluation, bound=bound, strategy=strategy, **result
+    )
     return Run(problem, strategy, seed, made, error, f"{problem}{strategy}{seed}")
 
 
@@ -217,6 +219,108 @@ def test_the_table_has_status_objective_bound_gap_and_time():
     assert "budget of a run: none" in table
 
 
+# -- the width of the table -------------------------------------------------------------------------------------------
+
+
+def test_one_run_each_needs_no_mean_and_no_worst():
+    runs = (run(objective=8, strategy="s"), run(objective=9, strategy="t"))
+    one = Comparison(runs).table()
+    assert "mean" not in one
+    assert "worst" not in one
+    several = Comparison((*runs, run(objective=10, strategy="t", seed=1))).table().splitlines()[0].split()
+    assert {"mean", "worst"} <= set(several)
+
+
+def wide(**changes):
+    """A comparison that takes more than 80 columns in full."""
+    kept = {"objective": 157.0, "evaluations": 17227, "seconds": 60.02, "stopped_by": "seconds"} | changes
+    strategies = ("highs", "dejavu", "annealing:steps=20000", "genetic:population=100,mutation=0.125")
+    runs = [run("gautam-11x22", strategy, bound=85.0, **kept) for strategy in strategies]
+    return Comparison(tuple(runs), {"gautam-11x22": 147.0}, Budget(seconds=60))
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 120, 150])
+def test_the_table_fits_into_the_terminal(width):
+    table = wide().table(width)
+    assert max(map(len, table.splitlines())) <= width
+    rows = table.splitlines()
+    assert rows[0].split()[:2] == ["problem", "strategy"]
+    for needed in ("157", "85", "84.71%", "feasible", "highs", "gautam-11x22"):
+        assert needed in table
+
+
+def test_evaluations_go_first_and_what_is_left_out_is_said():
+    full = wide().table()
+    most = max(map(len, full.splitlines()))
+    assert wide().table(most) == full
+    narrower = wide().table(most - 1)
+    assert "evals" not in narrower.splitlines()[0]
+    assert "gap to bound" in narrower
+    assert narrower.splitlines()[-1] == f"left out to fit into {most - 1} columns: evals"
+    assert "gap (bound)" in wide().table(80).splitlines()[0]
+    assert "left out to fit into 80 columns: runs, evals" in wide().table(80)
+
+
+def test_a_long_name_is_folded_not_cut():
+    table = wide().table(70)
+    lines = [line for line in table.splitlines() if "0.125" in line or "population" in line or "genetic" in line]
+    assert len(lines) > 1
+    column = table.splitlines()[0].index("strategy")
+    cells = [line[column:].split("  ")[0] for line in table.splitlines()]
+    begin = next(i for i, cell in enumerate(cells) if cell.startswith("genetic"))
+    joined = "".join(cells[begin : begin + 6]).split("budget")[0]
+    assert joined.startswith("genetic:population=100,mutation=0.125")
+
+
+def test_the_best_known_stands_below_where_gaps_are_measured_from_a_bound():
+    assert "best known: gautam-11x22 147\n" in wide().table()
+    proved = Comparison((run("p", objective=8.0, bound=8.0, status=Status.OPTIMAL),), {"p": 8.0})
+    assert "best known" not in proved.table()
+
+
+def test_evaluations_of_an_integer_program_are_explained():
+    told = "evals of highs: decisions judged in its search for a start"
+    assert told in Comparison((run(strategy="highs", objective=8.0, evaluations=5),)).table()
+    assert told not in wide().table(80)
+    assert told not in Comparison((run(objective=8.0, evaluations=5),)).table()
+
+
+def test_control_characters_in_a_failure_do_not_reach_the_terminal():
+    assert "\x1b" not in Comparison((run(status=Status.UNKNOWN, error="fell\x1b[31m over"),)).table()
+
+
+# -- the best known ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("best_known", "sentence"),
+    [
+        ({"objective": 7.0, "decision": [0, 0, 1, 1, 1, 0]}, "best_known.objective is 7.0; the evaluator finds 8.0"),
+        ({"objective": 0.0, "decision": [0, 0, 0, 0, 0, 0]}, "it is not feasible"),
+        ({"objective": 8.0, "decision": [0, 1]}, "best_known.decision is [0, 1]"),
+        ({"objective": 7.0}, "best_known has no decision that would confirm its objective"),
+    ],
+)
+def test_a_best_known_that_is_not_confirmed_is_not_used(small, tmp_path, best_known, sentence):
+    file = tmp_path / "wrong.json"
+    file.write_text(json.dumps(json.loads(small.read_text()) | {"best_known": best_known}))
+    comparison = compare(file, "annealing:steps=50")
+    assert comparison.best_known == {}
+    assert comparison.summaries[0].reference == "best seen"
+    (warning,) = comparison.warnings
+    assert str(file) in warning
+    assert sentence in warning
+    assert warning.endswith("; it is not used.")
+    assert comparison.to_data()["warnings"] == [warning]
+
+
+def test_a_best_known_that_is_confirmed_is_the_reference(small):
+    comparison = compare(small, "annealing:steps=50")
+    assert comparison.warnings == ()
+    assert (comparison.summaries[0].reference, comparison.summaries[0].reference_value) == ("best known", 8.0)
+    assert "best known: gautam-2x3 8" in comparison.table()
+
+
 def test_an_empty_comparison_says_so():
     assert Comparison(()).table() == "no run was finished."
 
@@ -329,11 +433,28 @@ def test_failed_runs_are_tried_again(tmp_path, counted):
     assert len(counted) == 2
 
 
-def test_without_resume_a_comparison_begins_anew(tmp_path, counted):
-    compare(Knapsack(), Sampler(), out=tmp_path)
-    compare(Knapsack(), Sampler(), out=tmp_path)
-    assert len(counted) == 2
-    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 1
+@pytest.mark.parametrize(("seeds", "held"), [(1, "1 run; add --resume to go on with it"), (2, "2 runs; add --resume")])
+def test_without_resume_a_folder_that_holds_runs_is_refused_and_nothing_is_lost(tmp_path, counted, seeds, held):
+    compare(Knapsack(), Sampler(), seeds=seeds, out=tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(RequestError, match=f"already holds {held}.*, or choose another folder"):
+        compare(Knapsack(), "exhaustive", out=tmp_path)
+    assert len(counted) == seeds
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_torn_off_counts_as_a_run_and_is_left_alone(tmp_path):
+    (tmp_path / "runs.jsonl").write_bytes(b'{"format": 1, "prob')
+    with pytest.raises(RequestError, match="already holds 1 run;"):
+        compare(Knapsack(), Sampler(), out=tmp_path)
+    assert (tmp_path / "runs.jsonl").read_bytes() == b'{"format": 1, "prob'
+
+
+def test_a_folder_without_runs_is_taken(tmp_path):
+    (tmp_path / "runs.jsonl").write_text("")
+    (tmp_path / "notes.txt").write_text("mine")
+    assert len(compare(Knapsack(), Sampler(), out=tmp_path).runs) == 1
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
