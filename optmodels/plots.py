@@ -24,7 +24,10 @@ __all__ = ["PICTURES", "plot_finite_source", "plot_gaps", "plot_problem", "plot_
 Path = str | os.PathLike[str]
 
 #: Kind of problem to where its picture is drawn: a function of the problem and a result or ``None``.
-PICTURES: dict[str, str] = {"placement": "optmodels.placement_plots:draw_placement"}
+PICTURES: dict[str, str] = {
+    "placement": "optmodels.placement_plots:draw_placement",
+    "threshold": "optmodels.threshold_plots:draw_threshold",
+}
 
 
 def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Path | None = None) -> Figure:

@@ -1,0 +1,262 @@
+"""The picture of a threshold problem: its cost landscape, and what a policy does at each number of pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heuristics import Evaluation
+from queueing.threshold_tree import shares_work
+
+from .errors import InstanceError, RequestError
+from .plot_canvas import COLOURS, MARKERS, literal, new_figure, number, plain
+from .threshold import ThresholdProblem
+from .threshold_subsets import of_subset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+#: Pairs of modes that are drawn, the cheapest first.
+MOST_PAIRS = len(COLOURS)
+#: Policies times states that are evaluated for a picture where policies cannot share work.
+MOST_WORK = 50_000
+#: Lines of more points than this have no markers.
+MARKED = 40
+
+_BEST = "#000000"
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Evaluations of all policies of some of the modes.
+
+    Attributes
+    ----------
+    modes
+        Their indices, most robots first.
+    judged
+        By thresholds, each between -1 and the capacity.
+    """
+
+    modes: tuple[int, ...]
+    judged: Mapping[tuple[int, ...], Evaluation]
+
+    @classmethod
+    def of(cls, problem: ThresholdProblem, modes: tuple[int, ...]) -> Landscape:
+        """Judge them all."""
+        levels = range(-1, problem.capacity + 1)
+        listed = list(combinations_with_replacement(levels, len(modes) - 1))
+        judged = problem.evaluate_many([of_subset(problem, modes, thresholds) for thresholds in listed])
+        return cls(modes, dict(zip(listed, judged, strict=True)))
+
+    @property
+    def best(self) -> tuple[float, tuple[int, ...]]:
+        """Least objective of a feasible policy and its thresholds; infinity if there is none."""
+        kept = [(one.objective, thresholds) for thresholds, one in self.judged.items() if one.feasible]
+        return min(kept, default=(math.inf, ()))
+
+
+def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> Figure:
+    """Draw what policies of two and of three modes cost, and what the policy of `result` does.
+
+    Two modes have one threshold: a line for each pair of modes, the paper's Figure 1. Three modes have two: a map of
+    the best three. Without a result the policy is the best of those drawn.
+    """
+    decision = _decision(problem, result)
+    pairs, three = _landscapes(problem)
+    drawn = [*pairs, *([three] if three else [])]
+    if decision is None:
+        decision = _best_decision(problem, drawn)
+    if decision is None and not drawn:
+        raise RequestError(
+            f"{problem.name!r} has no cost landscape that could be drawn in a moment; give a result, whose policy can."
+        )
+    above = [name for name, shown in (("pairs", pairs), ("three", three)) if shown]
+    rows = ([above] if above else []) + ([["policy"] * max(1, len(above))] if decision is not None else [])
+    figure = new_figure(5.4 * max(1, len(above)) + 1.2, 3.4 * len(rows) + 0.5, layout="constrained")
+    layout: Any = rows  # its type knows lists of lists of one depth only
+    panels = figure.subplot_mosaic(layout, height_ratios=[1.25, 1.0][: len(rows)] if above else [1.0])
+    for name, axes in panels.items():
+        axes.set_label(name)
+    if pairs:
+        _draw_pairs(panels["pairs"], problem, pairs)
+    if three:
+        _draw_three(figure, panels["three"], problem, three)
+    if decision is not None:
+        _draw_policy(panels["policy"], problem, decision)
+    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, result, decision)}", fontsize=10))
+    return figure
+
+
+# -- what is drawn -----------------------------------------------------------------------------------------------------
+
+
+def _decision(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
+    """The policy of a result, checked to be one of this problem."""
+    if result is None or result.get("decision") is None:
+        return None
+    of, given = result.get("problem"), result["decision"]
+    if of is not None and of != problem.name:
+        raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
+    try:
+        decision = problem.space.check(given)
+    except (TypeError, ValueError) as failure:
+        raise InstanceError("decision", given, str(failure)) from None
+    stated = result.get("objective")
+    if stated is not None and problem.has_objective:
+        found = problem.evaluate(decision).objective
+        if not math.isclose(found, stated, rel_tol=1e-6, abs_tol=1e-6):
+            raise InstanceError(
+                "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
+            )
+    return decision
+
+
+def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape | None]:
+    """Policies of pairs of modes, the cheapest first, and of the cheapest three modes."""
+    indices = range(len(problem.modes) - 1, -1, -1)
+    steps = problem.capacity + 2
+    if not problem.has_objective or not _takes_a_moment(problem, math.comb(len(problem.modes), 2) * steps):
+        return [], None
+    pairs = sorted(
+        (Landscape.of(problem, modes) for modes in combinations(indices, 2)), key=lambda one: (one.best[0], one.modes)
+    )
+    threes = math.comb(len(problem.modes), 3)
+    if not threes or not _takes_a_moment(problem, threes * steps * (steps + 1) // 2):
+        return pairs[:MOST_PAIRS], None
+    listed = [Landscape.of(problem, modes) for modes in combinations(indices, 3)]
+    return pairs[:MOST_PAIRS], min(listed, key=lambda one: one.best)
+
+
+def _takes_a_moment(problem: ThresholdProblem, policies: int) -> bool:
+    if shares_work(problem.queue):
+        return policies <= 5 * MOST_WORK
+    return policies * problem.queue.model.states <= MOST_WORK
+
+
+def _best_decision(problem: ThresholdProblem, drawn: Sequence[Landscape]) -> tuple[int, ...] | None:
+    found = min(drawn, key=lambda one: one.best, default=None)
+    if found is None:
+        return () if len(problem.modes) == 1 else None
+    return None if math.isinf(found.best[0]) else of_subset(problem, found.modes, found.best[1])
+
+
+def _summary(problem: ThresholdProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None) -> str:
+    """The second line of the title: what is known."""
+    if decision is None:
+        return "no policy keeps the limits"
+    judged = problem.evaluate(decision)
+    words = [f"thresholds {', '.join(map(str, decision)) or 'none'}"]
+    words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
+    if result is not None and result.get("status") is not None:
+        words.append(plain(result["status"], 20))
+    elif result is None:
+        words.append("the best of those drawn")
+    words += [] if judged.feasible else ["breaks limits"]
+    return ", ".join(words)
+
+
+def _robots(problem: ThresholdProblem, modes: Sequence[int]) -> str:
+    return " or ".join(str(problem.modes[index].robots) for index in modes)
+
+
+def _whole_ticks(axis: Axis) -> None:
+    """Pages are whole."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+
+
+# -- the cost landscape ------------------------------------------------------------------------------------------------
+
+
+def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape]) -> None:
+    for index, pair in enumerate(pairs):
+        thresholds = [key[0] for key in pair.judged]
+        costs = [one.objective for one in pair.judged.values()]
+        marker = MARKERS[index] if len(costs) <= MARKED else ""
+        axes.plot(
+            thresholds,
+            costs,
+            color=COLOURS[index],
+            marker=marker,
+            markersize=4,
+            linewidth=1.2,
+            label=f"{_robots(problem, pair.modes)} robots",
+            gid=f"pair-{_robots(problem, pair.modes)}",
+        )
+        broken = [key for key, one in pair.judged.items() if not one.feasible]
+        if broken:
+            heights = [pair.judged[key].objective for key in broken]
+            look: dict[str, Any] = {"color": COLOURS[index], "marker": "x", "linestyle": "", "markersize": 7}
+            axes.plot([key[0] for key in broken], heights, gid="broken-limits", **look)
+    least, best = pairs[0].best
+    if math.isfinite(least):
+        axes.plot(
+            [best[0]], [least], marker="*", color=_BEST, markersize=12, linestyle="", label="best", gid="best-of-pairs"
+        )
+    axes.set_xlabel("threshold: more robots up to so many pages")
+    axes.set_ylabel("objective")
+    axes.set_title("two modes")
+    _whole_ticks(axes.xaxis)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7)
+
+
+def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: Landscape) -> None:
+    steps = problem.capacity + 2
+    costs = np.full((steps, steps), np.nan)
+    for (first, second), one in three.judged.items():
+        costs[second + 1, first + 1] = one.objective
+    edges = np.arange(-1, steps) - 0.5
+    shades = axes.pcolormesh(edges, edges, np.ma.masked_invalid(costs), cmap="viridis_r", gid="three-modes")
+    broken = [key for key, one in three.judged.items() if not one.feasible]
+    if broken:
+        axes.plot(
+            *zip(*broken, strict=True), marker="x", color="white", linestyle="", markersize=5, gid="broken-limits"
+        )
+    least, best = three.best
+    if math.isfinite(least):
+        look: dict[str, Any] = {"marker": "*", "color": "white", "markeredgecolor": _BEST, "linestyle": ""}
+        axes.plot([best[0]], [best[1]], markersize=13, gid="best-of-three", **look)
+    most, middle, fewest = (problem.modes[index].robots for index in three.modes)
+    axes.set_xlabel(f"{most} robots up to so many pages")
+    axes.set_ylabel(f"{middle} robots up to so many pages, {fewest} beyond")
+    axes.set_title("the best three modes")
+    axes.set_aspect("equal")
+    for axis in (axes.xaxis, axes.yaxis):
+        _whole_ticks(axis)
+    figure.colorbar(shades, ax=axes, label="objective")
+
+
+# -- the policy --------------------------------------------------------------------------------------------------------
+
+
+def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...]) -> None:
+    found = problem.measures(decision)
+    by_level = problem.queue.mode_by_level(decision)
+    levels = np.arange(len(found.level_probabilities))
+    chances = np.array(found.level_probabilities)
+    for mode in range(len(problem.modes) - 1, -1, -1):
+        here = by_level == mode
+        if not here.any():
+            continue
+        robots = problem.modes[mode].robots
+        colour = COLOURS[mode % len(COLOURS)]
+        first, last = levels[here][0], levels[here][-1]
+        axes.axvspan(first - 0.5, last + 0.5, color=colour, alpha=0.15, linewidth=0, gid=f"strip-{robots}")
+        label = f"{robots} robot{'' if robots == 1 else 's'} ({100 * found.mode_probabilities[mode]:.1f} % of the time)"
+        axes.bar(levels[here], chances[here], width=0.7, color=colour, label=label, gid=f"levels-{robots}")
+    axes.set_xlim(-0.5, len(levels) - 0.5)
+    axes.set_xlabel("pages in the system")
+    axes.set_ylabel("probability")
+    axes.set_title("robots in use by number of pages")
+    _whole_ticks(axes.xaxis)
+    axes.legend(fontsize=7)
