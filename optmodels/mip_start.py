@@ -37,15 +37,15 @@ def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     problem = oracle.problem
     if not takes_start(problem):
         return
-    seconds = min(START_SECONDS, START_SHARE * oracle.remaining_seconds)
-    steps = min(START_STEPS * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
-    if seconds <= 0 or steps < 1:
-        return
     suggestions: Iterator[Decision] = iter(())
     if isinstance(problem, Suggesting):
         suggestions = islice(problem.suggestions(rng), START_SUGGESTIONS)
     for first in islice(suggestions, 1):
         oracle(first)
+    seconds = min(START_SECONDS, START_SHARE * oracle.remaining_seconds)
+    steps = min(START_STEPS * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
+    if seconds <= 0 or steps < 1:
+        return
     scout: Oracle[Any] = Oracle(problem, Budget(seconds=seconds, evaluations=int(steps)))
     try:
         with contextlib.suppress(BudgetSpent):
