@@ -183,7 +183,7 @@ def sweep(
             record = (
                 table.failed(grid[index], key, answer.error or "")
                 if answer.value is None
-                else table.answered(grid[index], key, answer.value, getattr(problem, "measure_names", ()))
+                else table.answered(grid[index], key, answer.value, problem)
             )
             records[index] = record
             table.add(record)
@@ -309,9 +309,11 @@ class _Table:
         """The first columns of a record."""
         return {axis.path: value for axis, value in zip(self.axes, values, strict=True)}
 
-    def answered(self, values: Sequence[Any], key: str, result: Result, measures: Sequence[str]) -> dict[str, Any]:
-        """The record of a point with an answer."""
+    def answered(self, values: Sequence[Any], key: str, result: Result, problem: Problem) -> dict[str, Any]:
+        """The record of a point with an answer: outcome, measures, and what the kind calls its ``summary_names``."""
         found = {} if result.evaluation is None else result.evaluation.measures
+        measures: Sequence[str] = getattr(problem, "measure_names", ())
+        summary: Sequence[str] = getattr(problem, "summary_names", ())
         record = self.place(values) | {
             "status": str(result.status),
             "objective": plain(result.objective),
@@ -322,6 +324,11 @@ class _Table:
             "stopped_by": result.stopped_by,
         }
         record |= {name: plain(found.get(name)) for name in (measures or found)}
+        for name in summary:
+            told = plain(result.extra.get(name))
+            record |= (
+                {f"{name}.{part}": value for part, value in told.items()} if isinstance(told, dict) else {name: told}
+            )
         record |= {
             "decision": None if result.decision is None else json.dumps(plain(result.decision)),
             "error": None,

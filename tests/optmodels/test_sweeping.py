@@ -176,6 +176,22 @@ def test_the_csv_has_a_line_per_point_with_coordinates_outcome_and_measures(smal
 # -- resuming ---------------------------------------------------------------------------------------------------------
 
 
+def test_a_kind_may_have_more_columns_than_measures(instances, tmp_path):
+    study = sweep(
+        instances / "threshold" / "avrachenkov-k5.json", "data.capacity=1,5", "exhaustive", out=tmp_path / "t.csv"
+    )
+    lines = rows(tmp_path / "t.csv")
+    assert [float(line["relative_profit"]) for line in lines] == pytest.approx([0.21208, 0.28927], abs=5e-6)
+    assert float(lines[1]["single_mode_costs.3"]) == pytest.approx(89.4051, abs=5e-5)
+    assert [line["decision"] for line in lines] == ["[-1, 0, 0]", "[-1, 2, 2]"]
+    again = sweep(
+        instances / "threshold" / "avrachenkov-k5.json", "data.capacity=1,5", "exhaustive", out=tmp_path / "t.csv"
+    )
+    assert [row["relative_profit"] for row in again.rows()] == pytest.approx(
+        [row["relative_profit"] for row in study.rows()]
+    )
+
+
 def test_a_sweep_goes_on_from_its_file(small, tmp_path, counted):
     made, _ = counted
     out = tmp_path / "s.csv"
