@@ -389,19 +389,17 @@ def verify(
     """
     from . import instance as instances
     from . import verifying
-    from .results import read_result
 
     content = instances.read(file)
     problem = instances.problem_of(content, file)
-    answer = read_result(result)
     try:
-        verification = verifying.verify(answer, problem, content)
+        verification = verifying.verify_file(result, problem, content)
         settle()
     except InstanceError as failure:
         settle()
         if json:
-            print_json({"problem": problem.name, "verified": False, "findings": [], "error": str(failure.at(result))})
-        raise failure.at(result) from None
+            print_json({"problem": problem.name, "verified": False, "findings": [], "error": str(failure)})
+        raise
     if json:
         findings = list(verification.findings)
         print_json({"problem": problem.name, "verified": True, "findings": findings, "error": None})

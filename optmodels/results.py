@@ -31,6 +31,9 @@ FIELDS = (
     "stopped_by", "checked", "versions", "trace",
 )  # fmt: skip
 
+#: What every result has, whoever wrote it; the other fields are ours.
+REQUIRED = tuple(name for name in FIELDS if name not in ("judged_in_full", "trace"))
+
 #: What a comparison adds to the line of a run.
 FURTHER = ("key", "label", "error", "budget", "reference")
 
@@ -121,12 +124,12 @@ def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None)
         evaluation=evaluation,
         bound=_number(data, "bound"),
         stopped_by=_text(data, "stopped_by") or "complete",
-        evaluations=int(_number(data, "evaluations") or 0),
-        judged_in_full=int(_number(data, "judged_in_full") or 0),
-        seconds=_number(data, "seconds") or 0.0,
+        evaluations=_count(data, "evaluations"),
+        judged_in_full=_count(data, "judged_in_full"),
+        seconds=_duration(data, "seconds"),
         trace=tuple(_trace_point(point, index) for index, point in enumerate(data.get("trace") or ())),
         extra=dict(_object(data, "extra")),
-        checked=data.get("checked") is True,
+        checked=_flag(data, "checked"),
         strategy=_text(data, "strategy"),
         parameters=dict(_object(data, "parameters")),
         seed=seed,
@@ -249,10 +252,35 @@ def _number(data: Mapping[str, Any], name: str) -> float | None:
     return None if value is None else _finite(value, name)
 
 
+def _count(data: Mapping[str, Any], name: str, place: str | None = None) -> int:
+    value = data.get(name)
+    if value is None:
+        return 0
+    number = _finite(value, place or name)
+    if number < 0 or not number.is_integer():
+        raise InstanceError(place or name, value, "this is a whole number, zero or more.")
+    return int(number)
+
+
+def _duration(data: Mapping[str, Any], name: str, place: str | None = None) -> float:
+    value = data.get(name)
+    seconds = 0.0 if value is None else _finite(value, place or name)
+    if seconds < 0:
+        raise InstanceError(place or name, value, "a time is zero or more.")
+    return seconds
+
+
 def _text(data: Mapping[str, Any], name: str) -> str | None:
     value = data.get(name)
     if value is not None and not isinstance(value, str):
         raise InstanceError(name, value, "this is a text.")
+    return value
+
+
+def _flag(data: Mapping[str, Any], name: str) -> bool:
+    value = data.get(name, False)
+    if not isinstance(value, bool):
+        raise InstanceError(name, value, "this is true or false.")
     return value
 
 
@@ -269,8 +297,8 @@ def _trace_point(point: Any, index: int) -> TracePoint:
     if not isinstance(point, Mapping):
         raise InstanceError(f"trace[{index}]", point, "each point of a trace is an object.")
     return TracePoint(
-        _number(point, "seconds") or 0.0,
-        int(_number(point, "evaluations") or 0),
+        _duration(point, "seconds", f"trace[{index}].seconds"),
+        _count(point, "evaluations", f"trace[{index}].evaluations"),
         _number(point, "objective"),
         _number(point, "bound"),
     )

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from heuristics.protocols import Problem
+from heuristics.protocols import Describing, Problem
 from heuristics.result import OPTIMALITY_TOLERANCE, Result, Status
 
-from .errors import InstanceError
-from .results import plain
+from .errors import InstanceError, MissingField, short
+from .instance import read_json
+from .results import REQUIRED, plain, result_from_data
 
 if TYPE_CHECKING:
     from .instance import Instance
 
 #: Two computations of one number may differ by this much, relative.
 TOLERANCE = 1e-6
+
+#: Two computations of what a problem tells beyond its measures: relative, and absolute for probabilities near zero.
+EXTRA_TOLERANCE, EXTRA_FLOOR = 1e-9, 1e-12
+
+#: Fields of a result that are never null.
+TOLD = ("kind", "parameters", "measures", "violations", "extra", "evaluations", "seconds", "stopped_by", "versions")
 
 
 @dataclass(frozen=True)
@@ -30,9 +40,10 @@ class Verification:
 def verify(result: Result, problem: Problem, instance: Instance | None = None) -> Verification:
     """Compare everything a result claims with the problem itself.
 
-    The decision is judged anew by the evaluator; objective, violations and measures must agree (1e-6 relative), the
-    bound must not lie above the objective, and the status must follow from the two. If the instance tells a best-known
-    decision, it must not contradict the result.
+    The decision is judged anew by the evaluator; objective, violations and measures must agree (1e-6 relative), and so
+    must what the problem tells of the decision beyond them (``extra``, 1e-9 relative). The bound must not lie above the
+    objective, and the status must follow from the two. If the instance tells a best-known decision, it must not
+    contradict the result.
 
     Raises
     ------
@@ -44,9 +55,45 @@ def verify(result: Result, problem: Problem, instance: Instance | None = None) -
     kind = getattr(problem, "kind", None)
     if result.kind is not None and kind is not None and result.kind != kind:
         raise InstanceError("kind", result.kind, f"the problem is of kind {kind!r}.")
+    for name in ("evaluations", "judged_in_full", "seconds"):
+        if getattr(result, name) < 0:
+            raise InstanceError(name, getattr(result, name), "this is zero or more.")
     findings = [*_verify_decision(result, problem), *_verify_bound(result)]
+    if not result.checked and result.decision is not None:
+        raise InstanceError("checked", False, "an answer says that the evaluator has confirmed it.")
     findings += _verify_best_known(result, problem, instance) if instance is not None else []
     return Verification(problem.name, tuple(findings))
+
+
+def verify_file(path: str | os.PathLike[str], problem: Problem, instance: Instance | None = None) -> Verification:
+    """Compare everything a result file claims with the problem itself; errors name the file.
+
+    More than `verify` sees: all fields of a result must be there, and the gap must be that of objective and bound.
+    """
+    file = os.fspath(path)
+    try:
+        data = read_json(path)
+        answer = result_from_data(data, folder=Path(path).parent)
+        for name in REQUIRED:
+            if name not in data:
+                raise MissingField(name, "this is not a result as `optmodels solve --json` prints it.")
+        for name in TOLD:
+            if data[name] is None:
+                raise InstanceError(name, None, "every result tells this.")
+        if answer.decision is None and data["objective"] is not None:
+            raise InstanceError("objective", data["objective"], "without a decision there is no objective.")
+        verification = verify(answer, problem, instance)
+        _verify_gap(data["gap"], answer)
+    except InstanceError as failure:
+        raise failure if failure.file else failure.at(file) from None
+    return verification
+
+
+def _verify_gap(claimed: Any, result: Result) -> None:
+    gap = plain(result.gap())
+    if not _same(claimed, gap, TOLERANCE, 1e-9):
+        reason = f"objective {result.objective!r} and bound {result.bound!r} make it {gap!r}."
+        raise InstanceError("gap", claimed, reason)
 
 
 def _verify_decision(result: Result, problem: Problem) -> list[str]:
@@ -73,12 +120,30 @@ def _verify_decision(result: Result, problem: Problem) -> list[str]:
         raise InstanceError("status", str(result.status), f"the decision is not feasible: it breaks {told}.")
     if not broken and result.status == Status.UNKNOWN:
         raise InstanceError("status", str(result.status), "the decision is feasible.")
+    told_broken = {name: amount for name, amount in (claimed.violations if claimed else {}).items() if amount != 0}
+    for name in {**told_broken, **broken}:
+        if not _same(told_broken.get(name), broken.get(name), TOLERANCE, 1e-9):
+            amount = broken.get(name, 0.0)
+            raise InstanceError(f"violations.{name}", told_broken.get(name), f"the evaluator finds {amount!r}.")
     for name, value in (claimed.measures if claimed else {}).items():
-        again = found.measures.get(name)
-        if (value is None) != (again is None) or (value is not None and again is not None and not _close(value, again)):
+        again = plain(found.measures.get(name))  # what is not finite is told as null
+        if not _same(plain(value), again, TOLERANCE, 1e-9):
             raise InstanceError(f"measures.{name}", value, f"the evaluator finds {again!r}.")
+    _verify_extra(result, problem, decision)
     verdict = "feasible" if not broken else f"breaks {', '.join(broken)}, as the result says"
     return [f"objective {found.objective:.10g} recomputed", verdict]
+
+
+def _verify_extra(result: Result, problem: Problem, decision: Any) -> None:
+    """Hold what is told beyond the measures against the problem; what it would not tell again is left alone."""
+    if not isinstance(problem, Describing):
+        return
+    for name, again in plain(problem.describe(decision)).items():
+        if name not in result.extra or again is None:
+            continue
+        claimed = plain(result.extra[name])
+        if not _same(claimed, again, EXTRA_TOLERANCE, EXTRA_FLOOR):
+            raise InstanceError(f"extra.{name}", claimed, f"the problem tells {short(again)}.")
 
 
 def _verify_bound(result: Result) -> list[str]:
@@ -125,6 +190,22 @@ def _verify_best_known(result: Result, problem: Problem, instance: Instance) -> 
         "equal to" if abs(distance) <= slack else f"{distance:.6g} above" if distance > 0 else f"{-distance:.6g} below"
     )
     return [f"{word} the best known, {best.objective:.10g}"]
+
+
+def _same(first: Any, second: Any, relative: float, absolute: float) -> bool:
+    """Whether two JSON values are equal up to the rounding of their numbers."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return set(first) == set(second) and all(_same(first[k], second[k], relative, absolute) for k in second)
+    if isinstance(first, list) and isinstance(second, list):
+        pairs = zip(first, second, strict=False)
+        return len(first) == len(second) and all(_same(a, b, relative, absolute) for a, b in pairs)
+    if _is_number(first) and _is_number(second):
+        return math.isclose(first, second, rel_tol=relative, abs_tol=absolute)
+    return type(first) is type(second) and bool(first == second)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _close(first: float, second: float) -> bool:

@@ -1,15 +1,20 @@
 """Answers are checked without the strategy that gave them."""
 
-from dataclasses import replace
+import json
+import math
+import re
+from dataclasses import dataclass, replace
 
 import pytest
 
 from heuristics import Evaluation, Result, Status
-from heuristics.testing import Knapsack
+from heuristics.testing import Knapsack, Separable
 from optmodels import instance as instances
 from optmodels.errors import InstanceError
-from optmodels.solving import evaluate, solve
-from optmodels.verifying import verify
+from optmodels.registry import make_strategy
+from optmodels.results import result_to_data, write_result
+from optmodels.solving import evaluate, interrupted, solve
+from optmodels.verifying import verify, verify_file
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +75,17 @@ def evaluation(objective=8.0, **measures):
         ({"decision": None, "evaluation": None}, "without a decision it is infeasible or unknown"),
         ({"status": Status.INFEASIBLE}, "proved infeasible has no decision"),
         ({"status": Status.UNKNOWN}, "the decision is feasible"),
+        ({"evaluation": Evaluation(8.0, {"overload": 2.0})}, "violations.overload is 2.0; the evaluator finds 0.0"),
+        ({"evaluation": Evaluation(8.0, {"beauty": -1.0})}, "violations.beauty is -1.0; the evaluator finds 0.0"),
+        (
+            {"extra": {"load": [None, None, 16, 25, 12, None]}},
+            r"extra.load is .* the problem tells \[null, null, 16, 25",
+        ),
+        ({"extra": {"load": [None, None, 16]}}, "extra.load is"),
+        ({"extra": {"farthest": None}}, "extra.farthest is null"),
+        ({"checked": False}, "checked is false; an answer says that the evaluator has confirmed it"),
+        ({"seconds": -1.0}, "seconds is -1.0; this is zero or more"),
+        ({"evaluations": -1}, "evaluations is -1; this is zero or more"),
         ({"bound": None}, "comes with the bound that proves it"),
         ({"bound": 7.0}, "the bound 7.0 leaves room"),
         ({"bound": 9.0}, "bound is 9.0; a feasible decision has the objective 8.0"),
@@ -87,9 +103,7 @@ def test_a_false_proof_of_infeasibility_is_found_by_the_best_known(answer, probl
 
 
 def test_a_bound_above_the_best_known_is_found(answer, problem, content):
-    worse = replace(
-        answer, decision=(1,) * 6, evaluation=problem.evaluate((1,) * 6), bound=10.0, status=Status.FEASIBLE
-    )
+    worse = replace(evaluate(problem, (1,) * 6), bound=10.0)
     with pytest.raises(InstanceError, match=r"bound is 10.0; the best-known decision has the objective 8.0"):
         verify(worse, problem, content)
 
@@ -98,6 +112,102 @@ def test_an_answer_below_a_proved_optimum_is_a_contradiction(answer, problem, co
     best = content.best_known.model_copy(update={"objective": 9.0, "decision": None, "proved": True})
     with pytest.raises(InstanceError, match=r"objective is 8.0; it is below 9.0, which the instance calls proved"):
         verify(answer, problem, content.model_copy(update={"best_known": best}))
+
+
+@pytest.mark.parametrize("name", ["load", "farthest", "capacity", "throughput", "delay_probability", "utilisation"])
+def test_what_is_told_site_by_site_is_held_against_the_problem(answer, problem, content, name):
+    values = list(answer.extra[name])
+    place = next(i for i, value in enumerate(values) if value is not None)
+    rounded = [*values[:place], values[place] * (1 + 1e-12), *values[place + 1 :]]
+    verify(replace(answer, extra={**answer.extra, name: rounded}), problem, content)
+    for changed in (values[place] * (1 + 1e-6) + 1e-8, None, "many"):
+        with pytest.raises(InstanceError, match=f"extra.{name} is .*; the problem tells"):
+            wrong = [*values[:place], changed, *values[place + 1 :]]
+            verify(replace(answer, extra={**answer.extra, name: wrong}), problem, content)
+
+
+def test_what_only_the_strategy_knows_is_left_alone(answer, problem, content):
+    verify(replace(answer, extra={"stages": [1, 2, 3]}), problem, content)
+
+
+@dataclass(frozen=True)
+class Endless(Separable):
+    """A problem with a measure that is not finite."""
+
+    def evaluate(self, decision):
+        return replace(super().evaluate(decision), measures={"wait": math.inf, "length": math.nan, "none": None})
+
+
+def test_measures_that_are_not_finite_are_null_in_a_file_and_no_contradiction(tmp_path):
+    result = replace(solve(Endless(), "exhaustive"), kind="endless")
+    verify(result, Endless())
+    write_result(result, tmp_path / "r.json")
+    assert "feasible" in verify_file(tmp_path / "r.json", Endless()).findings
+
+
+# -- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(answer, tmp_path):
+    """Write the true answer with some fields changed, or taken away."""
+
+    def write(*, without=(), **changes):
+        data = {key: value for key, value in (result_to_data(answer) | changes).items() if key not in without}
+        (tmp_path / "r.json").write_text(json.dumps(data))
+        return tmp_path / "r.json"
+
+    return write
+
+
+def test_a_true_file_is_confirmed(written, problem, content):
+    assert verify_file(written(), problem, content).findings[-1] == "equal to the best known, 8"
+    assert verify_file(written(without=("trace", "judged_in_full")), problem, content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "format", "problem", "kind", "strategy", "parameters", "seed", "status", "objective", "bound", "gap",
+        "decision", "measures", "violations", "extra", "evaluations", "seconds", "stopped_by", "checked", "versions",
+    ],
+)  # fmt: skip
+def test_a_field_that_is_missing_is_named(written, problem, content, name):
+    path = written(without=(name,))
+    with pytest.raises(InstanceError, match=f"^{re.escape(str(path))}: {name} is (missing|null); "):
+        verify_file(path, problem, content)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"gap": 0.5}, "gap is 0.5; objective 8.0 and bound 8.0 make it 0.0."),
+        ({"gap": None}, "gap is null; objective 8.0 and bound 8.0 make it 0.0."),
+        ({"gap": "0"}, 'gap is "0"; '),
+        ({"violations": {"overload": 3}}, "violations.overload is 3.0; the evaluator finds 0.0"),
+        ({"checked": False}, "checked is false; "),
+        ({"checked": "yes"}, 'checked is "yes"; this is true or false.'),
+        ({"checked": None}, "checked is null; this is true or false."),
+        ({"seconds": -0.1}, "seconds is -0.1; a time is zero or more."),
+        ({"seconds": None}, "seconds is null; "),
+        ({"evaluations": -3}, "evaluations is -3; this is a whole number, zero or more."),
+        ({"evaluations": 1.5}, "evaluations is 1.5; this is a whole number, zero or more."),
+        ({"judged_in_full": -1}, "judged_in_full is -1; "),
+        ({"trace": [{"seconds": -1, "evaluations": 1, "objective": 8}]}, r"trace\[0\].seconds is -1; a time is"),
+        ({"extra": {"load": [1, 2]}}, r"extra.load is \[1, 2\]; the problem tells"),
+        ({"decision": None, "status": "unknown"}, "objective is 8.0; without a decision there is no objective."),
+        ({"kind": None}, "kind is null; every result tells this."),
+    ],
+)
+def test_a_false_claim_in_a_file_is_found(written, problem, content, changes, sentence):
+    with pytest.raises(InstanceError, match=sentence):
+        verify_file(written(**changes), problem, content)
+
+
+def test_an_answer_that_never_came_is_confirmed_as_such(problem, content, tmp_path):
+    nothing = interrupted(problem, make_strategy("annealing"), 0)
+    write_result(nothing, tmp_path / "r.json")
+    assert verify_file(tmp_path / "r.json", problem, content).findings == ("there is no decision to judge",)
 
 
 def test_a_worse_answer_is_told_by_how_much(answer, problem, content):
