@@ -12,6 +12,7 @@ from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_tr
 
 ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances" / "placement"
+THRESHOLDS = ROOT / "instances" / "threshold"
 FIGURES = ROOT / "docs" / "figures"
 
 
@@ -25,6 +26,11 @@ def draw_placements() -> None:
         answer = om.solve(problem, "annealing", evaluations=3_000_000, seed=0)
         print(answer)
         plot_problem(problem, om.result_to_data(answer), FIGURES / f"{name}.{suffix}")
+
+
+def draw_thresholds() -> None:
+    problem = om.load(THRESHOLDS / "avrachenkov-k5.json")
+    plot_problem(problem, om.result_to_data(om.solve(problem, "exhaustive")), FIGURES / "avrachenkov-k5.svg")
 
 
 def draw_runs() -> None:
@@ -42,4 +48,5 @@ if __name__ == "__main__":
     FIGURES.mkdir(exist_ok=True)
     plot_finite_source(min_throughput=0.6, max_delay_probability=0.2, path=FIGURES / "finite-source.svg")
     draw_placements()
+    draw_thresholds()
     draw_runs()
