@@ -42,6 +42,7 @@ from .cli_output import (
     run_progress,
     say,
     settle,
+    terminal_width,
 )
 from .cli_studies import add_to
 from .errors import InstanceError, RequestError
@@ -213,36 +214,35 @@ def _sorted(entries: list[Any]) -> list[Any]:
 
 
 def _tell(name: str, json: bool) -> int:
-    """What stands behind a name: first lines of its documentation, parameters and defaults."""
+    """What stands behind a name: what it is, its parameters with their defaults, and what each of them does."""
+    from .cli_explain import explanation, parameters_of, summary_of
     from .errors import suggestion
-    from .registry import REGISTRIES, parameter_fields, parameter_list
+    from .registry import REGISTRIES
 
     owners = [registry for registry in REGISTRIES if name in registry]
     if not owners:
         known = {entry for registry in REGISTRIES for entry in registry}
         raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
     told = []
-    settle()
     for registry in owners:
         target = registry[name]
-        summary = (target.__doc__ or "").strip().splitlines()[:1]
-        told.append(
-            {
-                "what": registry.noun,
-                "name": name,
-                "origin": registry.origin(name),
-                "summary": summary[0] if summary else "",
-                "parameters": list(parameter_fields(target)),
-            }
-        )
-        if not json:
-            print(f"{registry.noun} {name} ({registry.origin(name)}): {told[-1]['summary']}")
-            if registry.noun != "problem kind":
-                print(f"  parameters: {parameter_list(target)}")
-            else:
-                print(f"  measures: {', '.join(getattr(target, 'measure_names', ()))}")
+        entry: dict[str, Any] = {"what": registry.noun, "name": name, "origin": registry.origin(name)}
+        entry["summary"] = summary_of(target)
+        parameters = parameters_of(target)
+        entry["parameters"] = [parameter.name for parameter in parameters]
+        lines = [f"{registry.noun} {name} ({entry['origin']}): {entry['summary']}"]
+        if registry.noun == "problem kind":  # its fields are for Python; a file has others
+            entry["measures"] = list(getattr(target, "measure_names", ()))
+            lines.append(f"  measures: {', '.join(entry['measures'])}")
+        else:
+            entry["explained"] = [parameter.to_data() for parameter in parameters]
+            lines += ["  parameters:", explanation(parameters, terminal_width())] if parameters else ["  no parameters"]
+        told.append((entry, lines))
+    settle()
     if json:
-        print_json(told)
+        print_json([entry for entry, _ in told])
+    else:
+        print("\n".join(line for _, lines in told for line in lines))
     return ANSWERED
 
 

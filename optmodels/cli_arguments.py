@@ -65,6 +65,8 @@ def read_decision(path: str) -> Any:
         if decision is None:
             raise RequestError(f"{path}: this result has no decision.")
         return decision
+    if isinstance(content, Mapping) and {"kind", "data"} <= set(content):
+        raise RequestError(f"{path}: this is an instance, not a decision or a result.")
     if not isinstance(content, (list, dict)):
         raise RequestError(f"{path}: a decision is a list, an object, or a result file.")
     return content

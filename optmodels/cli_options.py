@@ -8,12 +8,42 @@ import typer
 
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
+
+def seconds_of(text: str) -> float:
+    """A time after a flag."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds such as 60 or 0.5.") from None
+
+
+def whole_number(text: str | int) -> int:
+    """A whole number after a flag; ``1e6`` is one."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer() or abs(number) > 2**53:
+        raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.")
+    return int(number)
+
+
 File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on stdout.")]
 Seconds = Annotated[
-    float | None, typer.Option(metavar="S", help="Time limit of a run; imports and compilation excluded.")
+    float | None,
+    typer.Option(parser=seconds_of, metavar="S", help="Time limit of a run; imports and compilation excluded."),
 ]
-Evaluations = Annotated[int | None, typer.Option(metavar="E", help="Most decisions a run may judge.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of the random numbers.")]
+Evaluations = Annotated[
+    int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may judge.")
+]
+Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
+Seeds = Annotated[
+    int, typer.Option(parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers.")
+]
 StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`.")]
-Workers = Annotated[int, typer.Option(metavar="W", help="Processes that share the runs.")]
+Workers = Annotated[int, typer.Option(parser=whole_number, metavar="W", help="Processes that share the runs.")]

@@ -17,6 +17,7 @@ from .cli_options import (
     Json,
     Seconds,
     Seed,
+    Seeds,
     StrategyName,
     Workers,
 )
@@ -29,7 +30,7 @@ def compare(
     strategies: Annotated[
         list[str], typer.Option("--strategies", metavar="A B C", help="Strategies, NAME[:p=v,...] each.")
     ],
-    seeds: Annotated[int, typer.Option(metavar="N", help="Runs of each strategy that draws random numbers.")] = 1,
+    seeds: Seeds = 1,
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     workers: Workers = 1,

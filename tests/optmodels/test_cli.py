@@ -19,12 +19,14 @@ from typing import Any, ClassVar
 import pytest
 
 import optmodels.cli_arguments
+import optmodels.cli_explain
 import optmodels.results
 from heuristics import Evaluation
 from heuristics.testing import Hopeless, Separable
 from optmodels import registry
 from optmodels.cli import app, main
 from optmodels.cli_arguments import parse_decision, parse_options, spread
+from optmodels.cli_explain import explanation, parameters_of, summary_of
 from optmodels.errors import RequestError
 
 
@@ -185,6 +187,61 @@ def test_list_tells_more_about_one_name(call):
     assert {entry["what"] for entry in json.loads(out)} == {"problem kind", "generator"}
 
 
+def test_list_explains_what_each_parameter_does(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call("list", "genetic")
+    lines = [line.strip() for line in out.splitlines()]
+    assert code == 0
+    assert lines[lines.index("population=100") + 1] == "Number of individuals."
+    assert "`" not in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+
+
+def test_list_tells_the_values_a_generator_takes(call):
+    out = call("list", "placement")[1]
+    assert "    network=none, nodes=50\n" in out
+    assert "allowed for network: gabriel, geometric, waxman, none\n" in out
+    assert "allowed for demand_law: uniform, cluster, sparse\n" in out
+    kind, generator = json.loads(call("list", "placement", "--json")[1])
+    assert "opening" in kind["measures"]
+    (law,) = [one for one in generator["explained"] if one["name"] == "cost_law"]
+    assert law["choices"] == ["integers", "continuous", "lognormal"]
+    assert (law["default"], law["required"]) == ("integers", False)
+    assert law["text"].startswith('"integers": 1, 2 or 3;')
+    assert "seed" in generator["parameters"]
+
+
+def test_every_parameter_of_what_is_built_in_is_explained():
+    for group in (registry.strategies, registry.generators, registry.costs):
+        for entry in group.entries():
+            if entry.origin == registry.BUILT_IN:
+                lacking = [one.name for one in parameters_of(group[entry.name]) if not one.text]
+                assert not lacking, f"{entry.name}: {lacking}"
+
+
+@dataclass(frozen=True)
+class Terse:
+    size: int
+    shade: str = ""
+
+
+class Shapeless:
+    """Has no parameters
+    at all.
+
+    Notes
+    -----
+    None.
+    """
+
+
+def test_a_class_that_says_little_is_listed_all_the_same():
+    assert summary_of(Terse) == ""
+    assert explanation(parameters_of(Terse), None) == "    size (required)\n    shade="
+    assert summary_of(Shapeless) == "Has no parameters at all."
+    assert parameters_of(Shapeless) == []
+
+
 # -- evaluate ---------------------------------------------------------------------------------------------------------
 
 
@@ -341,7 +398,10 @@ def test_long_decisions_are_cut_for_people():
             "parameter 'population' is a whole number, got 'few'",
         ),
         (["solve", "FILE", "--strategy", "genetic:population=-3"], "strategy 'genetic': "),
-        (["solve", "FILE", "--strategy", "exhaustive", "--seconds", "soon"], "--seconds"),
+        (["solve", "FILE", "--strategy", "exhaustive", "--seconds", "soon"], "'soon' is not a number of seconds"),
+        (["solve", "FILE", "--strategy", "exhaustive", "--seed", "1.5"], "'1.5' is not a whole number such as 10"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--seeds", "few"], "'few' is not a whole number such as 10"),
+        (["evaluate", "FILE", "--at", "@FILE"], "this is an instance, not a decision or a result."),
         (["solve", "FILE", "--strategy", "exhaustive", "--seconds", "-1"], "seconds must be a positive number, got -1"),
         (
             ["solve", "FILE", "--strategy", "exhaustive", "--seconds", "nan"],
@@ -394,10 +454,17 @@ def test_a_request_not_understood_is_exit_code_two_and_one_sentence(call, small,
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     places = {"FILE": small, "FOLDER": tmp_path, "EMPTY": tmp_path / "empty"}
+    places["@FILE"] = f"@{small}"
     code, out, err = call(*(places.get(word, word) for word in words))
     assert (code, out) == (2, "")
     assert is_one_sentence(err)
     assert said in err
+
+
+def test_large_numbers_may_be_written_short(call, small):
+    code, out, _ = call("solve", small, "--strategy", "annealing:steps=9", "--evaluations", "1e1", "--json")
+    assert code == 0
+    assert json.loads(out)["evaluations"] <= 10
 
 
 @pytest.mark.parametrize(
@@ -506,6 +573,7 @@ def test_a_reader_that_has_seen_enough_is_no_defect(small):
 
 def test_the_examples_in_the_documentation_hold():
     assert doctest.testmod(optmodels.cli_arguments).failed == 0
+    assert doctest.testmod(optmodels.cli_explain).failed == 0
 
 
 @pytest.mark.parametrize(
