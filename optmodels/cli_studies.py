@@ -136,7 +136,8 @@ def generate(
     Further options depend on the kind; `optmodels list placement` tells them.
 
     Examples: optmodels generate placement --rows 8 --columns 8 --seed 1 --demand-law cluster --out 8x8.json;
-    optmodels generate placement --network gabriel --nodes 50 --out gabriel.json
+    optmodels generate placement --network gabriel --nodes 50 --out gabriel.json;
+    optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json
     """
     from .generating import generate as make
     from .instance import pretty, write

@@ -167,7 +167,14 @@ problems = Registry(
     "optmodels.problems",
     {"placement": "optmodels.placement:PlacementProblem", "threshold": "optmodels.threshold:ThresholdProblem"},
 )
-generators = Registry("generator", "optmodels.generators", {"placement": "optmodels.generating:PlacementGenerator"})
+generators = Registry(
+    "generator",
+    "optmodels.generators",
+    {
+        "placement": "optmodels.placement_generating:PlacementGenerator",
+        "threshold": "optmodels.threshold_generating:ThresholdGenerator",
+    },
+)
 
 #: In the order in which `optmodels list` prints them.
 REGISTRIES: tuple[Registry, ...] = (problems, strategies, costs, generators)

@@ -11,8 +11,9 @@ import pytest
 import optmodels.generating
 from optmodels import registry
 from optmodels.errors import InstanceError, RequestError
-from optmodels.generating import draw_costs, draw_demand, gabriel_edges, generate
+from optmodels.generating import generate
 from optmodels.instance import Instance
+from optmodels.placement_generating import draw_costs, draw_demand, gabriel_edges
 from optmodels.testing import check_problem
 
 
