@@ -38,18 +38,7 @@ demo: $(READY) ## four strategies on three instances: a table, and a picture in 
 	@rm -rf $(DEMO)
 	@echo "Four strategies on three instances, at most $(DEMO_SECONDS) s each: about six minutes in all."
 	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO)
-	@$(BIN)/python -c '$(BEST_RUN)' $(DEMO) $(DEMO_PICTURE)
-	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO)/$(DEMO_PICTURE).json --out $(DEMO)/$(DEMO_PICTURE).png
-
-# The best run of an instance, taken from the lines a comparison wrote, as a result file of its own.
-define BEST_RUN
-import json, pathlib, sys; \
-folder, problem = pathlib.Path(sys.argv[1]), sys.argv[2]; \
-runs = [json.loads(line) for file in folder.glob("*.jsonl") for line in file.open()]; \
-found = [run for run in runs if run["problem"] == problem and run["status"] in ("optimal", "feasible")]; \
-found or sys.exit(f"no feasible run of {problem} in {folder}: nothing to draw."); \
-(folder / f"{problem}.json").write_text(json.dumps(min(found, key=lambda run: run["objective"])))
-endef
+	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO)/best/$(DEMO_PICTURE).json --out $(DEMO)/$(DEMO_PICTURE).png
 
 test test-all: export OMP_NUM_THREADS = 1
 test test-all: export OPENBLAS_NUM_THREADS = 1
