@@ -7,8 +7,8 @@ the patience of each waiting page, the oldest first.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -112,6 +112,8 @@ class Flows:
         sojourn times of pages that will be served, and of those that will go out of date, begun per unit of time.
     error_estimate
         relative error of each of them.
+    errors
+        where the method tells measures apart, the relative error of each by its name in `ThresholdMeasures`.
     """
 
     levels: Vector
@@ -122,6 +124,7 @@ class Flows:
     served_time: float
     obsolete_time: float
     error_estimate: float
+    errors: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -136,11 +139,14 @@ class Method:
         why a model cannot be evaluated in this way; None where it can.
     flows
         the evaluation.
+    preferred
+        most states at which it goes before methods named after it; above, those go first.
     """
 
     name: str
     refusal: Callable[[ThresholdModel], str | None]
     flows: Callable[[ThresholdModel, ModeByLevel], Flows]
+    preferred: float = math.inf
 
 
 def direct_error(

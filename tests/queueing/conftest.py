@@ -14,6 +14,12 @@ PATIENCE = {
     "erlang": PhaseType.erlang(2, 0.9),
     "hyperexponential": PhaseType.hyperexponential([0.8, 0.2], [2.5, 0.1]),
     "general": PhaseType([0.3, 0.7], [[-1.5, 0.4], [0.1, -0.3]]),
+    # one eigenvalue twice, with one eigenvector
+    "defective": PhaseType([0.6, 0.4], [[-1.0, 0.5], [0.0, -1.0]]),
+    # phases that lead to earlier ones only
+    "upstream": PhaseType([0.0, 0.3, 0.7], [[-0.8, 0.0, 0.0], [0.6, -1.1, 0.0], [0.2, 0.9, -1.3]]),
+    # a circle: two of three eigenvalues are complex
+    "circular": PhaseType([1.0, 0.0, 0.0], [[-1.0, 0.95, 0.0], [0.0, -1.0, 0.95], [0.9, 0.0, -1.0]]),
 }
 
 

@@ -91,7 +91,17 @@ def test_figure_4_law_with_four_or_three_or_one_robots(paper_queue):
     assert cost(measures) == pytest.approx(146.529, abs=5.1e-4)
     assert measures.response_time == pytest.approx(1.02302, abs=5.1e-6)
     assert measures.obsolescence == pytest.approx(0.610952, abs=5.1e-7)
-    assert measures.method == "reference"
+    assert measures.method == "krylov"
+
+
+def test_the_method_follows_the_size_of_the_queue(paper_queue):
+    """Exact elimination where patience has one phase, else what was measured to be fastest."""
+    law = PhaseType.erlang(2, 1.0)
+    assert paper_queue(1000).method().name == "elimination"
+    assert paper_queue(10, law).method().name == "krylov"
+    assert paper_queue(11, law).method().name == "matrix-free"
+    assert paper_queue(20, law).method().name == "matrix-free"
+    assert paper_queue(16, law).method("krylov").name == "krylov"
 
 
 @pytest.mark.parametrize("patience", ["none", "exponential", "erlang", "hyperexponential", "general"])
@@ -267,7 +277,7 @@ def test_what_no_method_takes_is_refused_with_its_size(paper_queue):
         queue.measures((0, 1, 2), method="block")
     with pytest.raises(ValueError, match="Method 'elimination' takes patience of one phase"):
         queue.measures((0, 1, 2), method="elimination")
-    with pytest.raises(LookupError, match="No method is called 'magic'; there are elimination, reference, block"):
+    with pytest.raises(LookupError, match="No method is called 'magic'; there are elimination, krylov, matrix-free"):
         queue.measures((0, 1, 2), method="magic")
 
 
