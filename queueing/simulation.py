@@ -1,0 +1,256 @@
+r"""The threshold queue, event by event: a witness that shares nothing with the evaluators.
+
+Nothing here solves an equation or knows a generator of the queue. Batches come when the chain behind them moves, pages
+queue up in the order they came, and a page that must wait is given at once the *time* it will wait, not a phase that
+evolves with the state; the service of a page is drawn as a whole, too. What is counted, in independent replications
+after a warm-up, gives every measure with a confidence interval, and the times in the system their whole law.
+
+The constant as patience, which no chain of phases has, is one more law here, and so is another order of service: a
+queue that serves the last first, or whom it likes, shows what a mistake in the order would do to an evaluator.
+
+>>> queue = SimulatedQueue(
+...     arrivals=[[[[-1.0]], [[1.0]]]], service=Phases([1.0], [[-2.0]]), patience=0.5, thresholds=(), capacity=4
+... )
+>>> found = simulate(queue, time=1000.0, replications=5, seed=1)
+>>> 0.4 < found.measures()["starvation"].value < 0.7
+True
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .simulation_intervals import Estimate, Matrix, Vector, jackknife
+from .simulation_kernel import (
+    ARRIVED,
+    COUNTS,
+    EVENTS,
+    LOST,
+    NOW,
+    OBSOLETE,
+    OBSOLETE_TIME,
+    SERVED,
+    SERVED_TIME,
+    State,
+    empty_state,
+    run,
+)
+from .simulation_queue import Phases, SimulatedQueue
+
+__all__ = [
+    "STEP",
+    "Estimate",
+    "Phases",
+    "Replication",
+    "SimulatedQueue",
+    "Simulation",
+    "measures_of",
+    "replicate",
+    "simulate",
+    "usual_time",
+]
+
+#: Events between two moments at which a caller can look at its watch.
+STEP = 200_000
+
+
+class Replication:
+    """One run of a queue, from empty, that can be taken up again and again.
+
+    Parameters
+    ----------
+    queue
+        what is simulated.
+    seed, index
+        which random numbers: every index of every seed has its own.
+    time, warm_up
+        units of time observed, and passed before them.
+    samples
+        times in the system to keep, of pages that were served and of those that went out of date: the first so many.
+    """
+
+    def __init__(
+        self, queue: SimulatedQueue, seed: int, index: int, time: float, warm_up: float, samples: int = 0
+    ) -> None:
+        for name, value, least in (("time", time, 0.0), ("warm_up", warm_up, -1e-300)):
+            if not (math.isfinite(value) and value > least):
+                raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give such a time.")
+        self.queue, self.time, self.warm_up = queue, float(time), float(warm_up)
+        self.state: State = empty_state(queue.top, samples)
+        self._rng = np.random.default_rng([seed, index])
+
+    def advance(self, events: int = STEP) -> bool:
+        """Let so many events happen, or all that is left; tells whether the run has come to its end."""
+        return bool(run(self.queue.rules, self.state, self._rng, self.warm_up, self.warm_up + self.time, events))
+
+    @property
+    def events(self) -> int:
+        """Events so far, the warm-up included."""
+        return int(self.state.places[EVENTS])
+
+    @property
+    def observation(self) -> Vector:
+        """Counts and times per unit of time."""
+        return np.asarray(self.state.counts / self.time)
+
+    @property
+    def sojourns(self) -> tuple[Vector, Vector]:
+        """Times in the system that were kept: of served pages, of pages that went out of date."""
+        obsolete, served = (self.state.sojourns[row, : self.state.kept[row]] for row in range(2))
+        return served, obsolete
+
+
+def replicate(
+    queue: SimulatedQueue,
+    *,
+    time: float,
+    warm_up: float | None = None,
+    seed: int = 0,
+    samples: int = 0,
+    step: int = STEP,
+) -> Iterator[Replication | None]:
+    """One finished replication after another, without end; None in between, every `step` events."""
+    index = 0
+    while True:
+        one = Replication(queue, seed, index, time, time / 10 if warm_up is None else warm_up, samples)
+        while not one.advance(step):
+            yield None
+        yield one
+        index += 1
+
+
+def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
+    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses."""
+    pilot = Replication(queue, seed, 2**62, 1e300, 0.0)
+    pilot.advance(events)
+    elapsed = float(pilot.state.clocks[NOW])
+    if pilot.events == 0 or not 0 < elapsed < 1e300:  # nothing ever happens
+        return 1.0
+    return elapsed * (events / pilot.events)
+
+
+def simulate(
+    queue: SimulatedQueue,
+    *,
+    time: float,
+    replications: int = 20,
+    warm_up: float | None = None,
+    seed: int = 0,
+    samples: int = 0,
+) -> "Simulation":
+    """Observe a queue in so many independent replications.
+
+    Parameters
+    ----------
+    time, warm_up
+        units of time observed in each replication, and passed before them (a tenth unless said).
+    replications
+        two at least give confidence intervals.
+    seed
+        same seed, same answer.
+    samples
+        times in the system to keep in each replication, see `Simulation.cdf` and `Simulation.quantile`.
+    """
+    done: list[Replication] = []
+    for one in replicate(queue, time=time, warm_up=warm_up, seed=seed, samples=samples):
+        if one is not None:
+            done.append(one)
+        if len(done) >= replications:
+            break
+    return Simulation.of(queue, done)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What was seen.
+
+    Attributes
+    ----------
+    observations
+        a row for each replication: pages per unit of time that came, were lost, went out of date, were served; their
+        times in the system (out of date, served); shares of the time with 0, 1, ... pages.
+    robots
+        number of active robots with 0, 1, ... pages.
+    served, obsolete
+        for each replication, the times in the system that were kept.
+    events
+        in all, warm-up included.
+    """
+
+    observations: Matrix
+    robots: Vector
+    served: tuple[Vector, ...] = ()
+    obsolete: tuple[Vector, ...] = ()
+    events: int = 0
+
+    @classmethod
+    def of(cls, queue: SimulatedQueue, replications: Sequence[Replication]) -> "Simulation":
+        """Put finished replications together."""
+        if not replications:
+            raise ValueError("replications must not be empty, but nothing came; run one at least.")
+        return cls(
+            observations=np.array([one.observation for one in replications]),
+            robots=queue.robots_by_level,
+            served=tuple(one.sojourns[0] for one in replications),
+            obsolete=tuple(one.sojourns[1] for one in replications),
+            events=sum(one.events for one in replications),
+        )
+
+    def measures_of(self, means: Vector) -> dict[str, float | None]:
+        """Every measure by name, from a row of `observations` or a mean of rows."""
+        return measures_of(means, self.robots)
+
+    def estimate(self, function: Callable[[Mapping[str, float | None]], float | None]) -> Estimate:
+        """Any function of the measures, such as a price, with its error."""
+        return jackknife(lambda means: function(self.measures_of(means)), self.observations)
+
+    def measures(self) -> dict[str, Estimate]:
+        """Every measure with its error."""
+        names = list(self.measures_of(self.observations.mean(axis=0)))
+        return {name: self.estimate(lambda values, name=name: values[name]) for name in names}  # type: ignore[misc]
+
+    def level_probabilities(self) -> list[Estimate]:
+        """Of 0, 1, ... pages in the system."""
+        columns = range(COUNTS, self.observations.shape[1])
+        return [jackknife(lambda means: float(means[0]), self.observations[:, [column]]) for column in columns]
+
+    def cdf(self, time: float, *, obsolete: bool = False) -> Estimate:
+        """The share of served pages (of those that went out of date, if asked) that left within so much time."""
+        kept = self.obsolete if obsolete else self.served
+        rows = [[float((values <= time).sum()), float(len(values))] for values in kept]
+        return jackknife(lambda means: _quotient(means[0], means[1]), np.array(rows))
+
+    def quantile(self, probability: float, *, obsolete: bool = False) -> Estimate:
+        """The time within which this share of them left: the mean over replications of what each of them says."""
+        kept = [values for values in (self.obsolete if obsolete else self.served) if len(values)]
+        if not kept:
+            return Estimate(None, None, 0)
+        rows = np.array([[np.quantile(values, probability)] for values in kept])
+        return jackknife(lambda means: float(means[0]), rows)
+
+
+def measures_of(means: Vector, robots: Vector) -> dict[str, float | None]:
+    """The measures of a queue from what was counted per unit of time."""
+    levels = means[COUNTS:]
+    arrived, lost, obsolete, served = (float(means[place]) for place in (ARRIVED, LOST, OBSOLETE, SERVED))
+    obsolete_time, served_time = float(means[OBSOLETE_TIME]), float(means[SERVED_TIME])
+    return {
+        "arrival_rate": arrived,
+        "loss": _quotient(lost, arrived),
+        "obsolescence": _quotient(obsolete, arrived),
+        "success": _quotient(served, arrived),
+        "starvation": float(levels[0]),
+        "active_robots": float(robots @ levels),
+        "mean_length": float(np.arange(len(levels)) @ levels),
+        "response_time": _quotient(served_time, served),
+        "obsolete_time": _quotient(obsolete_time, obsolete),
+        "sojourn_time": _quotient(served_time + obsolete_time, arrived),
+        "loss_rate": lost,
+        "obsolescence_rate": obsolete,
+    }
+
+
+def _quotient(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole > 0 else None

@@ -1,0 +1,89 @@
+r"""What independent replications tell, and how surely.
+
+Replication r gives a vector :math:`x_r` of totals; every measure is a smooth function f of their mean
+:math:`\bar x`, a quotient as a rule. Its error is that of the jackknife: with :math:`f_{(r)}` the value without
+replication r, :math:`s^2 = \frac{n-1}{n} \sum_r (f_{(r)} - \bar f_{(\cdot)})^2`, which for a mean is the usual
+:math:`\sigma^2 / n` and for a quotient the delta method. Student's law with n - 1 degrees of freedom makes intervals.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A simulated value.
+
+    Attributes
+    ----------
+    value
+        the estimate; None where nothing was seen it could be made from.
+    error
+        its standard error; None where there are fewer than two replications, or one of them holds all that was seen.
+    degrees
+        degrees of freedom: one fewer than replications.
+    """
+
+    value: float | None
+    error: float | None
+    degrees: int
+
+    def half_width(self, confidence: float = 0.95) -> float | None:
+        """Half of the interval around the value that holds the true one with this confidence."""
+        if self.error is None:
+            return None
+        return self.error * student_quantile(0.5 + confidence / 2, self.degrees)
+
+    def covers(self, exact: float, confidence: float = 0.95) -> bool:
+        """Whether this value lies in the interval."""
+        half = self.half_width(confidence)
+        return self.value is not None and half is not None and abs(self.value - exact) <= half
+
+    def deviation(self, exact: float) -> float | None:
+        """How many standard errors the value lies above an exact one; infinite if it has no error but is another."""
+        if self.value is None or self.error is None:
+            return None
+        difference = self.value - exact
+        if abs(difference) <= 1e-9 * max(abs(self.value), abs(exact)):  # a constant, but for the rounding of sums
+            return 0.0 if self.error <= 1e-9 * abs(self.value) else difference / self.error
+        return difference / self.error if self.error > 0 else math.copysign(math.inf, difference)
+
+
+def jackknife(function: Callable[[Vector], float | None], observations: Matrix) -> Estimate:
+    """A function of the mean of the rows, and its standard error."""
+    count = len(observations)
+    total = observations.sum(axis=0)
+    value = function(total / count)
+    if value is None or count < 2:
+        return Estimate(value, None, max(0, count - 1))
+    without = [function((total - row) / (count - 1)) for row in observations]
+    known = [one for one in without if one is not None]
+    if len(known) < count:
+        return Estimate(value, None, count - 1)
+    spread = np.array(known) - np.mean(known)
+    return Estimate(value, float(np.sqrt((count - 1) / count * (spread @ spread))), count - 1)
+
+
+def student_quantile(probability: float, degrees: int) -> float:
+    """The value that Student's law stays below with this probability."""
+    return float(stdtrit(degrees, probability))
+
+
+def joint_limit(comparisons: int, degrees: int, chance: float = 0.01) -> float:
+    """What the largest of so many deviations exceeds with at most this chance, however they depend on one another."""
+    return student_quantile(1 - chance / (2 * max(1, comparisons)), degrees)
+
+
+def joint_chance(largest: float, comparisons: int, degrees: int) -> float:
+    """Bonferroni's bound on the chance that one of so many deviations is as large as this."""
+    if math.isinf(largest):
+        return 0.0
+    return min(1.0, 2 * comparisons * float(stdtr(degrees, -abs(largest))))
