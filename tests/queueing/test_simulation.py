@@ -223,7 +223,7 @@ def test_an_order_that_is_not_first_come_first_served_is_found(paper_queue, orde
     }[law]
     queue = paper_queue(5, patience)
     exact = queue.measures((0, 2, 2))
-    found = observed(simulated(queue, (0, 2, 2), order=order), events=1.5e6, seed=7)
+    found = observed(simulated(queue, (0, 2, 2), order=order), events=3e6, seed=7)
     assert chance(found, exact) < 1e-6
     assert chance(found, exact, LEVEL_MEASURES) < 1e-6
 
