@@ -63,10 +63,19 @@ class _Rates(NamedTuple):
     admission: int
 
 
+def stationary_levels(model: ThresholdModel, modes: ModeByLevel) -> Matrix:
+    """Probabilities of (arrival phase, service phase) by level; at level 0 of the phase the next service begins in."""
+    return _stationary(_rates(model), modes)
+
+
+def _stationary(rates: _Rates, modes: ModeByLevel) -> Matrix:
+    passages, factors, totals, bottom = _eliminate(rates, modes)
+    return np.asarray(_distribute(rates, modes, stationary_of_rates(bottom), passages, factors, totals))
+
+
 def _flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
     rates = _rates(model)
-    passages, factors, totals, bottom = _eliminate(rates, modes)
-    levels = _distribute(rates, modes, stationary_of_rates(bottom), passages, factors, totals)
+    levels = _stationary(rates, modes)
     arriving, lost, obsolete, served = _forward_sums(rates, modes, levels)
     will_serve, served_time, will_fade, obsolete_time = _backward_sums(rates, modes, levels, _outcomes(rates))
     return Flows(

@@ -1,0 +1,158 @@
+r"""Sojourn times of a threshold queue, in law: transforms, moments, distribution and quantiles.
+
+V is the time in the system of any page that comes, 0 for one that finds no room; V1 that of a page that is served, its
+own service included, V2 that of a page that goes out of date (section 5 of the paper). Each is the life of a finite
+absorbing chain (:mod:`queueing.threshold_sojourn_page`), so nothing is approximated but the stationary distribution
+where that is found by iteration, and the result says so.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, SupportsIndex
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .checks import not_negative, whole
+from .matrices import Vector
+from .threshold_sojourn_arrivals import arrivals_of, refusal
+from .threshold_sojourn_time import PageClock
+
+if TYPE_CHECKING:
+    from .threshold import ThresholdQueue
+
+
+@dataclass(frozen=True, eq=False)
+class SojournLaw:
+    """The law of a sojourn time.
+
+    Attributes
+    ----------
+    probability
+        that a page that comes is one of those whose time this is.
+    at_once
+        P(V = 0): of all pages, those that find no room.
+    """
+
+    probability: float
+    at_once: float
+    _clock: PageClock
+    _ends: tuple[int, ...]
+
+    def transform(self, s: complex) -> complex:
+        """E[exp(-s V)], the Laplace-Stieltjes transform, for s whose real part is not negative; real for a real s."""
+        if isinstance(s, complex) and s.imag == 0.0:
+            s = s.real
+        finite = math.isfinite(s.real) and math.isfinite(s.imag)
+        if not finite or s.real < 0:
+            raise ValueError(f"s must be a number with a real part of at least 0, but it is {s!r}; give such a number.")
+        values = self._clock.page.transforms(s if isinstance(s, complex) else float(s))
+        value = self.at_once + complex(values[list(self._ends)].sum()) / self.probability
+        return value if isinstance(s, complex) else value.real
+
+    def moment(self, order: int) -> float:
+        """E[V**order] for a whole order of at least 0."""
+        count = whole("order", order, least=0)
+        if count == 0:
+            return 1.0
+        with np.errstate(over="ignore"):
+            value = self._share(self._clock.page.moments(count))
+        if not math.isfinite(value):
+            raise ValueError(f"The moment of order {count} is larger than a double can hold; ask for a lower order.")
+        return value
+
+    @cached_property
+    def mean(self) -> float:
+        """E[V]."""
+        return self.moment(1)
+
+    @cached_property
+    def variance(self) -> float:
+        """Var[V]."""
+        return max(0.0, self.moment(2) - self.mean**2)
+
+    def cdf(self, time: float) -> float:
+        """P(V <= time)."""
+        return min(1.0, self.at_once + self._share(self._clock.ended(not_negative("time", time))))
+
+    def survival(self, time: float) -> float:
+        """P(V > time), accurate where it is small."""
+        return self._share(self._clock.left(not_negative("time", time)))
+
+    def quantile(self, p: float) -> float:
+        """The least t with P(V <= t) >= p, for 0 <= p < 1."""
+        level = not_negative("p", p)
+        if level >= 1.0:
+            raise ValueError(f"p must be below 1, but it is {p!r}: no time is never exceeded; give a smaller number.")
+        if level <= self.at_once:
+            return 0.0
+        high = self.mean / (1.0 - self.at_once)
+        while self._above(high, level) < 0.0:
+            high *= 2.0
+        return float(brentq(self._above, 0.0, high, args=(level,), xtol=1e-15 * high, rtol=1e-13))
+
+    def _above(self, time: float, level: float) -> float:
+        """P(V <= time) - level, from whichever tail is the smaller: both keep their digits."""
+        return self.cdf(time) - level if level <= 0.5 else (1.0 - level) - self.survival(time)
+
+    def _share(self, values: Vector) -> float:
+        return float(values[list(self._ends)].sum()) / self.probability
+
+
+@dataclass(frozen=True, eq=False)
+class SojournTimes:
+    """Sojourn times of the pages that come under a policy; None where there are no such pages.
+
+    Attributes
+    ----------
+    served
+        V1: of pages that are served.
+    obsolete
+        V2: of pages that go out of date.
+    all
+        V: of all pages, lost ones counting 0.
+    method
+        how the stationary distribution was found: `"elimination"` or `"krylov"`.
+    error_estimate
+        relative error of the probabilities a page meets.
+    """
+
+    served: SojournLaw | None
+    obsolete: SojournLaw | None
+    all: SojournLaw | None
+    method: str
+    error_estimate: float
+
+
+def sojourn_times(queue: "ThresholdQueue", thresholds: Sequence[SupportsIndex]) -> SojournTimes:
+    """Sojourn times under a threshold policy.
+
+    Parameters
+    ----------
+    queue
+        any capacity where patience has one phase or can be written with one; else at most `SOJOURN_LIMIT` states.
+    thresholds
+        as in `ThresholdQueue.measures`.
+    """
+    modes = queue.mode_by_level(thresholds)
+    refused = refusal(queue.model)
+    if refused is not None:
+        raise ValueError(refused)
+    arrivals = arrivals_of(queue.model, modes)
+    page = arrivals.page
+    if page is None:
+        return SojournTimes(None, None, None, arrivals.method, arrivals.error_estimate)
+    clock = PageClock(page)
+    served, obsolete = (
+        SojournLaw(float(chance), 0.0, clock, (end,)) if chance > 0.0 else None
+        for end, chance in enumerate(page.probabilities)
+    )
+    return SojournTimes(
+        served=served,
+        obsolete=obsolete,
+        all=SojournLaw(1.0, arrivals.loss, clock, (0, 1)),
+        method=arrivals.method,
+        error_estimate=arrivals.error_estimate,
+    )
