@@ -35,6 +35,9 @@ from .threshold_data import FIELDS, read_admission, read_capacity, read_law, rea
 from .threshold_space import Thresholds
 from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
 
+#: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
+PENALTY = 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class ThresholdProblem:
@@ -184,12 +187,13 @@ class ThresholdProblem:
         violations = self.limits.violations(measures) if self.limits else {}
         if self.cost is None:
             return Evaluation(math.nan, violations, measures)
-        if None not in measures.values():
-            return Evaluation(self.cost(measures), violations, measures)
         read = _Noting(measures)
-        objective = self.cost(read)
+        objective = self.cost(measures if None not in measures.values() else read)
+        if not violations and not read.undefined:
+            return Evaluation(objective, NOTHING, measures)
         violations |= {f"{name} undefined": 1.0 for name in sorted(read.undefined)}
-        return Evaluation(objective, violations, measures)
+        excess = self.limits.excess(measures) + len(read.undefined)
+        return Evaluation(objective, violations, measures, PENALTY * (1.0 + abs(objective)) * excess)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a policy means level by level, and what others cost.
