@@ -14,6 +14,8 @@
     what robots bring when some of them are active.
 `ThresholdQueue`, `ThresholdMeasures`
     one server, robots switched by the number of pages: every measure of any threshold policy.
+`SojournTimes`, `SojournLaw`
+    how long pages of such a queue stay: transforms, moments, distribution, quantiles.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -27,6 +29,7 @@ from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_
 from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
 from .threshold import ThresholdMeasures, ThresholdQueue
+from .threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
 
 __all__ = [
     "BMAP",
@@ -37,6 +40,8 @@ __all__ = [
     "MixedSourceTable",
     "Mode",
     "PhaseType",
+    "SojournLaw",
+    "SojournTimes",
     "ThresholdMeasures",
     "ThresholdQueue",
     "capacity_by_distance",
@@ -46,6 +51,7 @@ __all__ = [
     "marked_modes",
     "mean_value_analysis",
     "reduce_order",
+    "sojourn_times",
     "stationary_by_levels",
     "stationary_distribution",
     "thinned_modes",

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -30,9 +30,15 @@ from .threshold_generator import BLOCK, REFERENCE
 from .threshold_krylov import KRYLOV
 from .threshold_matrix_free import MATRIX_FREE
 from .threshold_model import ADMISSIONS, Admission, Flows, Method, ModeByLevel, ThresholdModel
+from .threshold_recursion import RECURSION
+
+if TYPE_CHECKING:
+    from .threshold_sojourn import SojournTimes
 
 #: Methods by name, the preferred one first: the first that prefers a model, or does not refuse it, evaluates it.
-METHODS: dict[str, Method] = {method.name: method for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK)}
+METHODS: dict[str, Method] = {
+    method.name: method for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK, RECURSION)
+}
 
 #: Names of the scalar measures, in the order of `ThresholdMeasures`.
 MEASURES = (
@@ -231,6 +237,12 @@ class ThresholdQueue:
         except ZeroDivisionError:  # a product of rates so small that nothing is left of it
             raise ValueError(f"Method {chosen.name!r} divided by zero: {_TOO_FAR_APART}.") from None
         return self._measures(flows, modes, chosen.name)
+
+    def sojourn(self, thresholds: Sequence[SupportsIndex]) -> "SojournTimes":
+        """Times in the system of served, of obsolete and of all pages, in law: see `sojourn_times`."""
+        from .threshold_sojourn import sojourn_times  # it knows this module
+
+        return sojourn_times(self, thresholds)
 
     def _measures(self, flows: Flows, modes: ModeByLevel, method: str) -> ThresholdMeasures:
         by_mode = np.bincount(modes, weights=flows.levels, minlength=len(self.modes))

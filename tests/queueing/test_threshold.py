@@ -220,7 +220,9 @@ def test_queues_and_measures_survive_pickling(paper_queue):
 
 def test_every_method_can_be_asked_for_by_name(paper_queue):
     queue = paper_queue(4)
-    results = {name: queue.measures((0, 1, 2), method=name) for name in METHODS}
+    taking = [name for name, method in METHODS.items() if method.refusal(queue.model) is None]
+    assert taking == [name for name in METHODS if name != "recursion"]  # which takes no batches
+    results = {name: queue.measures((0, 1, 2), method=name) for name in taking}
     for name, result in results.items():
         assert result.method == name
         assert 0 < result.error_estimate < 1e-12

@@ -88,3 +88,12 @@ def test_batches_and_large_queues_are_refused_by_the_recursion():
     assert RECURSION.refusal(batches.model) == "takes pages that come one by one, and here come batches of up to 2"
     large = ThresholdQueue((BMAP.poisson(1.0),), PhaseType.exponential(1.0), LAWS["erlang"], capacity=12)
     assert RECURSION.refusal(large.model) == "takes at most 10000 states"
+
+
+def test_the_recursion_is_there_by_name_and_not_preferred():
+    queue, thresholds = single_queue(2, "general")
+    assert queue.measures(thresholds).method != "recursion"
+    found, wanted = queue.measures(thresholds, "recursion"), queue.measures(thresholds, "block")
+    assert found.method == "recursion"
+    assert found.response_time == pytest.approx(wanted.response_time, rel=1e-11)
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-11)

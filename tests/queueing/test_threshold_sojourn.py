@@ -467,3 +467,8 @@ def test_modes_may_be_named_by_their_robots():
     queue = ThresholdQueue((Mode(2, slow), Mode(7, fast)), PhaseType.exponential(1.0), capacity=3)
     always_fast = ThresholdQueue((fast,), PhaseType.exponential(1.0), capacity=3)
     assert sojourn_times(queue, (3,)).all.mean == pytest.approx(sojourn_times(always_fast, ()).all.mean, rel=1e-13)
+
+
+def test_queues_tell_their_sojourn_times_themselves(paper_queue):
+    queue = paper_queue(5)
+    assert queue.sojourn((-1, 2, 2)).served.mean == pytest.approx(queue.measures((-1, 2, 2)).response_time, rel=1e-13)
