@@ -32,6 +32,7 @@ from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measu
 from .errors import InstanceError, MissingField, RequestError
 from .placement_layout import refuse_unknown
 from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
+from .threshold_simulation import ThresholdExperiment, experiment_of
 from .threshold_space import Thresholds
 from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
 
@@ -238,6 +239,10 @@ class ThresholdProblem:
         """Whether all policies together are judged in a moment: at most `most` of them, the work shared or small."""
         count = Thresholds(len(self.modes) - 1, -1, self.capacity).size
         return count <= most and (shares_work(self.queue) or 2 * count * self.queue.model.states <= most)
+
+    def experiment(self, decision: Decision) -> ThresholdExperiment:
+        """A policy to be tried out event by event, see `optmodels.simulating`."""
+        return experiment_of(self, decision)
 
 
 class _Noting(Mapping[str, float | None]):

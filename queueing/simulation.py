@@ -55,6 +55,8 @@ __all__ = [
 #: Events between two moments at which a caller can look at its watch.
 STEP = 200_000
 
+_LONGEST = 1e300
+
 
 class Replication:
     """One run of a queue, from empty, that can be taken up again and again.
@@ -122,13 +124,23 @@ def replicate(
 
 
 def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
-    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses."""
-    pilot = Replication(queue, seed, 2**62, 1e300, 0.0)
-    pilot.advance(events)
-    elapsed = float(pilot.state.clocks[NOW])
-    if pilot.events == 0 or not 0 < elapsed < 1e300:  # nothing ever happens
-        return 1.0
-    return elapsed * (events / pilot.events)
+    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
+
+    Where all comes to rest before (a mode that brings nothing, and an empty queue), a hundred times as long as that
+    took.
+    """
+    pilot = Replication(queue, seed, 2**62, _LONGEST, 0.0)
+    passed = 0.0
+    while pilot.events < events:
+        if pilot.advance(min(100, events - pilot.events)):
+            if float(pilot.state.clocks.min(initial=math.inf, where=[False, True, True, False])) < math.inf:
+                raise ValueError(
+                    f"events must lie less than {_LONGEST:g} units of time apart, but they do not; "
+                    "measure time in larger units."
+                )
+            return 100.0 * passed or 1.0
+        passed = float(pilot.state.clocks[NOW])
+    return passed
 
 
 def simulate(

@@ -1,0 +1,381 @@
+"""Exact and simulated side by side: a simulation that shares nothing with the evaluator confirms it, or not.
+
+A kind of problem takes part by a method ``experiment(decision)`` that returns an `Experiment`: independent replications
+of the same thing, seeded, in pieces between which a run can be ended. What they tell about each measure, with its
+confidence interval, is set beside the exact value, and all comparisons are judged together.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import interrupting
+from heuristics.protocols import Problem
+from queueing.simulation_intervals import Estimate, jackknife, joint_limit
+
+from .errors import BrokenPlugin, RequestError, short
+from .registry import problems
+from .results import plain
+from .solving import ProblemLike, as_problem, check_seed, has_objective, versions
+from .tables import columns, number
+
+#: Replications unless said, and the most that are kept.
+REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
+
+#: Events of one replication, about, unless its time is given.
+EVENTS = 100_000
+
+CONFIDENCE = 0.95
+
+#: How often all comparisons together go wrong by chance when everything is right: rarely enough that people who
+#: simulate every day need not learn to shrug.
+WRONG_BY_CHANCE = 0.001
+
+#: What happened in fewer replications than this share of them, and should not have happened more often than this
+#: number of times in all, is too rare to be judged.
+OFTEN, MANY = 2 / 3, 1000.0
+
+Vector = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+
+
+class Replication(Protocol):
+    """What one replication has seen: totals per unit of time, or whatever can be averaged over replications."""
+
+    @property
+    def observation(self) -> Vector: ...
+
+    @property
+    def events(self) -> int: ...
+
+
+class Experiment(Protocol):
+    """A decision that can be tried out.
+
+    ``usual_time`` is the length of a replication with about so many events; ``replications`` gives one finished
+    replication after another, and ``None`` in between, a few times a second; ``measures`` computes measures from the
+    mean of observations; ``occurrences`` tells of measures that count something how often it happened and among how
+    many (their quotient is the measure), per unit of time; ``describe`` gives more for ``--json``.
+    """
+
+    def usual_time(self, events: int, seed: int) -> float: ...
+    def replications(self, time: float, seed: int) -> Iterator[Any]: ...
+    def measures(self, means: Vector) -> Mapping[str, float | None]: ...
+    def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]: ...
+    def describe(self, done: Sequence[Any]) -> dict[str, Any]: ...
+
+
+@runtime_checkable
+class Simulable(Problem, Protocol):
+    """A problem whose decisions can be tried out."""
+
+    def experiment(self, decision: Any) -> Experiment: ...
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure: exact, simulated, and how far apart.
+
+    Attributes
+    ----------
+    name, exact, estimate
+        of the measure.
+    deviation
+        standard errors between the two; ``None`` where they cannot be compared.
+    remark
+        why not.
+    """
+
+    name: str
+    exact: float | None
+    estimate: Estimate
+    deviation: float | None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Confrontation:
+    """Exact and simulated side by side.
+
+    Attributes
+    ----------
+    lines
+        one for each measure, and one for the objective where it is linear in them.
+    agree
+        whether all deviations together are what chance would do; ``None`` if nothing could be compared.
+    largest, limit
+        the largest deviation, and what the largest of so many exceeds by chance once in a thousand times.
+    replications, time, events, seconds, stopped_by
+        what was run: so many, of so many units of time each, and why no more: ``complete``, ``seconds``, ``interrupt``.
+    """
+
+    problem: str
+    kind: str | None
+    decision: Any
+    seed: int
+    lines: tuple[Line, ...]
+    agree: bool | None
+    largest: float | None
+    limit: float | None
+    replications: int
+    time: float
+    events: int
+    seconds: float
+    stopped_by: str
+    extra: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """One line."""
+        compared = sum(line.deviation is not None for line in self.lines)
+        if self.agree is None or self.largest is None:
+            return "nothing could be compared"
+        told = (
+            f"the largest of {compared} deviations is {self.largest:.2f} standard errors, and by chance alone it "
+            f"exceeds {self.limit:.2f} in one simulation of {1 / WRONG_BY_CHANCE:.0f} at most"
+        )
+        return f"they agree: {told}" if self.agree else f"THEY DISAGREE: {told}; another --seed shows if it was chance"
+
+    def table(self) -> str:
+        """For people."""
+        rows = [["measure", "exact", "simulated", f"+- ({100 * CONFIDENCE:g} %)", "z", ""]]
+        for line in self.lines:
+            half = line.estimate.half_width(CONFIDENCE)
+            z = "-" if line.deviation is None else f"{line.deviation:.2f}"
+            rows.append([line.name, number(line.exact), number(line.estimate.value), _rounded(half), z, line.remark])
+        head = (
+            f"{self.problem} at {short(plain(self.decision))}: {self.replications} replications of "
+            f"{self.time:.6g} units of time, {self.events} events in {self.seconds:.1f} s, seed {self.seed}"
+        )
+        return f"{head}\n{columns(rows, '  ')}\n{self.verdict}"
+
+    def to_data(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "format": 1,
+            "problem": self.problem,
+            "kind": self.kind,
+            "decision": plain(self.decision),
+            "seed": self.seed,
+            "replications": self.replications,
+            "time": self.time,
+            "events": self.events,
+            "seconds": plain(self.seconds),
+            "stopped_by": self.stopped_by,
+            "confidence": CONFIDENCE,
+            "measures": {
+                line.name: {
+                    "exact": plain(line.exact),
+                    "simulated": plain(line.estimate.value),
+                    "half_width": plain(line.estimate.half_width(CONFIDENCE)),
+                    "z": plain(line.deviation),
+                    "remark": line.remark or None,
+                }
+                for line in self.lines
+            },
+            "agree": self.agree,
+            "largest_z": plain(self.largest),
+            "limit_z": plain(self.limit),
+            "extra": plain(self.extra),
+            "versions": versions(),
+        }
+
+
+def simulate(
+    problem: ProblemLike,
+    decision: Any,
+    *,
+    replications: int | None = None,
+    seconds: float | None = None,
+    time: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Confrontation | None:
+    """Evaluate a decision, try it out, and compare.
+
+    Parameters
+    ----------
+    problem
+        A problem, or the path of an instance file.
+    decision
+        As for `optmodels.evaluate`.
+    replications
+        How many; 30 unless said, or as many as `seconds` allow.
+    seconds
+        When to stop, after the replication under way; compilation and the exact evaluation are not counted.
+    time
+        Units of the problem's time that each replication observes, after a warm-up of a tenth of it; chosen by a pilot
+        run unless said.
+    seed
+        Same seed, same answer, but for what `seconds` cut off.
+
+    Returns
+    -------
+    Confrontation or None
+        ``None`` if the run was ended (Ctrl-C, seconds) before two replications were finished.
+    """
+    most = _check_replications(replications, seconds)
+    _check_positive("seconds", seconds)
+    _check_positive("time", time)
+    seed = check_seed(seed)
+    asked = as_problem(problem)
+    if not isinstance(asked, Simulable):
+        raise RequestError(
+            f"problems of kind {getattr(asked, 'kind', type(asked).__name__)!r} cannot be simulated, only those of "
+            f"kind {', '.join(simulable_kinds()) or '(none)'}; {asked.name!r} can only be evaluated."
+        )
+    try:
+        checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
+    except (ValueError, TypeError) as failure:
+        raise RequestError(
+            f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
+        ) from None
+    experiment = asked.experiment(checked)
+    exact = asked.evaluate(checked)
+    span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
+    run = _run(experiment, span, seed, most, seconds, progress)
+    if len(run.done) < 2:
+        return None
+    observations = np.array([one.observation for one in run.done])
+    lines = _lines(experiment, exact.measures, observations, span)
+    if has_objective(asked) and getattr(asked, "linear_cost", False):
+        lines.append(_objective(asked, experiment, exact.objective, observations))
+    deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
+    largest = max(deviations, default=None)
+    limit = joint_limit(len(deviations), len(run.done) - 1, WRONG_BY_CHANCE) if deviations else None
+    return Confrontation(
+        problem=asked.name,
+        kind=getattr(asked, "kind", None),
+        decision=checked,
+        seed=seed,
+        lines=tuple(lines),
+        agree=None if largest is None or limit is None else largest <= limit,
+        largest=largest,
+        limit=limit,
+        replications=len(run.done),
+        time=span,
+        events=sum(one.events for one in run.done),
+        seconds=run.seconds,
+        stopped_by=run.stopped_by,
+        extra=experiment.describe(run.done),
+    )
+
+
+def simulable_kinds() -> list[str]:
+    """Kinds of problems that can be simulated."""
+    kinds = []
+    for name in problems:
+        try:
+            kind = problems[name]
+        except BrokenPlugin:  # no reason to fail: it was not asked for
+            continue
+        if callable(getattr(kind, "experiment", None)):
+            kinds.append(name)
+    return kinds
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Run:
+    done: list[Any]
+    seconds: float
+    stopped_by: str
+
+
+def _run(
+    experiment: Experiment, span: float, seed: int, most: int, seconds: float | None, progress: Progress | None
+) -> _Run:
+    """Replications until there are enough, the time is up, or somebody ends it."""
+    done: list[Any] = []
+    stopped_by = "complete"
+    next(experiment.replications(span * 1e-9, seed))  # compiles, before the clock starts
+    began = clock.perf_counter()
+    try:
+        interrupting.check()
+        with interrupting.deferred():
+            for one in experiment.replications(span, seed):
+                interrupting.check()
+                if one is not None:
+                    done.append(one)
+                if progress:
+                    progress(len(done), most, "replications")
+                if len(done) >= most:
+                    break
+                if seconds is not None and clock.perf_counter() - began >= seconds:
+                    stopped_by = "seconds"
+                    break
+    except KeyboardInterrupt:
+        stopped_by = "interrupt"
+        interrupting.answered()
+    return _Run(done, clock.perf_counter() - began, stopped_by)
+
+
+def _lines(
+    experiment: Experiment, exact: Mapping[str, float | None], observations: NDArray[np.float64], span: float
+) -> list[Line]:
+    names = [name for name in experiment.measures(observations.mean(axis=0)) if name in exact]
+    by_replication = [experiment.occurrences(row) for row in observations]
+    lines = []
+    for name in names:
+        estimate = jackknife(lambda means, name=name: experiment.measures(means)[name], observations)  # type: ignore[misc]
+        counted = [row[name] for row in by_replication if name in row]
+        lines.append(_line(name, exact[name], estimate, np.array(counted) * span if counted else None))
+    return lines
+
+
+def _line(name: str, exact: float | None, estimate: Estimate, counted: NDArray[np.float64] | None) -> Line:
+    """Compare one measure; what happens too rarely to be compared is told apart from what should have happened."""
+    if exact is None and estimate.value is None:
+        return Line(name, exact, estimate, None, "undefined")
+    error = estimate.error
+    if counted is not None:
+        among = float(counted[:, 1].sum())
+        expected = 0.0 if exact is None else exact * among
+        if exact == 0 and not counted[:, 0].any():
+            return Line(name, exact, estimate, 0.0, "never happens")
+        if (counted[:, 0] > 0).mean() < OFTEN:
+            if max(expected, float(counted[:, 0].sum())) < MANY:
+                return Line(name, exact, estimate, None, "too rare to compare")
+            if among > 0:  # it should have been seen: its number has the error of one that happens at random at least
+                error = max(error or 0.0, math.sqrt(expected) / among)
+    if exact is None or estimate.value is None or error is None:
+        return Line(name, exact, estimate, None, "not seen often enough" if exact is not None else "undefined")
+    return Line(name, exact, estimate, Estimate(estimate.value, error, estimate.degrees).deviation(exact))
+
+
+def _objective(problem: Any, experiment: Experiment, exact: float, observations: NDArray[np.float64]) -> Line:
+    def price(means: Vector) -> float | None:
+        judged = problem.judge(experiment.measures(means))
+        undefined = any("undefined" in name for name in judged.violations)
+        return None if undefined else float(judged.objective)
+
+    return _line("objective", exact, jackknife(price, observations), None)
+
+
+def _rounded(half: float | None) -> str:
+    return "-" if half is None else f"{half:.2g}"
+
+
+def _check_replications(replications: int | None, seconds: float | None) -> int:
+    if replications is None:
+        return REPLICATIONS if seconds is None else MOST_REPLICATIONS
+    if isinstance(replications, bool) or not 2 <= replications <= MOST_REPLICATIONS:
+        raise RequestError(
+            f"replications are a whole number from 2, for an error to be known, to {MOST_REPLICATIONS}, "
+            f"got {replications!r}."
+        )
+    return int(replications)
+
+
+def _check_positive(name: str, value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise RequestError(f"{name} is a finite number above 0, got {value!r}.")
