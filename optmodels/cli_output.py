@@ -106,9 +106,18 @@ def print_evaluation(data: Mapping[str, Any]) -> None:
 
 
 def print_measures(data: Mapping[str, Any]) -> None:
-    """Scalar measures, one per line."""
-    if data["measures"]:
-        print(columns([[name, number(value)] for name, value in data["measures"].items()], "  "))
+    """Scalar measures, one per line; one smaller than its own error, where it is known, as less than both together."""
+    errors = data["extra"].get("errors") or {}
+    lines = [[name, _known(value, errors.get(name, 0.0))] for name, value in data["measures"].items()]
+    if lines:
+        print(columns(lines, "  "))
+
+
+def _known(value: float | None, error: float) -> str:
+    """A number with this relative error."""
+    if value is None or error < 1.0:
+        return number(value)
+    return f"< {number(abs(value) * (1.0 + error))}"
 
 
 def print_reason(extra: Mapping[str, Any]) -> None:

@@ -216,6 +216,7 @@ class ThresholdProblem:
             "best_by_modes": self.best_by_modes,
             "method": found.method,
             "error_estimate": found.error_estimate,
+            "errors": dict(found.errors),
         }
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .threshold_model import Flows
+from .threshold_model import Flows, ModeByLevel, direct_error
 
 #: Factor between the error that two iterates let expect and the one that is told.
 SAFETY = 5.0
@@ -18,16 +18,24 @@ COARSER = 30.0
 
 
 # A measure that hardly moved, while others did, may have done so by chance: part of the largest move counts for it.
-_SHARE = 0.1
+# One that moved by far less than others is known whatever the iterate (arrivals, where all modes bring as many).
+_SHARE, _STILL = 0.01, 1e-5
 
 
-def judged(fine: Flows, coarse: Flows, shrinking: float) -> Flows:
+def judged(fine: Flows, coarse: Flows, modes: ModeByLevel, shrinking: float) -> Flows:
     """`fine` with the errors told by the difference to `coarse`, whose residual is `shrinking` times the coarse one."""
     new, old = _measures(fine), _measures(coarse)
     moves = {name: abs(old[name] / value - 1.0) for name, value in new.items() if value > 0.0}
-    moves["active_robots"] = float(np.abs(fine.levels - coarse.levels).sum())
+    by_mode = np.bincount(modes, weights=fine.levels - coarse.levels)
+    moves["active_robots"] = float(np.abs(by_mode).sum())
     largest, left = max(moves.values()), SAFETY * min(1.0, shrinking)
-    errors = {name: fine.error_estimate + left * max(move, _SHARE * largest) for name, move in moves.items()}
+    rounding = direct_error(len(fine.levels) - 1, 1.0, 1.0, 1.0, 1.0)
+    errors = {
+        name: rounding + left * move
+        if max(move, rounding) < _STILL * largest
+        else fine.error_estimate + left * max(move, _SHARE * largest)
+        for name, move in moves.items()
+    }
     return replace(fine, error_estimate=max(errors.values()), errors=errors)
 
 

@@ -66,7 +66,7 @@ def krylov_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = T
         ]
         rows.append(np.concatenate(parts).astype(letters.start.dtype))
     slow, fast = flows_of_rows(model, chain, letters, rows)
-    return judged(fast, slow, shrinking)
+    return judged(fast, slow, modes, shrinking)
 
 
 KRYLOV = Method(

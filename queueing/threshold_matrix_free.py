@@ -101,7 +101,7 @@ def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: floa
             f"{_STEPS} sweeps; bring the rates nearer to one another."
         )
     slow, fast = flows_of_rows(model, chain, letters, rows)
-    return judged(fast, slow, residuals[1] / residuals[0] if residuals[0] > 0 else 0.0)
+    return judged(fast, slow, modes, residuals[1] / residuals[0] if residuals[0] > 0 else 0.0)
 
 
 MATRIX_FREE = Method(

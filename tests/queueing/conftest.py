@@ -36,7 +36,7 @@ def random_arrivals(rng: np.random.Generator, phases: int, largest: int) -> BMAP
     return BMAP(tuple(blocks))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def random_queue() -> Callable[..., tuple[ThresholdQueue, tuple[int, ...]]]:
     """A maker of queues to 5 pages, 3 modes, 2 phases of arrivals and of service, batches to 4, with a policy."""
 
