@@ -59,12 +59,12 @@ def simulate(
             progress=progress,
         )
         settle()
-    if found is None:
-        say("the simulation ended before two replications were finished; give it more time, or a smaller --time.")
-        return NOTHING_FEASIBLE
     if json:
         print_json(found.to_data())
-    else:
+    if found.replications < 2:
+        say("the simulation ended before two replications were finished; give it more time, or a smaller --time.")
+        return NOTHING_FEASIBLE
+    if not json:
         print(found.table())
     if found.stopped_by == "interrupt":
         say(f"interrupted; finished replications: {found.replications}.")

@@ -22,21 +22,14 @@ from queueing.simulation_intervals import Estimate, jackknife, joint_limit
 
 from .errors import BrokenPlugin, RequestError, short
 from .registry import problems
-from .results import plain
-from .solving import ProblemLike, as_problem, check_seed, has_objective, versions
-from .tables import columns, number
+from .simulating_report import WRONG_BY_CHANCE, Confrontation, Line
+from .solving import ProblemLike, as_problem, check_seed, has_objective
 
 #: Replications unless said, and the most that are kept.
 REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
 
 #: Events of one replication, about, unless its time is given.
 EVENTS = 100_000
-
-CONFIDENCE = 0.95
-
-#: How often all comparisons together go wrong by chance when everything is right: rarely enough that people who
-#: simulate every day need not learn to shrug.
-WRONG_BY_CHANCE = 0.001
 
 #: What happened in fewer replications than this share of them, and should not have happened more often than this
 #: number of times in all, is too rare to be judged.
@@ -79,115 +72,6 @@ class Simulable(Problem, Protocol):
     def experiment(self, decision: Any) -> Experiment: ...
 
 
-@dataclass(frozen=True)
-class Line:
-    """One measure: exact, simulated, and how far apart.
-
-    Attributes
-    ----------
-    name, exact, estimate
-        of the measure.
-    deviation
-        standard errors between the two; ``None`` where they cannot be compared.
-    remark
-        why not.
-    """
-
-    name: str
-    exact: float | None
-    estimate: Estimate
-    deviation: float | None
-    remark: str = ""
-
-
-@dataclass(frozen=True)
-class Confrontation:
-    """Exact and simulated side by side.
-
-    Attributes
-    ----------
-    lines
-        one for each measure, and one for the objective where it is linear in them.
-    agree
-        whether all deviations together are what chance would do; ``None`` if nothing could be compared.
-    largest, limit
-        the largest deviation, and what the largest of so many exceeds by chance once in a thousand times.
-    replications, time, events, seconds, stopped_by
-        what was run: so many, of so many units of time each, and why no more: ``complete``, ``seconds``, ``interrupt``.
-    """
-
-    problem: str
-    kind: str | None
-    decision: Any
-    seed: int
-    lines: tuple[Line, ...]
-    agree: bool | None
-    largest: float | None
-    limit: float | None
-    replications: int
-    time: float
-    events: int
-    seconds: float
-    stopped_by: str
-    extra: Mapping[str, Any]
-
-    @property
-    def verdict(self) -> str:
-        """One line."""
-        compared = sum(line.deviation is not None for line in self.lines)
-        if self.agree is None or self.largest is None:
-            return "nothing could be compared"
-        told = (
-            f"the largest of {compared} deviations is {self.largest:.2f} standard errors, and by chance alone it "
-            f"exceeds {self.limit:.2f} in one simulation of {1 / WRONG_BY_CHANCE:.0f} at most"
-        )
-        return f"they agree: {told}" if self.agree else f"THEY DISAGREE: {told}; another --seed shows if it was chance"
-
-    def table(self) -> str:
-        """For people."""
-        rows = [["measure", "exact", "simulated", f"+- ({100 * CONFIDENCE:g} %)", "z", ""]]
-        for line in self.lines:
-            half = line.estimate.half_width(CONFIDENCE)
-            z = "-" if line.deviation is None else f"{line.deviation:.2f}"
-            rows.append([line.name, number(line.exact), number(line.estimate.value), _rounded(half), z, line.remark])
-        head = (
-            f"{self.problem} at {short(plain(self.decision))}: {self.replications} replications of "
-            f"{self.time:.6g} units of time, {self.events} events in {self.seconds:.1f} s, seed {self.seed}"
-        )
-        return f"{head}\n{columns(rows, '  ')}\n{self.verdict}"
-
-    def to_data(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "format": 1,
-            "problem": self.problem,
-            "kind": self.kind,
-            "decision": plain(self.decision),
-            "seed": self.seed,
-            "replications": self.replications,
-            "time": self.time,
-            "events": self.events,
-            "seconds": plain(self.seconds),
-            "stopped_by": self.stopped_by,
-            "confidence": CONFIDENCE,
-            "measures": {
-                line.name: {
-                    "exact": plain(line.exact),
-                    "simulated": plain(line.estimate.value),
-                    "half_width": plain(line.estimate.half_width(CONFIDENCE)),
-                    "z": plain(line.deviation),
-                    "remark": line.remark or None,
-                }
-                for line in self.lines
-            },
-            "agree": self.agree,
-            "largest_z": plain(self.largest),
-            "limit_z": plain(self.limit),
-            "extra": plain(self.extra),
-            "versions": versions(),
-        }
-
-
 def simulate(
     problem: ProblemLike,
     decision: Any,
@@ -197,7 +81,7 @@ def simulate(
     time: float | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Confrontation | None:
+) -> Confrontation:
     """Evaluate a decision, try it out, and compare.
 
     Parameters
@@ -218,8 +102,8 @@ def simulate(
 
     Returns
     -------
-    Confrontation or None
-        ``None`` if the run was ended (Ctrl-C, seconds) before two replications were finished.
+    Confrontation
+        With no more than the exact values if the run was ended (Ctrl-C, seconds) before two replications were finished.
     """
     most = _check_replications(replications, seconds)
     _check_positive("seconds", seconds)
@@ -242,11 +126,13 @@ def simulate(
     span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
     run = _run(experiment, span, seed, most, seconds, progress)
     if len(run.done) < 2:
-        return None
-    observations = np.array([one.observation for one in run.done])
-    lines = _lines(experiment, exact.measures, observations, span)
-    if has_objective(asked) and getattr(asked, "linear_cost", False):
-        lines.append(_objective(asked, experiment, exact.objective, observations))
+        nothing = Estimate(None, None, 0)
+        lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
+    else:
+        observations = np.array([one.observation for one in run.done])
+        lines = _lines(experiment, exact.measures, observations, span)
+        if has_objective(asked) and getattr(asked, "linear_cost", False):
+            lines.append(_objective(asked, experiment, exact.objective, observations))
     deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
     largest = max(deviations, default=None)
     limit = joint_limit(len(deviations), len(run.done) - 1, WRONG_BY_CHANCE) if deviations else None
@@ -264,7 +150,7 @@ def simulate(
         events=sum(one.events for one in run.done),
         seconds=run.seconds,
         stopped_by=run.stopped_by,
-        extra=experiment.describe(run.done),
+        extra=experiment.describe(run.done) if len(run.done) > 1 else {},
     )
 
 
@@ -359,10 +245,6 @@ def _objective(problem: Any, experiment: Experiment, exact: float, observations:
         return None if undefined else float(judged.objective)
 
     return _line("objective", exact, jackknife(price, observations), None)
-
-
-def _rounded(half: float | None) -> str:
-    return "-" if half is None else f"{half:.2g}"
 
 
 def _check_replications(replications: int | None, seconds: float | None) -> int:
