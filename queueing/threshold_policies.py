@@ -1,0 +1,453 @@
+r"""Threshold queues under any policy that sees the whole state, not only the number of pages.
+
+A policy names the mode in force in every state :math:`(i, \nu, m, \eta_1, \ldots, \eta_{i-1})`, the states *in this
+order*: by number of pages i, then by arrival phase, then by service phase, then by the phases of patience of the
+waiting pages, the oldest first (lexicographic, as in the lemma of section 3 of the paper; with no page there is an
+arrival phase only). Phases are those of the laws with as few phases as possible (`ThresholdQueue.model`): where
+patience has one, a state is (i, nu, m), and :math:`W (1 + M K)` modes make a policy. A policy may also look at
+(i, nu, m) alone where pages have phases; it then names a mode for each of these.
+
+A mode acts on the moves of the arrival chain only. Pages are served first come, first served, so what becomes of a page
+that enters does not depend on what comes later: every flow is a sum, over states, of the time spent there by what a
+unit of time yields there under the mode in force. The chain and its yields, state by state and mode by mode, are
+what a decision process is made of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from .matrices import Matrix, Vector
+from .threshold import ThresholdMeasures, ThresholdQueue
+from .threshold_elimination import ELIMINATION
+from .threshold_elimination import _outcomes as outcomes_by_elimination
+from .threshold_elimination import _rates as rates_of
+from .threshold_generator import _outcomes as outcomes_by_generator
+from .threshold_model import Flows, ThresholdModel, direct_error
+from .threshold_policies_stationary import eliminated, stationary_of_states
+
+#: Most states of a policy that looks at phases of patience.
+POLICY_LIMIT = 10_000
+
+Modes = NDArray[np.int64]
+
+#: What a unit of time yields, in the order of `PolicyChain.yields`: pages that come, find no room, go out of date, are
+#: served; as those that enter see it, pages that will be served and their time, that will go out of date and theirs.
+YIELDS = (
+    "arriving",
+    "lost",
+    "obsolete",
+    "served",
+    "will_serve",
+    "served_time",
+    "will_fade",
+    "obsolete_time",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class StateOrder:
+    """The states of a model, in order.
+
+    Attributes
+    ----------
+    offsets
+        by level, where its states begin, and at last their number.
+    level, arrival, service
+        of each state: pages in the system, phase of arrivals, phase of service (-1 with no page).
+    pair
+        of each state: its place among the states (level, arrival phase, service phase).
+    pairs
+        how many of these there are.
+    """
+
+    offsets: Modes
+    level: Modes
+    arrival: Modes
+    service: Modes
+    pair: Modes
+    pairs: int
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return int(self.offsets[-1])
+
+
+def pair_count(model: ThresholdModel) -> int:
+    """Number of states (level, arrival phase, service phase)."""
+    return model.arrivals[0].phases * (1 + model.service.order * model.top)
+
+
+def state_order(model: ThresholdModel) -> StateOrder:
+    """All states of a model, level by level."""
+    phases, order = model.arrivals[0].phases, model.service.order
+    sizes = [model.level_size(level) for level in range(model.top + 1)]
+    offsets = np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64))])
+    level = np.repeat(np.arange(model.top + 1), sizes)
+    within = np.arange(offsets[-1]) - offsets[level]
+    block = np.array(sizes)[level] // phases  # states of one arrival phase
+    arrival = within // block
+    service = np.where(level > 0, (within % block) // np.maximum(block // order, 1), -1)
+    pair = np.where(level > 0, phases + ((level - 1) * phases + arrival) * order + service, arrival)
+    return StateOrder(offsets, level, arrival, service, pair, pair_count(model))
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyChain:
+    """What every mode does in every state.
+
+    Attributes
+    ----------
+    model, order
+        the queue, and its states in order.
+    rates
+        rows of generators, one for each mode and state: row ``mode * states + state``.
+    yields
+        by name in `YIELDS`, mode and state: what a unit of time yields.
+    """
+
+    model: ThresholdModel
+    order: StateOrder
+    rates: csr_array
+    yields: NDArray[np.float64]
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return self.order.states
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.model.arrivals)
+
+    def generator(self, modes: Modes) -> csr_array:
+        """Generator under a policy, one mode for each state."""
+        return csr_array(self.rates[modes * self.states + np.arange(self.states)])
+
+
+def too_large(model: ThresholdModel) -> str | None:
+    """Why policies that see the whole state cannot be evaluated, or None if they can."""
+    if ELIMINATION.refusal(model) is None or model.states <= POLICY_LIMIT:
+        return None
+    return (
+        f"a policy that sees the phases of waiting pages takes at most {POLICY_LIMIT} states, and this queue has "
+        f"{model.states}; lower the capacity or give patience fewer phases"
+    )
+
+
+def policy_chain(model: ThresholdModel) -> PolicyChain:
+    """The chain of a model under every mode at once."""
+    refusal = too_large(model)
+    if refusal is not None:
+        raise ValueError(f"{refusal[0].upper()}{refusal[1:]}.")
+    order = state_order(model)
+    return PolicyChain(model, order, _rates(model, order), _yields(model, order))
+
+
+def checked_policy(chain: PolicyChain, policy: Sequence[int] | Modes) -> Modes:
+    """The mode of each state, from a policy on all states or on (level, arrival phase, service phase) alone."""
+    modes = np.asarray(policy, dtype=np.int64)
+    if modes.shape not in {(chain.states,), (chain.order.pairs,)}:
+        raise ValueError(
+            f"a policy names a mode for each of {chain.states} states"
+            + ("" if chain.order.pairs == chain.states else f" or {chain.order.pairs} pairs of level and phases")
+            + f", but {modes.size} came; give as many."
+        )
+    wrong = (modes < 0) | (modes >= chain.modes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"entry {place} is {modes[place]}; modes are numbered from 0 to {chain.modes - 1}.")
+    return modes if len(modes) == chain.states else np.asarray(modes[chain.order.pair])
+
+
+def policy_measures(
+    queue: ThresholdQueue, policy: Sequence[int] | Modes, chain: PolicyChain | None = None
+) -> ThresholdMeasures:
+    """All measures of a policy that sees the state.
+
+    Parameters
+    ----------
+    queue
+        what is controlled.
+    policy
+        for each state the index of the mode in force; the order of states is told at the top of this module.
+    chain
+        of ``queue.model``, where it is known already.
+    """
+    known = chain or policy_chain(queue.model)
+    modes = checked_policy(known, policy)
+    probabilities, method = stationary_of_policy(known, modes)
+    flows = flows_of_policy(known, modes, probabilities)
+    by_mode = np.bincount(modes, weights=probabilities, minlength=known.modes)
+    robots = np.array([mode.robots for mode in queue.modes], dtype=np.float64)
+    everywhere = np.zeros(known.model.top + 1, dtype=np.int64)
+    return replace(
+        queue._measures(flows, everywhere, method),
+        active_robots=float(robots @ by_mode),
+        mode_probabilities=tuple(float(value) for value in by_mode),
+    )
+
+
+def stationary_of_policy(chain: PolicyChain, modes: Modes) -> tuple[Vector, str]:
+    """Probability of each state under a policy, and the method that found it."""
+    generator = chain.generator(modes)
+    closed = closed_classes(generator)
+    if len(closed) > 1:
+        first, second = (int(states[0]) for states in closed[:2])
+        raise ValueError(
+            f"a policy must have one stationary distribution, but this one stays for ever with state {first} or with "
+            f"state {second}, whichever it meets first; let it lead from one to the other."
+        )
+    if ELIMINATION.refusal(chain.model) is None:
+        return eliminated(rates_of(chain.model), modes), "elimination"
+    return stationary_of_states(generator, closed[0])
+
+
+def flows_of_policy(chain: PolicyChain, modes: Modes, probabilities: Vector) -> Flows:
+    """All flows, by direct sums over the states."""
+    here = chain.yields[:, modes, np.arange(chain.states)]
+    sums = dict(zip(YIELDS, (here @ probabilities).tolist(), strict=True))
+    error = direct_error(
+        chain.model.top, sums["served"], sums.pop("will_serve"), sums["obsolete"], sums.pop("will_fade")
+    )
+    levels = np.zeros(chain.model.top + 1)
+    np.add.at(levels, chain.order.level, probabilities)
+    return Flows(levels=levels, error_estimate=error, **sums)
+
+
+def closed_classes(generator: csr_array) -> list[Modes]:
+    """Sets of states that are never left, each with its states in order."""
+    moves = coo_array(generator)
+    real = (moves.data > 0) & (moves.row != moves.col)
+    graph = csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=generator.shape)
+    count, labels = connected_components(graph, directed=True, connection="strong")
+    leaves = np.zeros(count, dtype=bool)
+    leaves[labels[moves.row[real]][labels[moves.row[real]] != labels[moves.col[real]]]] = True
+    return [np.flatnonzero(labels == one) for one in np.flatnonzero(~leaves)]
+
+
+# -- rates -------------------------------------------------------------------------------------------------------------
+
+
+def _rates(model: ThresholdModel, order: StateOrder) -> csr_array:
+    """Rows of the generators of all modes."""
+    gamma, change, fading = _patience(model)
+    states, modes = order.states, len(model.arrivals)
+    service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
+    life = _life_moves(order.offsets, model.arrivals[0].phases, *service, change, fading)
+    climbs = _climb_moves(model, order, gamma)
+    shifts = np.repeat(np.arange(modes, dtype=np.int64) * states, len(life[0]))
+    rows = np.concatenate([np.tile(life[0], modes) + shifts, climbs[0]])
+    columns = np.concatenate([np.tile(life[1], modes), climbs[1]])
+    rates = np.concatenate([np.tile(life[2], modes), climbs[2]])
+    return csr_array(coo_array((rates, (rows, columns)), shape=(modes * states, states)))
+
+
+def _patience(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
+    """gamma, Gamma and Gamma_0, of one phase where nobody ever waits."""
+    if model.top == 1:
+        return np.ones(1), np.zeros((1, 1)), np.zeros(1)
+    gamma, change, fading = model.patience_rates
+    return np.array(gamma), np.array(change), np.array(fading)
+
+
+def _arrivals(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
+    """D_k by mode and k, and the number of pages that enter by level and k."""
+    phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
+    blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
+    for mode, process in enumerate(model.arrivals):
+        for size, block in enumerate(process.blocks[: largest + 1]):
+            blocks[mode, size] = block
+    entering = np.array(
+        [[model.admitted(level, batch) for batch in range(largest + 1)] for level in range(model.top + 1)]
+    )
+    return blocks, entering
+
+
+@njit(cache=True)
+def _life_moves(
+    offsets: Modes,
+    phases: int,
+    service: Matrix,
+    start: Vector,
+    ending: Vector,
+    change: Matrix,
+    fading: Vector,
+) -> tuple[Modes, Modes, Vector]:
+    """Moves of service and patience, whatever the mode: sources, targets, rates; diagonal entries among them."""
+    order, letters, top = len(start), len(fading), len(offsets) - 2
+    count = 0
+    for level in range(1, top + 1):
+        waiting = level - 1
+        each = order + waiting * letters + 1 + (order if waiting > 0 else 0) + waiting
+        count += (offsets[level + 1] - offsets[level]) * each
+    rows, columns = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    rates = np.zeros(count)
+    entry = 0
+    for level in range(1, top + 1):
+        waiting = level - 1
+        words = letters**waiting
+        for nu in range(phases):
+            for phase in range(order):
+                for word in range(words):
+                    state = offsets[level] + (nu * order + phase) * words + word
+                    for other in range(order):
+                        if service[phase, other] != 0.0:
+                            rows[entry], columns[entry] = state, state + (other - phase) * words
+                            rates[entry] = service[phase, other]
+                            entry += 1
+                    stride = words
+                    for _ in range(waiting):  # from the oldest page on
+                        stride //= letters
+                        letter = (word // stride) % letters
+                        for other in range(letters):
+                            if change[letter, other] != 0.0:
+                                rows[entry], columns[entry] = state, state + (other - letter) * stride
+                                rates[entry] = change[letter, other]
+                                entry += 1
+                        if fading[letter] != 0.0:
+                            shorter = (word // (stride * letters)) * stride + word % stride
+                            rows[entry] = state
+                            columns[entry] = offsets[level - 1] + (nu * order + phase) * (words // letters) + shorter
+                            rates[entry] = fading[letter]
+                            entry += 1
+                    if waiting == 0:
+                        if ending[phase] != 0.0:
+                            rows[entry], columns[entry], rates[entry] = state, offsets[0] + nu, ending[phase]
+                            entry += 1
+                        continue
+                    shorter = word % (words // letters)
+                    for other in range(order):
+                        rate = ending[phase] * start[other]
+                        if rate != 0.0:
+                            rows[entry] = state
+                            columns[entry] = offsets[level - 1] + (nu * order + other) * (words // letters) + shorter
+                            rates[entry] = rate
+                            entry += 1
+    return rows[:entry], columns[:entry], rates[:entry]
+
+
+def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector) -> tuple[Modes, Modes, Vector]:
+    """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
+    blocks, entering = _arrivals(model)
+    likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
+    for _ in range(int(entering.max())):
+        likely.append(np.outer(likely[-1], gamma).ravel())
+    chances = np.zeros((2, len(likely), model.service.order * len(likely[-1])))  # on an empty system, and on another
+    for count, law in enumerate(likely):
+        chances[1, count, : len(law)] = law
+        begun = np.outer(model.service.initial, likely[count - 1]).ravel() if count else law
+        chances[0, count, : len(begun)] = begun
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    count = _write_climbs(order.offsets, blocks, entering, chances, *nothing, False)
+    rows, columns, rates = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
+    _write_climbs(order.offsets, blocks, entering, chances, rows, columns, rates, True)
+    return rows, columns, rates
+
+
+@njit(cache=True)
+def _write_climbs(
+    offsets: Modes,
+    blocks: NDArray[np.float64],
+    entering: Modes,
+    chances: NDArray[np.float64],
+    rows: Modes,
+    columns: Modes,
+    rates: Vector,
+    writing: bool,
+) -> int:
+    """Count the moves of arrivals, or write them."""
+    modes, batches, phases, _ = blocks.shape
+    entry = 0
+    for mode in range(modes):
+        for level in range(len(offsets) - 1):
+            block = (offsets[level + 1] - offsets[level]) // phases
+            for batch in range(batches):
+                enter = entering[level, batch]
+                above = level + enter
+                larger = (offsets[above + 1] - offsets[above]) // phases
+                begun = larger // block
+                for nu in range(phases):
+                    for after in range(phases):
+                        rate = blocks[mode, batch, nu, after]
+                        if rate == 0.0:
+                            continue
+                        for place in range(block):
+                            for new in range(begun):
+                                chance = chances[0 if level == 0 else 1, enter, new]
+                                if chance == 0.0:
+                                    continue
+                                if writing:
+                                    rows[entry] = mode * offsets[-1] + offsets[level] + nu * block + place
+                                    columns[entry] = offsets[above] + after * larger + place * begun + new
+                                    rates[entry] = rate * chance
+                                entry += 1
+    return entry
+
+
+# -- yields ------------------------------------------------------------------------------------------------------------
+
+
+def _yields(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
+    blocks, entering = _arrivals(model)
+    coming = blocks.sum(axis=3)  # by mode, batch and arrival phase
+    result = np.zeros((len(YIELDS), len(model.arrivals), order.states))
+    sizes = np.arange(coming.shape[1])
+    result[0] = np.einsum("k,akn->an", sizes, coming)[:, order.arrival]
+    lost = sizes - entering
+    result[1] = np.einsum("lk,akn->aln", lost, coming)[:, order.level, order.arrival]
+    result[2] = _fading_by_state(model)
+    result[3] = np.where(order.level > 0, model.service.exit_rates[order.service], 0.0)
+    outcomes = _outcomes_by_ahead(model)
+    for level in range(model.top + 1):
+        first, last = int(order.offsets[level]), int(order.offsets[level + 1])
+        for batch in range(1, coming.shape[1]):
+            told = _told(model, outcomes, level, int(entering[level, batch]))
+            for row, column in zip(range(4, 8), told, strict=True):
+                part = coming[:, batch, :, np.newaxis] * column
+                result[row, :, first:last] += part.reshape(len(model.arrivals), last - first)
+    return result
+
+
+def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int) -> list[Vector]:
+    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter."""
+    gamma = _patience(model)[0]
+    size = 1 if level == 0 else model.level_size(level) // model.arrivals[0].phases
+    totals: Any = np.zeros((4, size))
+    for position in range(1, enter + 1):
+        column = outcomes[level + position - 1]
+        for _ in range(position if level > 0 else position - 1):
+            column = column.reshape(4, -1, len(gamma)) @ gamma
+        totals = totals + (column @ model.service.initial[:, np.newaxis] if level == 0 else column)
+    return list(totals)
+
+
+def _outcomes_by_ahead(model: ThresholdModel) -> list[Matrix]:
+    """By pages ahead: a row for each outcome, a column for each (service phase, patience of waiting pages and itself).
+
+    Where patience has one phase the letters have no choice and the column is over service phases.
+    """
+    if ELIMINATION.refusal(model) is None:
+        found = outcomes_by_elimination(rates_of(model))
+        return [np.ascontiguousarray(found[:, ahead]) for ahead in range(model.top)]
+    return [np.array(columns) for columns in outcomes_by_generator(model)]
+
+
+def _fading_by_state(model: ThresholdModel) -> Vector:
+    """Rate at which pages go out of date, in each state."""
+    fading = _patience(model)[2]
+    phases = model.arrivals[0].phases * model.service.order
+    parts: list[Vector] = [np.zeros(model.arrivals[0].phases)]
+    total = np.zeros(1)
+    for _ in range(model.top):
+        parts.append(np.tile(total, phases))
+        total = np.add.outer(total, fading).ravel()
+    return np.concatenate(parts)
