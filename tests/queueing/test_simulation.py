@@ -1,6 +1,7 @@
 """The simulation against closed forms and exact evaluators, and mistakes in the order of service that it must find."""
 
 import ast
+import importlib.util
 import math
 from pathlib import Path
 
@@ -473,3 +474,19 @@ def test_times_that_are_none_are_refused(options):
 def test_no_replication_is_no_simulation():
     with pytest.raises(ValueError, match="replications must not be empty"):
         Simulation.of(SimulatedQueue(**GOOD), [])
+
+
+# -- the rival --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("admission", ADMISSIONS)
+def test_the_plain_loop_of_the_benchmark_agrees_with_the_exact_measures(root, paper_queue, admission):
+    """A second simulation, written without regard to the first: with a calendar of events, not three clocks."""
+    place = importlib.util.spec_from_file_location("bench_simulation", root / "benchmarks" / "bench_simulation.py")
+    benchmark = importlib.util.module_from_spec(place)
+    place.loader.exec_module(benchmark)
+    queue, thresholds = paper_queue(4, FIGURE_4, admission=admission), (0, 2, 2)
+    data = simulated(queue, thresholds)
+    time = usual_time(data, 8000)
+    rows = [benchmark.plain_loop(data, time, seed)[0] for seed in range(20)]
+    assert chance(Simulation(np.array(rows), data.robots_by_level), queue.measures(thresholds)) > 0.01 / 3
