@@ -155,6 +155,7 @@ strategies = Registry(
         "genetic": "heuristics.genetic:Genetic",
         "highs": "optmodels.mip:Highs",
         "local-search": "heuristics.local_search:LocalSearch",
+        "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
     },
 )
 costs = Registry(

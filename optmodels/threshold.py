@@ -26,12 +26,14 @@ from heuristics import Decision, Evaluation
 from heuristics.evaluation import NOTHING
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES
+from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
 from queueing.threshold_tree import measures_of_many, shares_work
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from .errors import InstanceError, MissingField, RequestError
 from .placement_layout import refuse_unknown
 from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
+from .threshold_policy_map import policy_map
 from .threshold_simulation import ThresholdExperiment, experiment_of
 from .threshold_space import Thresholds
 from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
@@ -47,6 +49,9 @@ class ThresholdProblem:
     A decision holds one threshold fewer than there are modes, those of the modes with the most robots first, not
     decreasing, each between -1 and the capacity. -1 or equal neighbours switch a mode off: of four modes "3 or 1
     robots, threshold 2" is ``(-1, 2, 2)``, "always 2" is ``(-1, -1, K)``.
+
+    A policy that sees more than the number of pages is a decision too: ``{"policy": [mode index of each state]}``, with
+    the states in the order of `queueing.threshold_policies`.
 
     Parameters
     ----------
@@ -135,9 +140,11 @@ class ThresholdProblem:
     @cached_property
     def space(self) -> Thresholds:
         """Non-decreasing thresholds; with one mode, the one decision without entries."""
+        model = self.queue.model
+        lengths = tuple(sorted({pair_count(model), model.states if model.top > 1 else pair_count(model)}))
         if self.use_all_modes:
-            return Thresholds(len(self.modes) - 1, 0, self.capacity - 1)
-        return Thresholds(len(self.modes) - 1, -1, self.capacity)
+            return Thresholds(len(self.modes) - 1, 0, self.capacity - 1, lengths)
+        return Thresholds(len(self.modes) - 1, -1, self.capacity, lengths)
 
     @property
     def has_objective(self) -> bool:
@@ -164,6 +171,8 @@ class ThresholdProblem:
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
         """Judge several policies; what they share is computed once where patience has one phase."""
+        if any(isinstance(decision, Mapping) for decision in decisions):
+            return [self.evaluate(decision) for decision in decisions]
         try:
             found = measures_of_many(self.queue, decisions)
         except ValueError as refusal:
@@ -179,9 +188,19 @@ class ThresholdProblem:
     def measures(self, decision: Decision) -> ThresholdMeasures:
         """What the queue says about a policy."""
         try:
+            if isinstance(decision, Mapping):
+                return policy_measures(self.queue, decision["policy"], self.policies())
             return self.queue.measures(decision)
-        except ValueError as refusal:  # rates too far apart for doubles
+        except ValueError as refusal:  # rates too far apart for doubles, or a policy that never settles
             raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
+
+    def policies(self) -> PolicyChain:
+        """The chain under every mode in every state, of which policies by state are made."""
+        return self._policies
+
+    @cached_property
+    def _policies(self) -> PolicyChain:
+        return policy_chain(self.queue.model)
 
     def judge(self, measures: Measures) -> Evaluation:
         """Price and broken limits of measures."""
@@ -217,7 +236,7 @@ class ThresholdProblem:
             "method": found.method,
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
-        }
+        } | ({"policy_map": policy_map(self, decision)} if isinstance(decision, Mapping) else {})
 
     @cached_property
     def single_mode_costs(self) -> dict[int, float | None]:

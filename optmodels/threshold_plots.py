@@ -16,6 +16,7 @@ from queueing.threshold_tree import shares_work
 from .errors import InstanceError, RequestError
 from .plot_canvas import COLOURS, MARKERS, literal, new_figure, number, plain
 from .threshold import ThresholdProblem
+from .threshold_policy_plots import draw_policy
 from .threshold_subsets import of_subset
 
 if TYPE_CHECKING:
@@ -67,9 +68,11 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
     """Draw what policies of two and of three modes cost, and what the policy of `result` does.
 
     Two modes have one threshold: a line for each pair of modes, the paper's Figure 1. Three modes have two: a map of
-    the best three. Without a result the policy is the best of those drawn.
+    the best three. Without a result the policy is the best of those drawn. A policy by state has a picture of its own.
     """
     decision = _decision(problem, result)
+    if isinstance(decision, Mapping):
+        return draw_policy(problem, decision, result)
     pairs, three = _landscapes(problem)
     drawn = [*pairs, *([three] if three else [])]
     if decision is None:
@@ -98,7 +101,9 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
 
-def _decision(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
+def _decision(
+    problem: ThresholdProblem, result: Mapping[str, Any] | None
+) -> tuple[int, ...] | Mapping[str, tuple[int, ...]] | None:
     """The policy of a result, checked to be one of this problem."""
     if result is None or result.get("decision") is None:
         return None
@@ -106,7 +111,7 @@ def _decision(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> tu
     if of is not None and of != problem.name:
         raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
     try:
-        decision = problem.space.check(given)
+        decision: tuple[int, ...] | Mapping[str, tuple[int, ...]] = problem.space.check(given)
     except (TypeError, ValueError) as failure:
         raise InstanceError("decision", given, str(failure)) from None
     stated = result.get("objective")

@@ -57,7 +57,9 @@ def test_a_strategy_answers_on_a_kind_it_accepts(name, kind):
     verify(result, problem, content)
     best = content.best_known
     if best is not None and best.proved and result.status == Status.OPTIMAL:
-        assert result.objective == pytest.approx(best.objective)
+        # A best known of all thresholds is no bound for policies that see more.
+        listed = getattr(problem.space, "lists", lambda _: True)(result.decision)
+        assert result.objective == pytest.approx(best.objective) if listed else result.objective <= best.objective
 
 
 @pytest.mark.parametrize(("name", "kind"), [pair for pair in ACCEPTED if pair[0] not in HEAVY], ids=lambda value: value)

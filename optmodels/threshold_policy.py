@@ -1,0 +1,259 @@
+r"""The best policy there is: strategy `optimal-policy` for kind "threshold".
+
+Thresholds see the number of pages only. A policy may also see the phases of arrivals, of service and of the patience of
+waiting pages; the best one is found by policy iteration, and a bound proves it (`heuristics.fractional_process`).
+
+Most measures are averages over time, linear in the share of time spent in each state under each mode. Pages are served
+first come, first served, so a page that enters knows its chances and its mean times from the state alone, whatever
+is decided later: rates of served time and of obsolete time are such averages too, and response times are quotients of
+two. A weighted sum of measures is therefore :math:`c + n/d` if all its quotients share one denominator: pages that
+arrive (`loss`, `obsolescence`, `success`, `sojourn_time`), that are served (`response_time`), or that go out of date
+(`obsolete_time`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics.decision_process import DecisionProcess, EvaluatedPolicy, policy_iteration
+from heuristics.exhaustive import Exhaustive
+from heuristics.fractional_process import FractionalSearch
+from heuristics.oracle import BudgetSpent, Oracle
+from heuristics.protocols import Problem
+from heuristics.result import Result
+from queueing import ThresholdQueue
+from queueing.threshold_policies import YIELDS, PolicyChain, too_large
+from queueing.threshold_tree import shares_work
+
+from .costs import CostFunction
+from .threshold import ThresholdProblem
+from .threshold_space import StatePolicy
+from .threshold_subsets import single_mode
+
+Costs = NDArray[np.float64]
+
+#: Measures that are averages over time.
+AVERAGES = ("arrival_rate", "loss_rate", "obsolescence_rate", "starvation", "active_robots", "mean_length")
+
+#: Measures that are quotients: what is divided, and by what.
+QUOTIENTS = {
+    "loss": (("lost",), "arriving"),
+    "obsolescence": (("obsolete",), "arriving"),
+    "success": (("served",), "arriving"),
+    "sojourn_time": (("served_time", "obsolete_time"), "arriving"),
+    "response_time": (("served_time",), "served"),
+    "obsolete_time": (("obsolete_time",), "obsolete"),
+}
+
+#: All thresholds are tried beside the policy where they are no more than this; else a local search looks for the best.
+MOST_THRESHOLDS = 30_000
+
+#: Told with every answer.
+STATE_ORDER = (
+    "by pages, then arrival phase, then service phase, then patience phases of waiting pages, the oldest first"
+)
+
+
+@runtime_checkable
+class PolicyProblem(Problem, Protocol):
+    """A problem whose decisions are policies of a threshold queue."""
+
+    @property
+    def queue(self) -> ThresholdQueue: ...
+    @property
+    def cost(self) -> CostFunction | None: ...
+    def policies(self) -> PolicyChain: ...
+
+
+@dataclass(frozen=True)
+class OptimalPolicy:
+    """Prove the best mode of each state (by pages, then arrival, service, patience phases, the oldest page's first).
+
+    The answer is ``{"policy": [mode index per state]}``, states in this order: by number of pages, then arrival phase,
+    then service phase, then patience phases of waiting pages, the oldest first. Phases are those of the laws of service
+    and patience written with as few as possible. The bound holds for randomised policies too. In ``extra`` stand the
+    best thresholds, and by how much they cost more.
+
+    Parameters
+    ----------
+    thresholds
+        Whether the best thresholds are looked for too: all of them where they are few or cheap, else by a local search
+        that proves nothing.
+    """
+
+    thresholds: bool = True
+
+    name: ClassVar[str] = "optimal-policy"
+    needs: ClassVar[type] = PolicyProblem
+    deterministic: ClassVar[bool] = True
+    linear_cost_only: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = False
+
+    def refuses(self, problem: ThresholdProblem) -> str | None:
+        """Refuse costs that are not an average and one quotient, and chains that are too large."""
+        weights = getattr(problem.cost, "weights", None)
+        if problem.cost is not None and not isinstance(weights, Mapping):
+            return f"strategy {self.name!r} takes weighted sums of measures, and {problem.name!r} has another cost."
+        kinds = {QUOTIENTS[name][1]: name for name, weight in (weights or {}).items() if weight and name in QUOTIENTS}
+        if len(kinds) > 1:
+            return (
+                f"strategy {self.name!r} takes quotients of one denominator only, and the cost of {problem.name!r} has "
+                f"{' and '.join(f'{measure} (by pages {kind})' for kind, measure in kinds.items())}."
+            )
+        reason = too_large(problem.queue.model)
+        return None if reason is None else f"strategy {self.name!r} cannot take {problem.name!r}: {reason}."
+
+    def prepare(self, problem: ThresholdProblem) -> None:
+        """Write down the chain: it is the problem, not the search."""
+        problem.policies()
+
+    def solve(self, oracle: Oracle[ThresholdProblem], rng: np.random.Generator) -> Result:
+        """Policy iteration from above, intervals from below, then the thresholds."""
+        problem = oracle.problem
+        costs, denominator = priced(problem)
+        search = _Search(oracle, DecisionProcess(problem.policies().rates, costs))
+        if denominator is None:
+            search.minimise_average()
+        else:
+            search.minimise_quotient()
+        bound = search.bound if math.isfinite(search.bound) else None
+        if self.thresholds and oracle.best is not None:
+            _tell_best_thresholds(oracle, rng)
+        return oracle.result(bound=bound)
+
+
+class _Search:
+    """One run: every policy evaluated is charged, and the best is shown whatever ends the run."""
+
+    def __init__(self, oracle: Oracle[ThresholdProblem], process: DecisionProcess) -> None:
+        self.oracle, self.process = oracle, process
+        self.best: NDArray[np.int64] | None = None
+        self.value: float | None = None
+        self.bound = -math.inf
+        self.evaluations = 0
+
+    def minimise_average(self) -> None:
+        """Without a quotient one policy iteration does, and its relative values prove it."""
+
+        def watch(best: EvaluatedPolicy | None) -> None:
+            if best is not None:
+                self.best, self.value = best.policy, best.gain
+                self.bound = max(self.bound, best.bound)
+            self._pay()
+
+        try:
+            found = policy_iteration(self.process, (1.0,), watch=watch)
+        except (BudgetSpent, KeyboardInterrupt):
+            self._show()
+            raise
+        self.best, self.value, self.bound = found.policy, found.gain, found.bound
+        self._show()
+
+    def minimise_quotient(self) -> None:
+        """With one, first from above, then from below."""
+        search = FractionalSearch(self.process, watch=lambda _: self._pay())
+        try:
+            search.descend()
+            self.best, self.value = search.policy, search.value
+            self._show()
+            search.certify()
+        finally:
+            self.best, self.value, self.bound = search.policy, search.value, search.bound
+            self._show()
+            self.oracle.extra["policy_search"]["intervals"] = search.pieces
+            if search.randomised < search.value:
+                self.oracle.extra["policy_search"]["randomised"] = search.randomised
+
+    def _pay(self) -> None:
+        self.oracle.require()
+        self.oracle.charge(1)
+        self.evaluations += 1
+
+    def _show(self) -> None:
+        """Let the evaluator judge the best policy so far; the work on it was paid for."""
+        told: dict[str, Any] = {"policies": self.evaluations}
+        if math.isfinite(self.bound) and self.value is not None:
+            told["bracket"] = [self.bound, self.value]
+        self.oracle.extra |= {"state_order": STATE_ORDER, "policy_search": told}
+        if self.best is not None:
+            self.oracle.confirm(StatePolicy(tuple(self.best.tolist())))
+        self.oracle.report(bound=self.bound)
+
+
+def priced(problem: ThresholdProblem) -> tuple[Costs, str | None]:
+    """Costs by state and mode: c alone, or c, n and d with the name of d."""
+    chain = problem.policies()
+    weights: Mapping[str, float] = getattr(problem.cost, "weights", {})
+    rates = dict(zip(YIELDS, chain.yields, strict=True))
+    shape = (chain.modes, chain.states)
+    robots = np.array([mode.robots for mode in problem.modes], dtype=np.float64)
+    averages = {
+        "arrival_rate": rates["arriving"],
+        "loss_rate": rates["lost"],
+        "obsolescence_rate": rates["obsolete"],
+        "starvation": np.broadcast_to(chain.order.level == 0, shape),
+        "active_robots": np.broadcast_to(robots[:, np.newaxis], shape),
+        "mean_length": np.broadcast_to(chain.order.level, shape),
+    }
+    linear, numerator = np.zeros(shape), np.zeros(shape)
+    denominator = None
+    for name, weight in weights.items():
+        if weight == 0:
+            continue
+        if name in averages:
+            linear += weight * averages[name]
+        else:
+            parts, denominator = QUOTIENTS[name]
+            numerator += weight * sum(rates[part] for part in parts)
+    if denominator is None:
+        return linear[np.newaxis], None
+    return np.stack([linear, numerator, rates[denominator]]), denominator
+
+
+def _tell_best_thresholds(oracle: Oracle[Any], rng: np.random.Generator) -> None:
+    """Look for the best thresholds with what is left of the budget, and say what they cost."""
+    problem: ThresholdProblem = oracle.problem
+    part = oracle.part(problem)
+    by = "exhaustive" if _few(problem) else "local search"
+    complete = False
+    try:
+        if by == "exhaustive":
+            Exhaustive().solve(part, rng)
+        else:
+            _descend(part)
+        complete = True
+    finally:
+        found: dict[str, Any] | None = None
+        if part.best is not None and oracle.best is not None:
+            thresholds, policy = part.best.evaluation.objective, oracle.best.evaluation.objective
+            proved = complete and by == "exhaustive"
+            found = {"decision": list(part.best.decision), "objective": thresholds, "proved": proved, "by": by}
+            if policy > 0:
+                oracle.extra["price_of_thresholds"] = thresholds / policy - 1.0
+        oracle.extra["best_threshold"] = found
+
+
+def _few(problem: ThresholdProblem) -> bool:
+    size = problem.space.size
+    if shares_work(problem.queue):
+        return size <= MOST_THRESHOLDS
+    return size * problem.queue.model.states <= MOST_THRESHOLDS
+
+
+def _descend(part: Oracle[ThresholdProblem]) -> None:
+    """From the best single mode to better neighbours until there is none."""
+    problem = part.problem
+    space = problem.space
+    starts = [single_mode(problem, index) for index in range(len(problem.modes))]
+    part.many([space.repair(start) for start in starts])
+    while part.best is not None:
+        before = part.best.decision
+        part.many(list(space.neighbours(before)))
+        if part.best.decision == before:
+            return
