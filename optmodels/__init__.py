@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .instance import BestKnown, Instance, load
     from .instance import read as read_instance
     from .instance import write as write_instance
+    from .pareto import Front, pareto_front
     from .results import read_result, result_from_data, result_to_data, write_result
     from .solving import evaluate, solve
     from .sweeping import Sweep, sweep
@@ -53,6 +54,7 @@ __all__ = [
     "Decision",
     "Disagreement",
     "Evaluation",
+    "Front",
     "Instance",
     "InstanceError",
     "Oracle",
@@ -73,6 +75,7 @@ __all__ = [
     "evaluate",
     "generate",
     "load",
+    "pareto_front",
     "read_instance",
     "read_result",
     "registry",
@@ -101,6 +104,7 @@ _HOMES = {
     "UnsupportedProblem": "heuristics",
     "BestKnown": "optmodels.instance",
     "Comparison": "optmodels.comparing",
+    "Front": "optmodels.pareto",
     "Instance": "optmodels.instance",
     "InstanceError": "optmodels.errors",
     "RequestError": "optmodels.errors",
@@ -110,6 +114,7 @@ _HOMES = {
     "evaluate": "optmodels.solving",
     "generate": "optmodels.generating",
     "load": "optmodels.instance",
+    "pareto_front": "optmodels.pareto",
     "read_instance": "optmodels.instance:read",
     "read_result": "optmodels.results",
     "result_from_data": "optmodels.results",

@@ -44,6 +44,7 @@ from .cli_output import (
     settle,
     terminal_width,
 )
+from .cli_pareto import add_to as add_pareto_to
 from .cli_simulate import add_to as add_simulate_to
 from .cli_studies import add_to
 from .errors import InstanceError, RequestError
@@ -437,5 +438,6 @@ def plot(
     return ANSWERED
 
 
+add_pareto_to(app)
 add_simulate_to(app)
 add_to(app)

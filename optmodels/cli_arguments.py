@@ -10,7 +10,7 @@ from typing import Any
 from .errors import RequestError
 
 #: Options that take several values after one flag, by command.
-SEVERAL = {"compare": ("--strategies",), "sweep": ("--vary",)}
+SEVERAL = {"compare": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
 
 
 def spread(arguments: Sequence[str]) -> list[str]:

@@ -125,7 +125,9 @@ def is_one_sentence(text):
 
 # -- help -------------------------------------------------------------------------------------------------------------
 
-COMMANDS = ("list", "evaluate", "solve", "compare", "sweep", "check", "plot", "generate", "verify", "schema")
+COMMANDS = (
+    "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify", "schema",
+)  # fmt: skip
 
 
 def test_without_a_command_the_help_is_printed(call):
