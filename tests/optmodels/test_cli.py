@@ -126,7 +126,8 @@ def is_one_sentence(text):
 # -- help -------------------------------------------------------------------------------------------------------------
 
 COMMANDS = (
-    "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify", "schema",
+    "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
+    "schema",
 )  # fmt: skip
 
 
