@@ -16,6 +16,8 @@
     one server, robots switched by the number of pages: every measure of any threshold policy.
 `SojournTimes`, `SojournLaw`
     how long pages of such a queue stay: transforms, moments, distribution, quantiles.
+`deterministic_patience`
+    measures where pages go out of date after a constant time, as a limit with its error.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -29,11 +31,13 @@ from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_
 from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
 from .threshold import ThresholdMeasures, ThresholdQueue
+from .threshold_deterministic import DeterministicPatience, deterministic_patience
 from .threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
 
 __all__ = [
     "BMAP",
     "POPULATION_CAP",
+    "DeterministicPatience",
     "FiniteSourceQueue",
     "MixedSourceMeasures",
     "MixedSourceQueue",
@@ -45,6 +49,7 @@ __all__ = [
     "ThresholdMeasures",
     "ThresholdQueue",
     "capacity_by_distance",
+    "deterministic_patience",
     "direct_modes",
     "independent_modes",
     "largest_safe_population",

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
-from scipy.optimize import brentq
 
 from .checks import not_negative, whole
 from .matrices import Vector
@@ -88,6 +87,8 @@ class SojournLaw:
             raise ValueError(f"p must be below 1, but it is {p!r}: no time is never exceeded; give a smaller number.")
         if level <= self.at_once:
             return 0.0
+        from scipy.optimize import brentq  # an eighth of a second, for those who ask
+
         high = self.mean / (1.0 - self.at_once)
         while self._above(high, level) < 0.0:
             high *= 2.0
