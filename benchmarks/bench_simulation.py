@@ -126,7 +126,7 @@ def compiled(queue: SimulatedQueue, end: float, seed: int) -> tuple[np.ndarray, 
     one = Replication(queue, seed, 0, end, 0.0)
     while not one.advance():
         pass
-    return one.observation, one.events
+    return one.seen.observation, one.events
 
 
 def disagreement(first: np.ndarray, second: np.ndarray, robots: np.ndarray) -> float:
@@ -149,7 +149,7 @@ def cost_of_a_percent(problem, queue: SimulatedQueue) -> tuple[float, int, Estim
         began = time.process_time()
         one.advance(10**9)
         spent += time.process_time() - began
-        done.append(one)
+        done.append(one.seen)
         if len(done) >= 10:
             found = Simulation.of(queue, done)
             price = found.estimate(problem.cost)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heuristics import interrupting
 from heuristics.protocols import Problem
-from queueing.simulation_intervals import Estimate, jackknife, joint_limit
+from queueing.simulation_intervals import Estimate, jackknife, jackknives, joint_limit
 
 from .errors import BrokenPlugin, RequestError, short
 from .registry import problems
@@ -27,6 +27,9 @@ from .solving import ProblemLike, as_problem, check_seed, has_objective
 
 #: Replications unless said, and the most that are kept.
 REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
+
+#: Numbers that are kept of all replications together: what a replication has seen may be long.
+MOST_NUMBERS = 20_000_000
 
 #: Events of one replication, about, unless its time is given.
 EVENTS = 100_000
@@ -196,6 +199,9 @@ def _run(
                     progress(len(done), most, "replications")
                 if len(done) >= most:
                     break
+                if len(done) > 1 and len(done) * done[0].observation.size >= MOST_NUMBERS:
+                    stopped_by = "memory"
+                    break
                 if seconds is not None and clock.perf_counter() - began >= seconds:
                     stopped_by = "seconds"
                     break
@@ -208,11 +214,11 @@ def _run(
 def _lines(
     experiment: Experiment, exact: Mapping[str, float | None], observations: NDArray[np.float64], span: float
 ) -> list[Line]:
-    names = [name for name in experiment.measures(observations.mean(axis=0)) if name in exact]
     by_replication = [experiment.occurrences(row) for row in observations]
     lines = []
-    for name in names:
-        estimate = jackknife(lambda means, name=name: experiment.measures(means)[name], observations)  # type: ignore[misc]
+    for name, estimate in jackknives(experiment.measures, observations).items():
+        if name not in exact:
+            continue
         counted = [row[name] for row in by_replication if name in row]
         lines.append(_line(name, exact[name], estimate, np.array(counted) * span if counted else None))
     return lines

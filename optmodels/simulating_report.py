@@ -54,7 +54,8 @@ class Confrontation:
     largest, limit
         the largest deviation, and what the largest of so many exceeds by chance once in a thousand times.
     replications, time, events, seconds, stopped_by
-        what was run: so many, of so many units of time each, and why no more: ``complete``, ``seconds``, ``interrupt``.
+        what was run: so many, of so many units of time each, and why no more: ``complete``, ``seconds``, ``interrupt``,
+        or ``memory``.
     """
 
     problem: str

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.simulation import Replication, SimulatedQueue, Simulation, measures_of, replicate, usual_time
+from queueing.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, usual_time
 
 from .errors import RequestError, short
 
 if TYPE_CHECKING:
     from .threshold import ThresholdProblem
 
-#: Times in the system that each replication keeps, of served pages and of those that went out of date.
-SAMPLES = 5000
+#: Times in the system that each replication keeps, of served pages and of those that went out of date, and how many
+#: replications keep them.
+SAMPLES, SAMPLED = 5000, 200
 
 QUANTILES = (0.5, 0.9, 0.99)
 
@@ -37,9 +38,15 @@ class ThresholdExperiment:
         except ValueError as refusal:
             raise RequestError(f"this queue cannot be simulated: {refusal}") from None
 
-    def replications(self, time: float, seed: int) -> Iterator[Replication | None]:
+    def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
-        return replicate(self.queue, time=time, seed=seed, samples=SAMPLES)
+        count = 0
+        for one in replicate(self.queue, time=time, seed=seed, samples=SAMPLES):
+            if one is not None:
+                count += 1
+                if count > SAMPLED:
+                    one = replace(one, served=one.served[:0].copy(), obsolete=one.obsolete[:0].copy())
+            yield one
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -59,7 +66,7 @@ class ThresholdExperiment:
             "starvation": (starved, arrived),
         }
 
-    def describe(self, done: Sequence[Replication]) -> dict[str, Any]:
+    def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Level probabilities, and quantiles of the times in the system."""
         seen = Simulation.of(self.queue, done)
         levels = seen.level_probabilities()

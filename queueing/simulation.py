@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .simulation_intervals import Estimate, Matrix, Vector, jackknife
+from .simulation_intervals import Estimate, Matrix, Vector, column_means, jackknife, jackknives
 from .simulation_kernel import (
     ARRIVED,
     COUNTS,
@@ -44,6 +44,7 @@ __all__ = [
     "Estimate",
     "Phases",
     "Replication",
+    "Seen",
     "SimulatedQueue",
     "Simulation",
     "measures_of",
@@ -93,15 +94,30 @@ class Replication:
         return int(self.state.places[EVENTS])
 
     @property
-    def observation(self) -> Vector:
-        """Counts and times per unit of time."""
-        return np.asarray(self.state.counts / self.time)
+    def seen(self) -> "Seen":
+        """What was seen, without all that was needed to see it."""
+        obsolete, served = (self.state.sojourns[row, : self.state.kept[row]].copy() for row in range(2))
+        return Seen(np.asarray(self.state.counts / self.time), served, obsolete, self.events)
 
-    @property
-    def sojourns(self) -> tuple[Vector, Vector]:
-        """Times in the system that were kept: of served pages, of pages that went out of date."""
-        obsolete, served = (self.state.sojourns[row, : self.state.kept[row]] for row in range(2))
-        return served, obsolete
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a replication has seen.
+
+    Attributes
+    ----------
+    observation
+        counts and times per unit of time, a row of `Simulation.observations`.
+    served, obsolete
+        times in the system that were kept: of served pages, of pages that went out of date.
+    events
+        of the replication, the warm-up included.
+    """
+
+    observation: Vector
+    served: Vector
+    obsolete: Vector
+    events: int
 
 
 def replicate(
@@ -112,14 +128,14 @@ def replicate(
     seed: int = 0,
     samples: int = 0,
     step: int = STEP,
-) -> Iterator[Replication | None]:
-    """One finished replication after another, without end; None in between, every `step` events."""
+) -> Iterator[Seen | None]:
+    """What one replication after another has seen, without end; None in between, every `step` events."""
     index = 0
     while True:
         one = Replication(queue, seed, index, time, time / 10 if warm_up is None else warm_up, samples)
         while not one.advance(step):
             yield None
-        yield one
+        yield one.seen
         index += 1
 
 
@@ -165,7 +181,7 @@ def simulate(
     samples
         times in the system to keep in each replication, see `Simulation.cdf` and `Simulation.quantile`.
     """
-    done: list[Replication] = []
+    done: list[Seen] = []
     for one in replicate(queue, time=time, warm_up=warm_up, seed=seed, samples=samples):
         if one is not None:
             done.append(one)
@@ -198,15 +214,15 @@ class Simulation:
     events: int = 0
 
     @classmethod
-    def of(cls, queue: SimulatedQueue, replications: Sequence[Replication]) -> "Simulation":
+    def of(cls, queue: SimulatedQueue, replications: Sequence[Seen]) -> "Simulation":
         """Put finished replications together."""
         if not replications:
             raise ValueError("replications must not be empty, but nothing came; run one at least.")
         return cls(
             observations=np.array([one.observation for one in replications]),
             robots=queue.robots_by_level,
-            served=tuple(one.sojourns[0] for one in replications),
-            obsolete=tuple(one.sojourns[1] for one in replications),
+            served=tuple(one.served for one in replications),
+            obsolete=tuple(one.obsolete for one in replications),
             events=sum(one.events for one in replications),
         )
 
@@ -220,13 +236,11 @@ class Simulation:
 
     def measures(self) -> dict[str, Estimate]:
         """Every measure with its error."""
-        names = list(self.measures_of(self.observations.mean(axis=0)))
-        return {name: self.estimate(lambda values, name=name: values[name]) for name in names}  # type: ignore[misc]
+        return jackknives(self.measures_of, self.observations)
 
     def level_probabilities(self) -> list[Estimate]:
         """Of 0, 1, ... pages in the system."""
-        columns = range(COUNTS, self.observations.shape[1])
-        return [jackknife(lambda means: float(means[0]), self.observations[:, [column]]) for column in columns]
+        return column_means(self.observations[:, COUNTS:])
 
     def cdf(self, time: float, *, obsolete: bool = False) -> Estimate:
         """The share of served pages (of those that went out of date, if asked) that left within so much time."""
@@ -239,8 +253,7 @@ class Simulation:
         kept = [values for values in (self.obsolete if obsolete else self.served) if len(values)]
         if not kept:
             return Estimate(None, None, 0)
-        rows = np.array([[np.quantile(values, probability)] for values in kept])
-        return jackknife(lambda means: float(means[0]), rows)
+        return column_means(np.array([[np.quantile(values, probability)] for values in kept]))[0]
 
 
 def measures_of(means: Vector, robots: Vector) -> dict[str, float | None]:

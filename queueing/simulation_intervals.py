@@ -7,7 +7,7 @@ replication r, :math:`s^2 = \frac{n-1}{n} \sum_r (f_{(r)} - \bar f_{(\cdot)})^2`
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,14 +59,34 @@ class Estimate:
 
 def jackknife(function: Callable[[Vector], float | None], observations: Matrix) -> Estimate:
     """A function of the mean of the rows, and its standard error."""
+    return jackknives(lambda means: {"": function(means)}, observations)[""]
+
+
+def jackknives(function: Callable[[Vector], Mapping[str, float | None]], observations: Matrix) -> dict[str, Estimate]:
+    """Several functions of the mean of the rows, by name, each with its standard error."""
     count = len(observations)
     total = observations.sum(axis=0)
-    value = function(total / count)
-    if value is None or count < 2:
-        return Estimate(value, None, max(0, count - 1))
+    values = function(total / count)
+    if count < 2:
+        return {name: Estimate(value, None, 0) for name, value in values.items()}
     without = [function((total - row) / (count - 1)) for row in observations]
+    return {name: _estimate(value, [one[name] for one in without]) for name, value in values.items()}
+
+
+def column_means(observations: Matrix) -> list[Estimate]:
+    """The mean of each column, and its standard error."""
+    count = len(observations)
+    means = observations.mean(axis=0).tolist()
+    if count < 2:
+        return [Estimate(value, None, 0) for value in means]
+    errors = (observations.std(axis=0, ddof=1) / math.sqrt(count)).tolist()
+    return [Estimate(value, error, count - 1) for value, error in zip(means, errors, strict=True)]
+
+
+def _estimate(value: float | None, without: Sequence[float | None]) -> Estimate:
+    count = len(without)
     known = [one for one in without if one is not None]
-    if len(known) < count:
+    if value is None or len(known) < count:
         return Estimate(value, None, count - 1)
     spread = np.array(known) - np.mean(known)
     return Estimate(value, float(np.sqrt((count - 1) / count * (spread @ spread))), count - 1)

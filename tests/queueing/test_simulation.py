@@ -389,13 +389,14 @@ def test_every_page_is_accounted_for(random_queue, admission, order):
         queue, thresholds = random_queue(seed, "general", admission)
         one = Replication(simulated(queue, thresholds, order=order), seed, 0, 300.0, 0.0, 10**5)
         assert one.advance(10**7)
-        arrived, lost, obsolete, served, obsolete_time, served_time = one.observation[:6] * 300.0
+        seen = one.seen
+        arrived, lost, obsolete, served, obsolete_time, served_time = seen.observation[:6] * 300.0
         assert arrived - lost - obsolete - served == pytest.approx(one.state.places[1])
-        assert one.observation[6:].sum() == pytest.approx(1.0)
-        assert [len(kept) for kept in one.sojourns] == pytest.approx([served, obsolete])
-        assert [kept.sum() for kept in one.sojourns] == pytest.approx([served_time, obsolete_time])
+        assert seen.observation[6:].sum() == pytest.approx(1.0)
+        assert [len(kept) for kept in (seen.served, seen.obsolete)] == pytest.approx([served, obsolete])
+        assert [kept.sum() for kept in (seen.served, seen.obsolete)] == pytest.approx([served_time, obsolete_time])
         # Pages times time, counted by levels and by pages; those inside at the end have not told theirs yet.
-        inside = np.arange(len(one.observation) - 6) @ one.observation[6:] * 300.0
+        inside = np.arange(len(seen.observation) - 6) @ seen.observation[6:] * 300.0
         assert served_time + obsolete_time <= inside * (1 + 1e-9)
         assert served_time + obsolete_time > 0.5 * inside
 
