@@ -7,19 +7,21 @@ can leave, so GMRES is given :math:`x = F x`, x these levels, F a sweep: some tw
 vectors of half the size.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .matrices import Vector
+from .matrices import Matrix, Vector
 from .threshold_accuracy import COARSER, judged
 from .threshold_chain import Blocks, Chain, chain_of
 from .threshold_fixed_point import fixed_point, norm_of
 from .threshold_model import Flows, Method, ModeByLevel, ThresholdModel
 from .threshold_pages import balance, flows_of_rows, guessed_row, level_offsets
 from .threshold_words import (
+    Classes,
     Letters,
     Numbers,
     add_letter,
@@ -48,7 +50,7 @@ _AGGREGATIONS = 3
 _HOPELESS = 1e-8
 
 
-class _Tables(NamedTuple):
+class Tables(NamedTuple):
     """What a sweep needs beside the row: chain and law, and the inverses of the diagonal blocks by class of words."""
 
     offsets: Indices
@@ -70,38 +72,60 @@ def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: floa
     """All flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
     chain = chain_of(model, modes)
     letters = triangular_letters(*model.patience_rates)
+    rows, shrinking = stationary_rows(chain, letters, tolerance)
+    slow, fast = flows_of_rows(model, chain, letters, rows)
+    return judged(fast, slow, modes, shrinking)
+
+
+def stationary_rows(chain: Chain, letters: Letters, tolerance: float = TOLERANCE) -> tuple[list[Numbers], float]:
+    """An earlier and the last iterate of the stationary row over all states, and the quotient of their residuals.
+
+    `letters` must be triangular; rows are in their coordinates, of any sum.
+    """
     row, masses = guessed_row(chain, letters)
     if chain.top == 0:
-        return flows_of_rows(model, chain, letters, [row])[0]
-    offsets = level_offsets(chain, letters.order)
-    tables, weights = _tables(chain, letters), weights_of_words(letters, chain.top - 1)
+        return [row.copy(), row], 0.0
+    classes = classes_of_words(letters, chain.top - 1)
+    inverses = [level_inverses(chain, level, classes) for level in range(1, chain.top + 1)]
+    tables = tables_of(chain, letters, np.concatenate(classes.members), inverses)
+    weights = weights_of_words(letters, chain.top - 1)
     for _ in range(_AGGREGATIONS):  # the guess knows little of how light the highest levels are
-        _sweep(tables, row)
+        sweep(tables, row)
         masses = balance(chain, letters, row, weights)
     del weights
+    rows, residuals = iterated(tables, chain, row, masses, tolerance)
+    if not residuals[1] <= max(_HOPELESS, tolerance):
+        raise ValueError(
+            f"Method 'matrix-free' must bring the residual below {_HOPELESS}, but it is {residuals[1]:.1e} after "
+            f"{_STEPS} sweeps; bring the rates nearer to one another."
+        )
+    return rows, residuals[1] / residuals[0] if residuals[0] > 0 else 0.0
+
+
+def iterated(
+    tables: Tables, chain: Chain, row: Numbers, masses: Matrix, tolerance: float
+) -> tuple[list[Numbers], list[float]]:
+    """An earlier and the last iterate from a row with these level masses, whole rows, and their true residuals.
+
+    The row is used up.
+    """
     leaving = 1 + max(level for level in range(chain.top) if chain.climbs[level, 1:].any())
-    sizes = np.diff(offsets)
-    scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)[: offsets[leaving]]
+    sizes = np.diff(tables.offsets)
+    scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)[: tables.offsets[leaving]]
     start = row[: len(scale)] / scale
 
     def apply(x: Numbers) -> Numbers:
         np.multiply(x, scale, out=row[: len(scale)])
-        _sweep(tables, row)
+        sweep(tables, row)
         return np.asarray(np.divide(row[: len(scale)], scale, out=x))
 
     iterates = fixed_point(apply, start, coarse=COARSER * tolerance, fine=tolerance, window=_WINDOW, steps=_STEPS)
     rows, residuals = [], []
     for x in (iterates.coarse, iterates.fine):
         after = apply(x.copy())
-        residuals.append(norm_of(after - x) / norm_of(x))
+        residuals.append(float(norm_of(after - x) / norm_of(x)))
         rows.append(row.copy())
-    if not residuals[1] <= max(_HOPELESS, tolerance):
-        raise ValueError(
-            f"Method 'matrix-free' must bring the residual below {_HOPELESS}, but it is {residuals[1]:.1e} after "
-            f"{_STEPS} sweeps; bring the rates nearer to one another."
-        )
-    slow, fast = flows_of_rows(model, chain, letters, rows)
-    return judged(fast, slow, modes, residuals[1] / residuals[0] if residuals[0] > 0 else 0.0)
+    return rows, residuals
 
 
 MATRIX_FREE = Method(
@@ -111,15 +135,17 @@ MATRIX_FREE = Method(
 )
 
 
-def _tables(chain: Chain, letters: Letters) -> _Tables:
-    classes = classes_of_words(letters, chain.top - 1)
-    identity, inverses = np.eye(chain.inner), []
-    for level in range(1, chain.top + 1):
-        block = np.kron(chain.climbs[level, 0], np.eye(len(chain.start)))
-        block += np.kron(np.eye(chain.climbs.shape[2]), chain.service)
-        shifts = classes.shifts[level - 1]
-        inverses.append(np.linalg.inv(-block - shifts[:, np.newaxis, np.newaxis] * identity))
-    return _Tables(
+def level_inverses(chain: Chain, level: int, classes: Classes) -> Numbers:
+    """By class of words, the inverse of minus the part of a level on arrivals and service, shifted by the class."""
+    block = np.kron(chain.climbs[level, 0], np.eye(len(chain.start)))
+    block += np.kron(np.eye(chain.climbs.shape[2]), chain.service)
+    shifts = classes.shifts[level - 1]
+    return np.asarray(np.linalg.inv(-block - shifts[:, np.newaxis, np.newaxis] * np.eye(chain.inner)))
+
+
+def tables_of(chain: Chain, letters: Letters, members: NDArray[np.int32], inverses: Sequence[Numbers]) -> Tables:
+    """The tables of a chain; `members` of words of every length, `inverses` of levels 1, 2, ..."""
+    return Tables(
         offsets=np.array(level_offsets(chain, letters.order), dtype=np.int64),
         climbs=chain.climbs,
         used=np.asarray(chain.climbs.any(axis=(2, 3))),
@@ -129,7 +155,7 @@ def _tables(chain: Chain, letters: Letters) -> _Tables:
         change=letters.change,
         fading=letters.fading,
         whole=letters.whole,
-        members=np.concatenate(classes.members),
+        members=members,
         inverses=np.concatenate(inverses),
         kinds=np.cumsum([0, *(len(block) for block in inverses)], dtype=np.int64),
         empty=np.linalg.inv(-chain.climbs[0, 0]).astype(letters.start.dtype),
@@ -137,7 +163,7 @@ def _tables(chain: Chain, letters: Letters) -> _Tables:
 
 
 @njit(cache=True)
-def _sweep(tables: _Tables, row: Numbers) -> None:
+def sweep(tables: Tables, row: Numbers) -> None:
     """Solve all levels once, from the top down, in place; only levels that batches leave are read."""
     offsets = tables.offsets
     phases, size, order = tables.climbs.shape[2], len(tables.start), len(tables.first)
@@ -170,7 +196,7 @@ def _sweep(tables: _Tables, row: Numbers) -> None:
 
 
 @njit(cache=True)
-def _bring(tables: _Tables, row: Numbers, level: int, first: Numbers, second: Numbers, out: Numbers) -> None:
+def _bring(tables: Tables, row: Numbers, level: int, first: Numbers, second: Numbers, out: Numbers) -> None:
     """Set `out` to what batches bring to a level: from the lowest level they come from, a letter at a time."""
     phases, size = tables.climbs.shape[2], len(tables.start)
     inner, farthest = phases * size, tables.climbs.shape[1] - 1

@@ -7,7 +7,7 @@ a page with a pages before it, v and w are columns over words of a letters, its 
 coordinates of the words, a level at a time, in one pass over all words; only two levels are ever kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numba import njit
@@ -24,6 +24,9 @@ from .threshold_words import (
     sum_of_words,
     weights_of_words,
 )
+
+#: By place in the batch: probabilities of the outcomes, and mean times with them, over words and phases of service.
+Outcomes = list[tuple[Numbers, Numbers]]
 
 
 def level_offsets(chain: Chain, order: int) -> list[int]:
@@ -77,11 +80,27 @@ def balance(chain: Chain, letters: Letters, row: Numbers, weights: tuple[list[Nu
     return masses
 
 
-def flows_of_rows(model: ThresholdModel, chain: Chain, letters: Letters, rows: Sequence[Numbers]) -> list[Flows]:
-    """Flows of each of several approximations of the stationary row over all states; the rows are changed."""
-    weights = weights_of_words(letters, max(chain.top - 1, 0))
+def flows_of_rows(
+    model: ThresholdModel,
+    chain: Chain,
+    letters: Letters,
+    rows: Sequence[Numbers],
+    weights: tuple[list[Numbers], list[Numbers]] | None = None,
+    outcomes: Iterable[Outcomes] | None = None,
+) -> list[Flows]:
+    """Flows of each of several approximations of the stationary row over all states; the rows are changed.
+
+    Parameters
+    ----------
+    weights, outcomes
+        `weights_of_words` and `outcomes_of_pages` of as many levels at least, where they are known already.
+    """
+    if weights is None:
+        weights = weights_of_words(letters, max(chain.top - 1, 0))
+    if outcomes is None:
+        outcomes = outcomes_of_pages(model, letters, chain.top, chain.climbs.shape[1] - 1)
     masses = [balance(chain, letters, row, weights) for row in rows]
-    joined = _joining_totals(chain, letters, rows)
+    joined = _joining_totals(chain, letters, rows, outcomes)
     offsets = level_offsets(chain, letters.order)
     result = []
     for row, mass, totals in zip(rows, masses, joined, strict=True):
@@ -111,37 +130,52 @@ def flows_of_rows(model: ThresholdModel, chain: Chain, letters: Letters, rows: S
     return result
 
 
-def _joining_totals(chain: Chain, letters: Letters, rows: Sequence[Numbers]) -> list[Vector]:
-    """For each row, by pages that enter: rate of those to be served, their time, of those not to be, their time."""
-    size, order, phases = len(chain.start), letters.order, chain.climbs.shape[2]
-    offsets = level_offsets(chain, order)
+def outcomes_of_pages(model: ThresholdModel, letters: Letters, top: int, farthest: int) -> Iterator[Outcomes]:
+    """For 0, 1, ..., top - 1 pages before a page: what becomes of it, and how long that takes.
+
+    Each is a list by place in the batch, to `farthest`: of the first page v and w themselves, of later ones v and w
+    with the phases of the pages that came with it drawn by the law of new pages. Policies have no part in it.
+    """
+    start, service, ending = model.service.initial, model.service.generator, model.service.exit_rates
+    size, kind = len(start), letters.start.dtype
     columns = reversed_letters(letters)
-    classes = classes_of_words(columns, max(chain.top - 1, 0))
-    masses = weights_of_words(columns, max(chain.top - 1, 0))[0]
-    kind = letters.start.dtype
-    leaving = -np.kron(np.eye(2), chain.service.T)
+    classes = classes_of_words(columns, max(top - 1, 0))
+    masses = weights_of_words(columns, max(top - 1, 0))[0]
+    leaving = -np.kron(np.eye(2), service.T)
     chances: Numbers = np.zeros(2 * size, dtype=kind)
     times: Numbers = np.zeros(2 * size, dtype=kind)
     chances[:size] = 1.0
-    times[:size] = np.linalg.solve(-chain.service, np.ones(size))
-    totals: list[Numbers] = [np.zeros(4, dtype=kind) for _ in rows]
-    for ahead in range(chain.top):
+    times[:size] = np.linalg.solve(-service, np.ones(size))
+    for ahead in range(top):
         if ahead > 0:
             shifts = classes.shifts[ahead]
             inverses = np.linalg.inv(leaving - shifts[:, np.newaxis, np.newaxis] * np.eye(2 * size))
             members = classes.members[ahead]
             before = chances, times
-            chances = _passed(before[0], ahead, chain.start, chain.ending, columns.whole, columns.fading)
+            chances = _passed(before[0], ahead, start, ending, columns.whole, columns.fading)
             own = np.outer(columns.fading, masses[ahead - 1]).ravel()
             chances.reshape(-1, 2, size)[:, 1] += own[:, np.newaxis]
             solve_level(chances, ahead, 2 * size, columns.change, members, inverses)
-            times = _passed(before[1], ahead, chain.start, chain.ending, columns.whole, columns.fading)
+            times = _passed(before[1], ahead, start, ending, columns.whole, columns.fading)
             times += chances
             solve_level(times, ahead, 2 * size, columns.change, members, inverses)
-        contracted = chances, times
-        for place in range(1, min(ahead + 1, chain.climbs.shape[1] - 1) + 1):
+        contracted, found = (chances, times), []
+        for place in range(1, min(ahead + 1, farthest) + 1):
             if place <= ahead:
                 contracted = _contracted(contracted[0], columns.start), _contracted(contracted[1], columns.start)
+            found.append(contracted)
+        yield found
+
+
+def _joining_totals(
+    chain: Chain, letters: Letters, rows: Sequence[Numbers], outcomes: Iterable[Outcomes]
+) -> list[Vector]:
+    """For each row, by pages that enter: rate of those to be served, their time, of those not to be, their time."""
+    size, phases = len(chain.start), chain.climbs.shape[2]
+    offsets = level_offsets(chain, letters.order)
+    totals: list[Numbers] = [np.zeros(4, dtype=letters.start.dtype) for _ in rows]
+    for ahead, by_place in zip(range(chain.top), outcomes, strict=False):
+        for place, (chances, times) in zip(range(1, chain.climbs.shape[1]), by_place, strict=False):
             level = ahead - place + 1
             rate = chain.joining[level, place]
             if not rate.any():
@@ -149,11 +183,10 @@ def _joining_totals(chain: Chain, letters: Letters, rows: Sequence[Numbers]) -> 
             for row, total in zip(rows, totals, strict=True):
                 if level == 0:
                     meeting = float(rate @ row[:phases].real) * chain.start
-                    for moment in range(2):
-                        total[moment::2] += contracted[moment].reshape(2, size) @ meeting
+                    total[0::2] += chances.reshape(2, size) @ meeting
+                    total[1::2] += times.reshape(2, size) @ meeting
                 else:
-                    block = row[offsets[level] : offsets[level + 1]]
-                    _meet(block, rate, contracted[0], contracted[1], size, total)
+                    _meet(row[offsets[level] : offsets[level + 1]], rate, chances, times, size, total)
     return [total.real for total in totals]
 
 
