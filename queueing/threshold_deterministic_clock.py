@@ -62,8 +62,8 @@ def clock_flows(model: ThresholdModel, modes: ModeByLevel, time: float, ticks: i
     iterates = fixed_point(sweep.apply, row, coarse=1e-9, fine=_TOLERANCE, window=_WINDOW, steps=_STEPS)
     if not iterates.residuals[1] <= _HOPELESS:
         raise ValueError(
-            f"A clock of {ticks} ticks must bring the residual below {_HOPELESS}, but it is {iterates.residuals[1]:.1e} "
-            f"after {_STEPS} sweeps; take fewer ticks, or bring the rates nearer to one another."
+            f"A clock of {ticks} ticks must bring the residual below {_HOPELESS}, but it is "
+            f"{iterates.residuals[1]:.1e} after {_STEPS} sweeps; take fewer ticks, or rates nearer to one another."
         )
     return sweep.flows(iterates.fine / iterates.fine.sum(), model.top)
 

@@ -107,7 +107,8 @@ def _reference_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
     return flows_of_distribution(model, modes, np.split(distribution, np.cumsum(sizes)[:-1]))
 
 
-def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+def stationary_levels_by_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+    """Stationary probabilities of the states of each level, by the paper's algorithm [9]."""
     blocks = [
         [
             row[target].toarray() if target in row else np.zeros((model.level_size(level), model.level_size(target)))
@@ -115,7 +116,11 @@ def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
         ]
         for level, row in enumerate(level_blocks(model, modes))
     ]
-    return flows_of_distribution(model, modes, stationary_by_levels(blocks))
+    return stationary_by_levels(blocks)
+
+
+def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+    return flows_of_distribution(model, modes, stationary_levels_by_blocks(model, modes))
 
 
 def _too_large(limit: int) -> str:

@@ -115,7 +115,7 @@ class SojournTimes:
     all
         V: of all pages, lost ones counting 0.
     method
-        how the stationary distribution was found: `"elimination"` or `"krylov"`.
+        how the stationary distribution was found: `"elimination"`, `"krylov"` or `"block"`.
     error_estimate
         relative error of the probabilities a page meets.
     """

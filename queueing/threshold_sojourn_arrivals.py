@@ -9,6 +9,7 @@ from .threshold_accuracy import SAFETY
 from .threshold_assembly import assemble
 from .threshold_chain import Chain, chain_of
 from .threshold_elimination import stationary_levels
+from .threshold_generator import BLOCK_LIMIT, stationary_levels_by_blocks
 from .threshold_krylov import KRYLOV_LIMIT, TOLERANCE, _scaled, _stationary
 from .threshold_model import ModeByLevel, ThresholdModel, direct_error
 from .threshold_pages import guessed_row, level_offsets
@@ -64,8 +65,15 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
         method, moved = "elimination", 0.0
         joined = _joined(chain, gamma, levels)
     else:
-        coarse, levels, shrinking = _by_krylov(model, chain)
-        method, joined = "krylov", _joined(chain, gamma, levels)
+        try:
+            coarse, levels, shrinking = _by_krylov(model, chain)
+            method = "krylov"
+        except ValueError:  # Erlang times of a hundred phases end so
+            if model.states > BLOCK_LIMIT:
+                raise
+            levels = _by_blocks(model, modes, chain)
+            coarse, shrinking, method = levels, 0.0, "block"
+        joined = _joined(chain, gamma, levels)
         moved = sum(float(np.abs(a - b).sum()) for a, b in zip(joined, _joined(chain, gamma, coarse), strict=True))
         moved *= SAFETY * min(1.0, shrinking) / max(sum(float(part.sum()) for part in joined), 1e-300)
     phases = [level.reshape(-1, chain.climbs.shape[2], len(chain.start)).sum(axis=(0, 2)) for level in levels[1:]]
@@ -128,3 +136,16 @@ def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[
     *rows, shrinking = _stationary(incoming.begins, incoming.sources, weights, row / scale, TOLERANCE)
     coarse, fine = (scale * solution / float(scale @ solution) for solution in rows)
     return np.split(coarse, offsets[1:-1]), np.split(fine, offsets[1:-1]), shrinking
+
+
+def _by_blocks(model: ThresholdModel, modes: ModeByLevel, chain: Chain) -> list[Matrix]:
+    """The stationary distribution by level from dense blocks, the youngest letter brought to the front."""
+    phases, size, order = chain.climbs.shape[2], len(chain.start), model.patience_order
+    levels = []
+    for level, row in enumerate(stationary_levels_by_blocks(model, modes)[: chain.top + 1]):
+        if level == 0:
+            levels.append(row)
+            continue
+        oldest_first = row.reshape(phases, size, *[order] * (level - 1))
+        levels.append(np.ascontiguousarray(oldest_first.T.swapaxes(-1, -2)).ravel())
+    return levels

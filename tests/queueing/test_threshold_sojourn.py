@@ -214,7 +214,7 @@ class Watched:
 @pytest.mark.parametrize("seed", range(3))
 def test_sojourn_times_are_those_of_a_page_watched_in_the_whole_queue(seed, law, admission, random_queue):
     queue, thresholds = random_queue(seed, law, admission)
-    if queue.model.states > 90:
+    if queue.model.states > 50:
         queue = ThresholdQueue(queue.modes, queue.service, queue.patience, capacity=2, admission=admission)
         thresholds = tuple(min(limit, 2) for limit in thresholds)
     times, watched = sojourn_times(queue, thresholds), Watched(queue, thresholds)
@@ -472,3 +472,28 @@ def test_modes_may_be_named_by_their_robots():
 def test_queues_tell_their_sojourn_times_themselves(paper_queue):
     queue = paper_queue(5)
     assert queue.sojourn((-1, 2, 2)).served.mean == pytest.approx(queue.measures((-1, 2, 2)).response_time, rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_iterations_fail_blocks_give_the_same_times(seed, random_queue, monkeypatch):
+    queue, thresholds = random_queue(seed, "general", "partial")
+    wanted = sojourn_times(queue, thresholds)
+
+    def fail(*_):
+        raise ValueError("no end")
+
+    monkeypatch.setattr("queueing.threshold_sojourn_arrivals._by_krylov", fail)
+    found = sojourn_times(queue, thresholds)
+    assert found.method == "block"
+    for one, other in zip(laws_of(found), laws_of(wanted), strict=True):
+        assert one.moment(3) == pytest.approx(other.moment(3), rel=1e-10)
+        assert one.cdf(0.7) == pytest.approx(other.cdf(0.7), rel=1e-10)
+
+
+def test_patience_of_sixty_phases_is_nearly_constant():
+    patience = PhaseType.deterministic(1.0, 60)
+    queue = ThresholdQueue((BMAP.poisson(1.6),), PhaseType.exponential(1.0), patience, capacity=2)
+    obsolete = sojourn_times(queue, ()).obsolete
+    # With one page waiting, one that goes out of date has a patience tilted by exp(-t): service may end first.
+    assert obsolete.cdf(0.9) == pytest.approx(gamma(60, scale=1 / 61).cdf(0.9), rel=1e-9)
+    assert obsolete.quantile(0.5) == pytest.approx(gamma(60, scale=1 / 61).ppf(0.5), rel=1e-9)
