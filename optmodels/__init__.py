@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .instance import BestKnown, Instance, load
     from .instance import read as read_instance
     from .instance import write as write_instance
+    from .multipliers import Multipliers, find_multipliers
     from .pareto import Front, pareto_front
     from .results import read_result, result_from_data, result_to_data, write_result
     from .solving import evaluate, solve
@@ -57,6 +58,7 @@ __all__ = [
     "Front",
     "Instance",
     "InstanceError",
+    "Multipliers",
     "Oracle",
     "Problem",
     "Progress",
@@ -73,6 +75,7 @@ __all__ = [
     "compare",
     "costs",
     "evaluate",
+    "find_multipliers",
     "generate",
     "load",
     "pareto_front",
@@ -107,11 +110,13 @@ _HOMES = {
     "Front": "optmodels.pareto",
     "Instance": "optmodels.instance",
     "InstanceError": "optmodels.errors",
+    "Multipliers": "optmodels.multipliers",
     "RequestError": "optmodels.errors",
     "Sweep": "optmodels.sweeping",
     "check_problem": "optmodels.testing",
     "compare": "optmodels.comparing",
     "evaluate": "optmodels.solving",
+    "find_multipliers": "optmodels.multipliers",
     "generate": "optmodels.generating",
     "load": "optmodels.instance",
     "pareto_front": "optmodels.pareto",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -88,6 +89,7 @@ def print_result(result: Result, data: Mapping[str, Any]) -> None:
     if data["decision"] is not None:
         print(f"decision {shown_decision(data['decision'])}")
     print_measures(data)
+    print_multipliers(data["extra"].get("multipliers"))
     print_reason(data["extra"])
 
 
@@ -118,6 +120,23 @@ def _known(value: float | None, error: float) -> str:
     if value is None or error < 1.0:
         return number(value)
     return f"< {number(abs(value) * (1.0 + error))}"
+
+
+def print_multipliers(dual: Mapping[str, Any] | None) -> None:
+    """What limits are worth, where the problem tells it."""
+    if not dual or dual["bound"] is None:
+        return
+    print("limits as prices:")
+    rows = []
+    for one in dual["limits"]:
+        highest = math.inf if one["highest"] is None else one["highest"]
+        ends = "" if one["lowest"] == highest else f"({number(one['lowest'])} to {number(highest)})"
+        word = "at most" if one["side"] == "max" else "at least"
+        rows.append([one["measure"], f"{word} {number(one['limit'])}", "multiplier", number(one["multiplier"]), ends])
+    print(columns(rows, "  "))
+    gap = "" if dual["gap"] is None else f", gap {number(dual['gap'])}"
+    drawn = "; ".join(f"{shown_decision(one['decision'])} with {one['probability']:.6g}" for one in dual["mixture"])
+    print(f"  dual bound {dual['bound']:.10g}{gap}, attained by a draw of {drawn}")
 
 
 def print_reason(extra: Mapping[str, Any]) -> None:

@@ -78,6 +78,15 @@ class ThresholdProblem:
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     #: What `describe` tells that is worth a column in a parameter study.
     summary_names: ClassVar[tuple[str, ...]] = ("relative_profit", "single_mode_costs")
+    #: Measures per page, and the measures whose product is the rate of these pages; all others are means over time.
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "loss": ("arrival_rate",),
+        "obsolescence": ("arrival_rate",),
+        "success": ("arrival_rate",),
+        "sojourn_time": ("arrival_rate",),
+        "response_time": ("arrival_rate", "success"),
+        "obsolete_time": ("obsolescence_rate",),
+    }
 
     # -- from and to files --------------------------------------------------------------------------------------------
 
@@ -164,6 +173,8 @@ class ThresholdProblem:
         self.evaluate(decision)
         if shares_work(self.queue):
             self.evaluate_many([decision])
+        if self.limits:
+            from . import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """All measures of a policy and their price."""
@@ -219,12 +230,13 @@ class ThresholdProblem:
         """What a policy means level by level, and what others cost.
 
         ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of the paper; it
-        is ``None`` where it would take another search, see `optmodels.threshold_subsets`.
+        is ``None`` where it would take another search, see `optmodels.threshold_subsets`. The relative profit is that
+        over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
+        threshold policies, see `optmodels.multipliers`.
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
-        defined = [value for value in costs.values() if value is not None]
-        least = min(defined, default=0.0)
+        least = min((one.objective for one in self._single_modes if one.feasible), default=0.0)
         objective = self.judge(found.scalars()).objective
         return {
             "level_probabilities": list(found.level_probabilities),
@@ -236,14 +248,14 @@ class ThresholdProblem:
             "method": found.method,
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
-        } | ({"policy_map": policy_map(self, decision)} if isinstance(decision, Mapping) else {})
+        } | ({"policy_map": policy_map(self, decision)} if isinstance(decision, Mapping) else self._priced_limits)
 
     @cached_property
     def single_mode_costs(self) -> dict[int, float | None]:
         """Objective of each mode on its own, by number of robots; ``None`` where there is none."""
         if not self.has_objective:
             return {mode.robots: None for mode in self.modes}
-        judged = self.evaluate_many([single_mode(self, index) for index in range(len(self.modes))])
+        judged = self._single_modes
         undefined = [any("undefined" in name for name in one.violations) for one in judged]
         return {
             mode.robots: None if lacks else one.objective
@@ -251,9 +263,26 @@ class ThresholdProblem:
         }
 
     @cached_property
+    def _single_modes(self) -> list[Evaluation]:
+        return self.evaluate_many([single_mode(self, index) for index in range(len(self.modes))])
+
+    @cached_property
     def best_by_modes(self) -> list[dict[str, Any]] | None:
         """The best thresholds of every sub-set of modes, or ``None`` if they are too many to look at in passing."""
         return best_by_subset(self) if self.has_objective and self.quickly_listed(LARGEST_TABLE) else None
+
+    @cached_property
+    def multipliers(self) -> dict[str, Any] | None:
+        """Lagrange multipliers of the limits among threshold policies, or ``None`` if these are too many to look at."""
+        if not self.limits or not self.has_objective or not self.quickly_listed(LARGEST_TABLE):
+            return None
+        from .multipliers import find_multipliers
+
+        return find_multipliers(self).to_data()
+
+    @property
+    def _priced_limits(self) -> dict[str, Any]:
+        return {"multipliers": self.multipliers} if self.limits else {}
 
     def quickly_listed(self, most: int) -> bool:
         """Whether all policies together are judged in a moment: at most `most` of them, the work shared or small."""
