@@ -1,4 +1,4 @@
-"""The picture of a threshold problem: its cost landscape, and what a policy does at each number of pages."""
+"""The picture of a threshold problem: its cost landscape, what a policy does at each level, and how long pages stay."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .errors import InstanceError, RequestError
 from .plot_canvas import COLOURS, MARKERS, literal, new_figure, number, plain
 from .threshold import ThresholdProblem
 from .threshold_policy_plots import draw_policy
+from .threshold_sojourn import cheap_sojourn, draw_sojourn
 from .threshold_subsets import of_subset
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Landscape:
 
 
 def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> Figure:
-    """Draw what policies of two and of three modes cost, and what the policy of `result` does.
+    """Draw what policies of two and of three modes cost, what the policy of `result` does, and how long pages stay.
 
     Two modes have one threshold: a line for each pair of modes, the paper's Figure 1. Three modes have two: a map of
     the best three. Without a result the policy is the best of those drawn. A policy by state has a picture of its own.
@@ -82,8 +83,11 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
             f"{problem.name!r} has no cost landscape that could be drawn in a moment; give a result, whose policy can."
         )
     above = [name for name, shown in (("pairs", pairs), ("three", three)) if shown]
-    rows = ([above] if above else []) + ([["policy"] * max(1, len(above))] if decision is not None else [])
-    figure = new_figure(5.4 * max(1, len(above)) + 1.2, 3.4 * len(rows) + 0.5, layout="constrained")
+    times = None if decision is None else cheap_sojourn(problem.queue, decision)
+    below = ([] if decision is None else ["policy"]) + ([] if times is None or times.all is None else ["sojourn"])
+    width = max(len(above), len(below))
+    rows = [row if len(row) == width else row * width for row in (above, below) if row]
+    figure = new_figure(5.4 * width + 1.2, 3.4 * len(rows) + 0.5, layout="constrained")
     layout: Any = rows  # its type knows lists of lists of one depth only
     panels = figure.subplot_mosaic(layout, height_ratios=[1.25, 1.0][: len(rows)] if above else [1.0])
     for name, axes in panels.items():
@@ -94,6 +98,8 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
         _draw_three(figure, panels["three"], problem, three)
     if decision is not None:
         _draw_policy(panels["policy"], problem, decision)
+    if times is not None and times.all is not None:
+        draw_sojourn(panels["sojourn"], times)
     literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, result, decision)}", fontsize=10))
     return figure
 
