@@ -245,6 +245,7 @@ class ThresholdQueue:
         return sojourn_times(self, thresholds)
 
     def _measures(self, flows: Flows, modes: ModeByLevel, method: str) -> ThresholdMeasures:
+        """Measures from the flows that a method found."""
         by_mode = np.bincount(modes, weights=flows.levels, minlength=len(self.modes))
         robots = np.array([mode.robots for mode in self.modes], dtype=np.float64)
         result = ThresholdMeasures(

@@ -1,4 +1,6 @@
-r"""Measures of many threshold policies at once, where patience has one phase: what policies share is computed once.
+r"""Measures of many threshold policies at once: what policies share is computed once.
+
+Where patience has several phases, :mod:`queueing.threshold_neighbours` does it. The rest is about one phase.
 
 Levels are taken out from the top, as in :mod:`queueing.threshold_elimination`. Beside :math:`G_i`, where level i - 1
 is first met from level i, stands :math:`R_i`: what a first passage from level i to level i - 1 yields on the way, one
@@ -27,7 +29,7 @@ from numpy.typing import NDArray
 
 from .markov import factor_in_place, solve_in_place
 from .matrices import Matrix, Vector
-from .threshold import MEASURES, ThresholdQueue
+from .threshold import MEASURES, ThresholdMeasures, ThresholdQueue
 from .threshold_elimination import (
     _PARTIAL,
     _WHOLE,
@@ -40,6 +42,7 @@ from .threshold_elimination import (
     _reach,
     _room,
 )
+from .threshold_neighbours import NEIGHBOURS_LIMIT, flows_of_neighbours, in_small_steps
 
 Ints = NDArray[np.int64]
 
@@ -59,7 +62,7 @@ class ManyMeasures:
     values
         by name, as in `ThresholdMeasures`, one number for each policy; nan where a measure has no meaning.
     levels
-        levels that were computed: the fewer, the more the policies share.
+        levels that were eliminated, where patience has one phase: the fewer, the more the policies share.
     alone
         policies that had to be evaluated one by one.
     """
@@ -75,7 +78,7 @@ class ManyMeasures:
 
 
 def shares_work(queue: ThresholdQueue) -> bool:
-    """Whether policies of this queue can be evaluated together: its patience has one phase."""
+    """Whether policies of this queue can be eliminated together: its patience has one phase."""
     return ELIMINATION.refusal(queue.model) is None
 
 
@@ -85,35 +88,54 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
     Parameters
     ----------
     queue
-        any; where `shares_work` says no, policies are evaluated one by one.
+        any. Where `shares_work` says no, policies share tables, and each begins with the solution of a neighbour
+        (see :mod:`queueing.threshold_neighbours`); queues too large for that are evaluated a policy at a time.
     policies
         thresholds as `ThresholdQueue.measures` takes them.
     """
     count = len(policies)
     values = {name: np.full(count, np.nan) for name in MEASURES}
-    alone = np.arange(count)
+    alone = list(range(count))
     levels = 0
     if count and shares_work(queue):
-        modes = _modes_by_level(queue, policies)
+        modes = _modes_by_level(queue, _limits(queue, policies))
         order = np.lexsort(modes.T)  # the last key, the highest level, decides first
         robots = np.array([mode.robots for mode in queue.modes], dtype=np.float64)
         rates = _rates(queue.model)
         sums, empty, levels = _search(rates, modes[order], _yields(rates, robots, _outcomes(rates)))
         values = _measures(sums, empty, np.argsort(order))
         # A passage down may take longer than a double can hold, where the single evaluation scales its numbers.
-        alone = np.flatnonzero(~np.isfinite(values["arrival_rate"]) | ~np.isfinite(values["mean_length"]))
-    for index in alone.tolist():
-        for name, value in queue.measures(policies[index]).scalars().items():
-            values[name][index] = np.nan if value is None else value
+        alone = np.flatnonzero(~np.isfinite(values["arrival_rate"]) | ~np.isfinite(values["mean_length"])).tolist()
+    elif count > 1 and queue.model.states <= NEIGHBOURS_LIMIT:
+        limits = _limits(queue, policies)
+        modes, order = _modes_by_level(queue, limits), in_small_steps(limits)
+        alone = []
+        for index, flows in zip(order.tolist(), flows_of_neighbours(queue.model, modes[order]), strict=True):
+            if flows is None:
+                alone.append(index)
+            else:
+                _enter(values, index, queue._measures(flows, modes[index], "matrix-free"))
+    for index in alone:
+        _enter(values, index, queue.measures(policies[index]))
     return ManyMeasures(values, int(levels), len(alone))
 
 
-def _modes_by_level(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Ints:
+def _enter(values: dict[str, Vector], index: int, measures: ThresholdMeasures) -> None:
+    for name, value in measures.scalars().items():
+        values[name][index] = np.nan if value is None else value
+
+
+def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Ints:
+    """The thresholds of each policy, a row for each."""
+    limits = _whole_numbers(policies, len(queue.modes) - 1)
+    if limits is None or (limits < -1).any() or (limits > queue.capacity).any() or (np.diff(limits, axis=1) < 0).any():
+        return np.array([queue.thresholds(policy) for policy in policies], np.int64)  # refuses the first wrong one
+    return limits
+
+
+def _modes_by_level(queue: ThresholdQueue, limits: Ints) -> Ints:
     """`ThresholdQueue.mode_by_level` of each policy, a row for each."""
     thresholds = len(queue.modes) - 1
-    limits = _whole_numbers(policies, thresholds)
-    if limits is None or (limits < -1).any() or (limits > queue.capacity).any() or (np.diff(limits, axis=1) < 0).any():
-        limits = np.array([queue.thresholds(policy) for policy in policies], np.int64)  # refuses the first wrong one
     levels = np.minimum(np.arange(queue.model.top + 1), queue.capacity)
     modes = np.full((len(limits), len(levels)), thresholds, dtype=np.int64)
     for column in range(thresholds):

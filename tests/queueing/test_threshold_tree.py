@@ -8,7 +8,8 @@ import pytest
 
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 from queueing.threshold import MEASURES
-from queueing.threshold_tree import measures_of_many, shares_work
+from queueing.threshold_neighbours import in_small_steps
+from queueing.threshold_tree import measures_of_many
 
 SHARED = ("none", "exponential")
 
@@ -17,13 +18,13 @@ def every_policy(queue):
     return list(combinations_with_replacement(range(-1, queue.capacity + 1), len(queue.modes) - 1))
 
 
-def check_against_single_evaluations(queue, policies):
+def check_against_single_evaluations(queue, policies, relative=1e-12):
     found = measures_of_many(queue, policies)
     for policy, row in zip(policies, found.rows(), strict=True):
         single = queue.measures(policy).scalars()
         assert tuple(row) == MEASURES
         for name, value in single.items():
-            assert row[name] == (None if value is None else pytest.approx(value, rel=1e-12, abs=0)), (policy, name)
+            assert row[name] == (None if value is None else pytest.approx(value, rel=relative, abs=0)), (policy, name)
     return found
 
 
@@ -52,11 +53,43 @@ def test_any_batch_of_policies_comes_back_in_its_own_order(seed, random_queue):
     assert found.levels == len({one[:depth] for one in modes for depth in range(1, len(one) + 1)})
 
 
+@pytest.mark.parametrize("patience", ["erlang", "hyperexponential", "general", "circular"])
 @pytest.mark.parametrize("seed", range(4))
-def test_policies_of_queues_that_do_not_reduce_are_evaluated_one_by_one(seed, random_queue):
-    queue, policy = random_queue(seed, "erlang", "partial")
-    found = check_against_single_evaluations(queue, [policy])
-    assert (found.alone, found.levels) == ((0, 1 + queue.capacity) if shares_work(queue) else (1, 0))
+def test_policies_of_queues_that_do_not_reduce_begin_with_the_solution_of_a_neighbour(seed, patience, random_queue):
+    queue, _ = random_queue(seed, patience)
+    policies = every_policy(queue)[:40]
+    found = check_against_single_evaluations(queue, policies, relative=1e-10)
+    assert found.alone == (1 if len(policies) == 1 else 0)
+
+
+def test_neighbours_may_reach_other_levels_than_one_another():
+    nothing, some = BMAP(([[0.0]], [[0.0]])), BMAP(([[-2.0]], [[1.5]], [[0.5]]))
+    queue = ThresholdQueue(
+        (Mode(0, nothing), Mode(1, some)), PhaseType.erlang(2, 3.0), PhaseType.erlang(2, 1.0), capacity=6
+    )
+    found = check_against_single_evaluations(queue, every_policy(queue), relative=1e-10)
+    assert found.alone == 0
+
+
+def test_queues_too_large_to_keep_what_policies_share_are_evaluated_one_by_one(monkeypatch, random_queue):
+    queue, policy = random_queue(1, "erlang", "partial")
+    monkeypatch.setattr("queueing.threshold_tree.NEIGHBOURS_LIMIT", 1)
+    assert check_against_single_evaluations(queue, [policy, policy]).alone == 2
+
+
+def test_policies_that_sweeps_do_not_settle_are_evaluated_alone(monkeypatch, random_queue):
+    queue, _ = random_queue(2, "general", "partial")
+    monkeypatch.setattr("queueing.threshold_neighbours._LEAST_RESIDUAL", 0.0)
+    policies = every_policy(queue)[:5]
+    assert check_against_single_evaluations(queue, policies).alone == len(policies)
+
+
+def test_an_order_to_and_fro_changes_little_at_a_time():
+    policies = np.array(list(combinations_with_replacement(range(-1, 11), 3)))
+    order = in_small_steps(policies)
+    assert sorted(order.tolist()) == list(range(364))
+    steps = np.abs(np.diff(policies[order], axis=0)).sum(axis=1)
+    assert steps.mean() < 1.25 < np.abs(np.diff(policies, axis=0)).sum(axis=1).mean()
 
 
 def test_the_papers_patience_of_two_phases_is_exponential_and_shares_work(paper_queue):
