@@ -26,8 +26,9 @@ from scipy.sparse import coo_array, csr_array
 from .matrices import Matrix, Vector
 from .threshold_sojourn_page import TaggedPage
 
-#: Most products of a rate and a probability that uniformisation may take; some seconds.
-WORK = 4e9
+#: Most products of a rate and a probability that uniformisation may take, some seconds; and the number of steps that it
+#: may take in any case, as its steps serve all times and transforms only one.
+WORK, STEPS = 4e9, 2000
 
 # Euler's method: discretisation error exp(-_ACCURACY), rounding some 1e-16 exp(_ACCURACY / 2).
 _ACCURACY = 23.0
@@ -60,7 +61,8 @@ class PageClock:
     def is_short(self, time: float) -> bool:
         """Whether uniformisation is short enough for this time."""
         chain = self._chain
-        return _last_term(chain.fastest * time) * (len(chain.rates) + 5 * self.states) <= WORK
+        steps = _last_term(chain.fastest * time)
+        return steps <= STEPS or steps * (len(chain.rates) + 5 * self.states) <= WORK
 
     def left_by_inversion(self, time: float) -> Vector:
         """P(V > time; end) for both ends, from transforms."""
