@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import optmodels as om
+from optmodels.pareto_plots import plot_front
 from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_trace
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +32,7 @@ def draw_placements() -> None:
 def draw_thresholds() -> None:
     problem = om.load(THRESHOLDS / "avrachenkov-k5.json")
     plot_problem(problem, om.result_to_data(om.solve(problem, "exhaustive")), FIGURES / "avrachenkov-k5.svg")
+    plot_front(om.pareto_front(problem, ("starvation", "response_time")), FIGURES / "avrachenkov-k5-front.svg")
 
 
 def draw_runs() -> None:

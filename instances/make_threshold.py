@@ -140,13 +140,13 @@ def main() -> None:
         "avrachenkov-k5-starvation",
         "section 7",
         "Not in the paper: the problem whose multipliers its weights are said to be. Starvation is made least while "
-        "the other four measures of its cost stay below the values they have at its optimum, rounded up.",
+        "the other four measures of its cost stay at the values they have at its optimum, told to ten digits.",
         cost={"starvation": 1},
         limits={
-            "loss_rate": {"max": 0.377},
-            "obsolescence_rate": {"max": 0.3731},
-            "response_time": {"max": 1.725},
-            "active_robots": {"max": 1.752},
+            "loss_rate": {"max": 0.3768915165},
+            "obsolescence_rate": {"max": 0.3730492789},
+            "response_time": {"max": 1.724057493},
+            "active_robots": {"max": 1.751977461},
         },
     )
     for scale in SERVICE_SCALES:

@@ -135,8 +135,12 @@ def print_multipliers(dual: Mapping[str, Any] | None) -> None:
         rows.append([one["measure"], f"{word} {number(one['limit'])}", "multiplier", number(one["multiplier"]), ends])
     print(columns(rows, "  "))
     gap = "" if dual["gap"] is None else f", gap {number(dual['gap'])}"
-    drawn = "; ".join(f"{shown_decision(one['decision'])} with {one['probability']:.6g}" for one in dual["mixture"])
-    print(f"  dual bound {dual['bound']:.10g}{gap}, attained by a draw of {drawn}")
+    shares = [(shown_decision(one["decision"]), one["probability"]) for one in dual["mixture"]]
+    if len(shares) == 1:
+        attained = f"{shares[0][0]} alone"
+    else:
+        attained = "a draw of " + "; ".join(f"{decision} with {chance:.6g}" for decision, chance in shares)
+    print(f"  dual bound {dual['bound']:.10g}{gap}, attained by {attained}")
 
 
 def print_reason(extra: Mapping[str, Any]) -> None:
