@@ -27,7 +27,7 @@ from heuristics.evaluation import NOTHING
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES
 from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
-from queueing.threshold_tree import measures_of_many, shares_work
+from queueing.threshold_tree import measures_of_many, shares_work, takes_many
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from .errors import InstanceError, MissingField, RequestError
@@ -171,8 +171,8 @@ class ThresholdProblem:
         """Compile, before any clock starts, what evaluations need."""
         decision = next(iter(self.space))
         self.evaluate(decision)
-        if shares_work(self.queue):
-            self.evaluate_many([decision])
+        if takes_many(self.queue):
+            self.evaluate_many([decision, decision])
         if self.limits:
             from . import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
 
@@ -181,7 +181,7 @@ class ThresholdProblem:
         return self.judge(self.measures(decision).scalars())
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
-        """Judge several policies; what they share is computed once where patience has one phase."""
+        """Judge several policies; what they share is computed once."""
         if any(isinstance(decision, Mapping) for decision in decisions):
             return [self.evaluate(decision) for decision in decisions]
         try:
@@ -285,9 +285,12 @@ class ThresholdProblem:
         return {"multipliers": self.multipliers} if self.limits else {}
 
     def quickly_listed(self, most: int) -> bool:
-        """Whether all policies together are judged in a moment: at most `most` of them, the work shared or small."""
+        """Whether all policies together are judged in some seconds: at most `most` of them, in one go or few and small.
+
+        Policies that share all their work take microseconds, others milliseconds, more with more states.
+        """
         count = Thresholds(len(self.modes) - 1, -1, self.capacity).size
-        return count <= most and (shares_work(self.queue) or 2 * count * self.queue.model.states <= most)
+        return count <= most and (shares_work(self.queue) or count * (3000 + self.queue.model.states) <= 300 * most)
 
     def experiment(self, decision: Decision) -> ThresholdExperiment:
         """A policy to be tried out event by event, see `optmodels.simulating`."""

@@ -82,6 +82,11 @@ def shares_work(queue: ThresholdQueue) -> bool:
     return ELIMINATION.refusal(queue.model) is None
 
 
+def takes_many(queue: ThresholdQueue) -> bool:
+    """Whether several policies of this queue together cost less than one by one."""
+    return shares_work(queue) or queue.model.states <= NEIGHBOURS_LIMIT
+
+
 def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> ManyMeasures:
     """All scalar measures of several threshold policies.
 
@@ -106,7 +111,7 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
         values = _measures(sums, empty, np.argsort(order))
         # A passage down may take longer than a double can hold, where the single evaluation scales its numbers.
         alone = np.flatnonzero(~np.isfinite(values["arrival_rate"]) | ~np.isfinite(values["mean_length"])).tolist()
-    elif count > 1 and queue.model.states <= NEIGHBOURS_LIMIT:
+    elif count > 1 and takes_many(queue):
         limits = _limits(queue, policies)
         modes, order = _modes_by_level(queue, limits), in_small_steps(limits)
         alone = []
