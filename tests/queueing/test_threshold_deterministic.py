@@ -208,7 +208,7 @@ def test_both_clocks_have_one_limit(modes):
     for name in MEASURES:
         assert abs(common.limits[name] - own.limits[name]) <= common.errors[name] + own.errors[name] + 1e-9, name
         assert common.errors[name] < 1e-6
-        assert own.errors[name] < 3e-3
+        assert own.errors[name] < 8e-3
 
 
 # Simulation
