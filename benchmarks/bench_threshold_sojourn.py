@@ -7,8 +7,9 @@ sequence       uniformisation, its sequence computed once for all times (`Sojour
 expm_multiply  scipy's action of the matrix exponential on the same chain, all 200 times in one call
 
 Both are given the chain of the page. Then, on every instance of the kind, one policy each: how far uniformisation and
-inversion of the transform are apart at the 10, 50, 95 and 99.9 % quantiles of served, obsolete and all pages. Times are CPU seconds of one thread, the best of several runs; a first run, which
-compiles, does not count.
+inversion of the transform are apart at the 10, 50, 95 and 99.9 % quantiles of served, obsolete and all pages.
+
+Times are CPU seconds of one thread, the best of several runs; a first run, which compiles, does not count.
 """
 
 import time
