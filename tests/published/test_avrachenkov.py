@@ -7,6 +7,7 @@ defined), the last factor of Gamma_0^(+l) is printed Gamma, and equation (11) be
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, combinations_with_replacement
@@ -324,6 +325,32 @@ def test_more_than_30_places_change_all_but_mode_4():
     assert large.single_mode_costs[4] == pytest.approx(124.849, abs=5e-4)
 
 
+@pytest.mark.parametrize("capacity", [50, 100])
+def test_the_best_policy_is_the_same_up_to_100_places(capacity):
+    best = read(FOLDER / f"avrachenkov-k{capacity}.json").best_known
+    assert best.proved
+    assert best.decision == [-1, 3, 3] == list(answer("avrachenkov-k30").decision)
+
+
+def served_faster(scale: float) -> ThresholdProblem:
+    """The example with all rates of service multiplied."""
+    data = read(FOLDER / "avrachenkov-k5.json").data
+    faster = data | {"service": data["service"] | {"scale": scale}}
+    return ThresholdProblem.from_data(faster, cost=problem("avrachenkov-k5").cost)
+
+
+@pytest.mark.parametrize("scale", [15, 20, 50, 1000])
+def test_fast_service_needs_no_control(scale):
+    assert solve(served_faster(scale), "exhaustive").decision == (-1, -1, -1)
+
+
+def test_service_that_needs_no_control_is_slower_than_the_text_says():
+    """Printed: "s is equal to or greater than 15, i.e. b_1 is less than 0.04". There it is 0.0438, and at 14 more."""
+    assert served_faster(15).queue.service.mean == pytest.approx(0.0438, abs=5e-5)
+    assert solve(served_faster(14), "exhaustive").decision == (-1, -1, -1)
+    assert solve(served_faster(13), "exhaustive").decision == (0, 0, 0)
+
+
 @pytest.mark.parametrize("row", [row["s"] for row in rows("table_4")])
 def test_only_one_and_three_robots_are_used_in_table_4(row):
     name = file_of("table_4", row)
@@ -363,10 +390,23 @@ SERVICE_CURVES = {
 
 
 @pytest.mark.parametrize("first", SERVICE_CURVES)
-def test_figure_2_costs_grow_with_the_variance_of_service(first):
+def test_figure_2_has_these_costs_by_threshold(first):
     asked = problem(f"avrachenkov-fig2-{first}")
     assert [cost(asked, (3, 1), threshold) for threshold in range(5)] == pytest.approx(SERVICE_CURVES[first], abs=6e-3)
     assert asked.queue.service.mean == pytest.approx(23 / 35, rel=1e-12)
+
+
+def test_figure_2_costs_grow_with_the_variance_of_service():
+    asked = [problem(f"avrachenkov-fig2-{first}") for first in SERVICE_CURVES]
+    assert (np.diff([one.queue.service.variance for one in asked]) > 0).all()
+    curves = np.array([[cost(one, (3, 1), threshold) for threshold in range(5)] for one in asked])
+    assert (np.diff(curves, axis=0) > 0).all()
+
+
+def test_the_least_alpha_of_figure_2_is_as_printed():
+    """0.9 / 0.657; with it alpha_2 would be infinite."""
+    printed = PAPER["least alpha_1 of figure 2"]
+    assert abs(0.9 / problem("avrachenkov-k5").queue.service.mean - float(printed)) <= unit(printed)
 
 
 def test_variances_of_figure_2_are_as_printed():
@@ -515,6 +555,19 @@ def test_batch_sizes_and_service_of_the_crawler():
 
 
 @pytest.mark.parametrize("repair", REPAIRS)
+def test_intervals_between_batches_have_the_mean_and_variance_of_the_sample(repair):
+    """Printed 212.03 and 51352.38; rounded matrices keep them within 1.5 %."""
+    quiet, *batches = problem(repair).modes[0].arrivals.blocks
+    inverse, moving = np.linalg.inv(-quiet), np.sum(batches, axis=0)
+    # Phases that intervals begin with: stationary for the move from one to the next, pi = pi (-D0)^-1 D.
+    equations = np.vstack([(inverse @ moving).T - np.eye(2), np.ones(2)])
+    start = np.linalg.lstsq(equations, np.array([0.0, 0.0, 1.0]), rcond=None)[0]
+    mean, square = (start @ inverse).sum(), 2 * (start @ inverse @ inverse).sum()
+    assert mean == pytest.approx(float(PAPER["inria"]["mean interval"]), rel=0.015)
+    assert square - mean**2 == pytest.approx(float(PAPER["inria"]["variance of intervals"]), rel=0.015)
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
 def test_the_crawlers_process_has_a_tenth_of_the_correlation_of_its_sample(repair):
     """Lag 1 is 0.622 in the sample; the fitted process has the decay of the sample's correlations, not their level."""
     assert problem(repair).modes[0].arrivals.correlation == pytest.approx(0.059, abs=0.002)
@@ -605,3 +658,36 @@ def test_the_loss_printed_in_section_6_is_that_of_the_mode_with_the_fewest_robot
 def test_the_number_of_policies():
     assert problem("inria-quiet-mended").space.size == 2024
     assert len(list(combinations_with_replacement(range(-1, 21), 3))) == 2024
+
+
+# -- what the documentation shows --------------------------------------------------------------------------------------
+
+
+TABLES = ("table_2", "table_3", "table_4")
+
+
+def documented() -> list[tuple[str, list[str]]]:
+    """Table and cells of every line of Tables 2 to 4 in the documentation."""
+    text = (FOLDER.parents[1] / "docs" / "threshold.md").read_text(encoding="utf-8")
+    bodies = re.findall(r"^\| [Ks] \| best thresholds .*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [
+        (table, [cell.strip() for cell in line.strip("|").split("|")])
+        for table, body in zip(TABLES, bodies, strict=True)
+        for line in body.splitlines()
+    ]
+
+
+DOCUMENTED = documented()
+
+
+def test_the_documentation_shows_every_row_of_tables_2_to_4():
+    keys = [(table, cells_of[0]) for table, cells_of in DOCUMENTED]
+    assert keys == [(table, row["K" if table == "table_2" else "s"]) for table in TABLES for row in rows(table)]
+
+
+@pytest.mark.parametrize(("table", "shown"), DOCUMENTED, ids=[f"{table}-{shown[0]}" for table, shown in DOCUMENTED])
+def test_a_row_of_the_documentation_is_what_is_computed(table, shown):
+    found = answer(file_of(table, shown[0]))
+    costs = [found.objective, *found.extra["single_mode_costs"].values()]
+    assert shown[1] == f"`{list(found.decision)}`"
+    assert shown[2:] == [*(f"{value:.3f}" for value in costs), f"{100 * found.extra['relative_profit']:.2f}"]
