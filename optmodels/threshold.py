@@ -35,6 +35,7 @@ from .placement_layout import refuse_unknown
 from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
 from .threshold_policy_map import policy_map
 from .threshold_simulation import ThresholdExperiment, experiment_of
+from .threshold_sojourn import cheap_sojourn, sojourn_quantiles
 from .threshold_space import Thresholds
 from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
 
@@ -232,7 +233,8 @@ class ThresholdProblem:
         ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of the paper; it
         is ``None`` where it would take another search, see `optmodels.threshold_subsets`. The relative profit is that
         over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
-        threshold policies, see `optmodels.multipliers`.
+        threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within which 50, 95 and 99 % of
+        the pages that are served, that go out of date and that come at all have left; ``None`` in large queues.
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
@@ -248,7 +250,11 @@ class ThresholdProblem:
             "method": found.method,
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
-        } | ({"policy_map": policy_map(self, decision)} if isinstance(decision, Mapping) else self._priced_limits)
+        } | (
+            {"policy_map": policy_map(self, decision)}
+            if isinstance(decision, Mapping)
+            else {"sojourn_quantiles": sojourn_quantiles(cheap_sojourn(self.queue, decision)), **self._priced_limits}
+        )
 
     @cached_property
     def single_mode_costs(self) -> dict[int, float | None]:

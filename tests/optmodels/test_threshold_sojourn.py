@@ -72,3 +72,11 @@ def test_a_queue_where_nothing_comes_has_a_policy_and_no_panel(paper):
     labels = [axes.get_label() for axes in plot_problem(silent, {"decision": [-1]}).axes]
     assert labels == ["policy"]
     assert sojourn_quantiles(cheap_sojourn(silent.queue, (-1,))) == {"served": None, "obsolete": None, "all": None}
+
+
+def test_results_tell_quantiles_and_are_verified_with_them(paper):
+    told = paper.describe((0, 2, 2))["sojourn_quantiles"]
+    assert told == sojourn_quantiles(paper.queue.sojourn((0, 2, 2)))
+    assert told["served"]["0.5"] < told["served"]["0.95"] < told["served"]["0.99"]
+    by_state = {"policy": (0,) * paper.space.policy_lengths[0]}
+    assert "sojourn_quantiles" not in paper.describe(by_state)
