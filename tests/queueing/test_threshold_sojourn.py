@@ -12,7 +12,8 @@ import pytest
 from scipy.linalg import expm
 from scipy.stats import erlang, gamma
 
-from queueing import BMAP, Mode, PhaseType, ThresholdQueue
+from queueing import BMAP, Mode, PhaseType, ThresholdQueue, stationary_distribution
+from queueing.threshold_generator import full_generator
 from queueing.threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
 from queueing.threshold_sojourn_arrivals import SOJOURN_LIMIT
 from queueing.threshold_sojourn_time import poisson_weights
@@ -497,3 +498,78 @@ def test_patience_of_sixty_phases_is_nearly_constant():
     # With one page waiting, one that goes out of date has a patience tilted by exp(-t): service may end first.
     assert obsolete.cdf(0.9) == pytest.approx(gamma(60, scale=1 / 61).cdf(0.9), rel=1e-9)
     assert obsolete.quantile(0.5) == pytest.approx(gamma(60, scale=1 / 61).ppf(0.5), rel=1e-9)
+
+
+# Theorem 4 of the paper, letter by letter
+
+
+def kron_sum(*parts: np.ndarray) -> np.ndarray:
+    total = np.zeros((1, 1))
+    for part in parts:
+        total = np.kron(total, np.eye(len(part))) + np.kron(np.eye(len(total)), part)
+    return total
+
+
+def theorem_4(queue, thresholds, u, first_service):
+    """v(u), P_success v1(u), P_obs v2(u) by (16) to (21); `first_service` is the paper's B_0 with a hat."""
+    service, law = queue.service, queue.patience
+    size, order, capacity = service.order, law.order, queue.capacity
+    modes = queue.mode_by_level(thresholds)
+    stationary = stationary_distribution(full_generator(queue.model, modes).toarray())
+    sizes = [queue.model.level_size(level) for level in range(capacity + 1)]
+    levels = np.split(stationary, np.cumsum(sizes)[:-1])
+    fading, ending = law.exit_rates[:, np.newaxis], service.exit_rates[:, np.newaxis]
+
+    def life(waiting):
+        return kron_sum(service.generator, *[law.generator] * waiting)
+
+    def fall(waiting):
+        begun = np.kron(
+            np.kron(ending @ service.initial[np.newaxis], np.ones((order, 1))), np.eye(order ** (waiting - 1))
+        )
+        gone = sum(
+            np.kron(np.kron(np.eye(order**place), fading), np.eye(order ** (waiting - 1 - place)))
+            for place in range(waiting)
+        )
+        return begun + np.kron(np.eye(size), gone)
+
+    served, obsolete = [np.linalg.solve(u * np.eye(size) - service.generator, ending)], [np.zeros((size, 1))]
+    for i in range(1, capacity):
+        leaving = u * np.eye(size * order**i) - life(i)
+        down = first_service if i == 1 else np.kron(fall(i - 1), np.eye(order))
+        own = np.kron(np.ones((size * order ** (i - 1), 1)), fading)
+        served.append(np.linalg.solve(leaving, down @ served[-1]))
+        obsolete.append(np.linalg.solve(leaving, own + down @ obsolete[-1]))
+    arriving = lost = 0.0
+    totals = np.zeros(2, dtype=complex)
+    for i, row in enumerate(levels):
+        by_phase = row.reshape(queue.model.arrivals[0].phases, -1)
+        for k, block in enumerate(queue.model.arrivals[modes[i]].blocks[1:], start=1):
+            met = block.sum(axis=1) @ by_phase
+            arriving += k * met.sum()
+            lost += max(0, k - capacity + i) * met.sum()
+            for place in range(1, min(k, capacity - i) + 1):
+                begun = [service.initial] if i == 0 else []
+                joined = met
+                for new in begun + [law.initial] * (place - len(begun)):
+                    joined = np.kron(joined, new)
+                totals += [(joined @ served[i + place - 1]).item(), (joined @ obsolete[i + place - 1]).item()]
+    return (totals.sum() + lost) / arriving, totals[0] / arriving, totals[1] / arriving
+
+
+@pytest.mark.parametrize("law", ["erlang", "hyperexponential", "general"])
+@pytest.mark.parametrize("seed", range(4))
+def test_transforms_are_those_of_theorem_4_with_its_first_service_put_right(seed, law, random_queue):
+    """The paper prints B_0 (x) I_R, of the wrong size; a page in service forgets its patience: S_0 beta (x) e_R."""
+    queue, thresholds = random_queue(seed, law, "partial")
+    service, order = queue.service, queue.patience.order
+    begun = np.outer(service.exit_rates, service.initial)
+    times = sojourn_times(queue, thresholds)
+    for u in (0.0, 0.4, 0.2 + 1.5j):
+        every, served, obsolete = theorem_4(queue, thresholds, u, np.kron(begun, np.ones((order, 1))))
+        assert times.all.transform(u) == pytest.approx(every, rel=1e-10)
+        assert times.served.probability * times.served.transform(u) == pytest.approx(served, rel=1e-10)
+        assert times.obsolete.probability * times.obsolete.transform(u) == pytest.approx(obsolete, rel=1e-10)
+    if queue.capacity > 1:
+        with pytest.raises(ValueError, match="mismatch"):
+            theorem_4(queue, thresholds, 0.4, np.kron(begun, np.eye(order)))
