@@ -67,6 +67,9 @@ class ThresholdProblem:
         Price of the measures; ``None``: there is nothing to minimise, decisions can only be evaluated.
     limits
         Limits on measures.
+    tail_mass
+        The room stands for room without bound: under no policy would more of the time be spent where it ends. ``None``:
+        it ends there.
     """
 
     name: str
@@ -74,6 +77,7 @@ class ThresholdProblem:
     use_all_modes: bool = False
     cost: CostFunction | None = None
     limits: Limits = field(default_factory=Limits)
+    tail_mass: float | None = None
 
     kind: ClassVar[str] = "threshold"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
@@ -110,11 +114,13 @@ class ThresholdProblem:
         if not isinstance(use_all_modes, bool):
             raise InstanceError("data.use_all_modes", use_all_modes, "this is true or false.")
         patience = None if data["patience"] is None else read_law(data["patience"], "data.patience")
+        modes = read_modes(data["modes"])
+        capacity, tail_mass = read_capacity(data["capacity"], modes, patience)
         queue = ThresholdQueue(
-            modes=read_modes(data["modes"]),
+            modes=modes,
             service=read_law(data["service"], "data.service"),
             patience=patience,
-            capacity=read_capacity(data["capacity"]),
+            capacity=capacity,
             admission=read_admission(data.get("admission", "partial")),
         )
         try:
@@ -122,12 +128,12 @@ class ThresholdProblem:
         except ValueError as refusal:  # too many states for any method
             raise InstanceError("data.capacity", data["capacity"], str(refusal)) from None
         _refuse_undefined(queue, cost)
-        return cls(name, queue, use_all_modes, cost, limits or Limits())
+        return cls(name, queue, use_all_modes, cost, limits or Limits(), tail_mass)
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
         return {
-            "capacity": self.queue.capacity,
+            "capacity": self.queue.capacity if self.tail_mass is None else None,
             "service": write_law(self.queue.service),
             "patience": None if self.queue.patience is None else write_law(self.queue.patience),
             "modes": write_modes(self.queue.modes),
@@ -235,6 +241,7 @@ class ThresholdProblem:
         over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
         threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within which 50, 95 and 99 % of
         the pages that are served, that go out of date and that come at all have left; ``None`` in large queues.
+        ``truncation`` has the room that a system without bound was evaluated with, and what is cut off by it.
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
@@ -250,6 +257,7 @@ class ThresholdProblem:
             "method": found.method,
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
+            **self._truncation,
         } | (
             {"policy_map": policy_map(self, decision)}
             if isinstance(decision, Mapping)
@@ -285,6 +293,12 @@ class ThresholdProblem:
         from .multipliers import find_multipliers
 
         return find_multipliers(self).to_data()
+
+    @property
+    def _truncation(self) -> dict[str, Any]:
+        if self.tail_mass is None:
+            return {}
+        return {"truncation": {"capacity": self.capacity, "tail_mass": self.tail_mass}}
 
     @property
     def _priced_limits(self) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, thinned_modes
+from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, reduce_order, thinned_modes
 from queueing.matrices import SUM_TOLERANCE
 from queueing.threshold_model import ADMISSIONS
+from queueing.threshold_unbounded import unbounded_room
 
 from .errors import InstanceError, MissingField
 from .placement_data import is_number
@@ -24,6 +25,9 @@ FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_mode
 #: More pages in the system than this are refused: matrices are kept for every level.
 MOST_PAGES = 100_000
 
+#: As many pages stand for a system without bound if patience has several phases: states multiply with each.
+MOST_PHASED_PAGES = 1000
+
 _FORMS = (
     'modes are a list of {"robots": r, "arrivals": [D0, D1, ...]}, or one of {"independent": ..}, {"thinned": ..}, '
     '{"marked": ..}.'
@@ -31,15 +35,29 @@ _FORMS = (
 _ARRIVALS = "arrivals are the matrices [D0, D1, ..., Dm], two at least."
 
 
-def read_capacity(value: Any) -> int:
-    """K, the most pages in the system."""
+def read_capacity(value: Any, modes: Sequence[Mode], patience: PhaseType | None) -> tuple[int, float | None]:
+    """K, the most pages in the system; without bound, room that is as good as that, and what is cut off by it."""
     if value is None:
-        raise InstanceError("data.capacity", value, "systems without bound are not evaluated yet; give a number.")
+        return _without_bound(modes, patience)
     if not is_whole(value) or value < 1:
         raise InstanceError("data.capacity", value, "the capacity is a whole number of pages, 1 or more.")
     if value > MOST_PAGES:
         raise InstanceError("data.capacity", value, f"at most {MOST_PAGES} pages are supported.")
-    return int(value)
+    return int(value), None
+
+
+def _without_bound(modes: Sequence[Mode], patience: PhaseType | None) -> tuple[int, float]:
+    if patience is None:
+        rule = "a system without bound needs patience, or it may fill for ever; give one of them."
+        raise InstanceError("data.capacity", None, rule)
+    room = unbounded_room(modes, patience)
+    if room.capacity > MOST_PAGES or (reduce_order(patience).order > 1 and room.capacity > MOST_PHASED_PAGES):
+        rule = (
+            f"without bound there may be {room.capacity} pages (more for less than {room.tail_mass:.1g} of the time), "
+            "too many to evaluate with this patience; give a number."
+        )
+        raise InstanceError("data.capacity", None, rule)
+    return room.capacity, room.tail_mass
 
 
 def read_admission(value: Any) -> Any:

@@ -18,6 +18,8 @@
     how long pages of such a queue stay: transforms, moments, distribution, quantiles.
 `deterministic_patience`
     measures where pages go out of date after a constant time, as a limit with its error.
+`unbounded_room`, `Truncation`
+    how much room is as good as room for all pages, under every policy.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -33,6 +35,7 @@ from .phasetype_reduction import reduce_order
 from .threshold import ThresholdMeasures, ThresholdQueue
 from .threshold_deterministic import DeterministicPatience, deterministic_patience
 from .threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
+from .threshold_unbounded import Truncation, unbounded_room
 
 __all__ = [
     "BMAP",
@@ -48,6 +51,7 @@ __all__ = [
     "SojournTimes",
     "ThresholdMeasures",
     "ThresholdQueue",
+    "Truncation",
     "capacity_by_distance",
     "deterministic_patience",
     "direct_modes",
@@ -60,4 +64,5 @@ __all__ = [
     "stationary_by_levels",
     "stationary_distribution",
     "thinned_modes",
+    "unbounded_room",
 ]

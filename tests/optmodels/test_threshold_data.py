@@ -131,11 +131,6 @@ REFUSED = [
         "data.capacity is 10000000; at most 100000 pages are supported.",
     ),
     (
-        ["capacity"],
-        None,
-        "data.capacity is null; systems without bound are not evaluated yet; give a number.",
-    ),
-    (
         ["service"],
         [1],
         'data.service is [1]; a phase-type law is {"initial": [..], "generator": [[..]]}.',

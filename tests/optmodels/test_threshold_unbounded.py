@@ -1,0 +1,76 @@
+"""Instances without bound on the number of pages: ``"capacity": null``."""
+
+import json
+
+import pytest
+
+from optmodels.cli import main
+from optmodels.errors import InstanceError
+from optmodels.instance import Instance, load, read
+from optmodels.solving import solve
+from optmodels.testing import check_problem
+from optmodels.threshold import ThresholdProblem
+
+
+@pytest.fixture(scope="module")
+def unbounded(instances) -> ThresholdProblem:
+    """The example of section 7 with room for all pages."""
+    return Instance.from_data(content(instances)).problem()
+
+
+def content(instances, **changes) -> dict:
+    known = read(instances / "threshold" / "avrachenkov-k5.json").to_data()
+    known.pop("best_known")
+    return known | {"name": "unbounded", "data": known["data"] | {"capacity": None} | changes}
+
+
+def test_room_without_bound_gives_what_a_hundred_places_give(unbounded, instances):
+    bounded = load(instances / "threshold" / "avrachenkov-k100.json")
+    assert unbounded.capacity > 100
+    assert unbounded.tail_mass < 1e-12
+    for policy in [(-1, 3, 3), (2, 4, 9), (-1, -1, -1)]:
+        found, near = unbounded.evaluate(policy), bounded.evaluate(policy)
+        assert found.objective == pytest.approx(near.objective, rel=1e-9)
+        assert found.measures["loss"] < 1e-12
+
+
+def test_an_answer_tells_where_the_system_was_cut_off(unbounded):
+    found = solve(unbounded, "local-search", evaluations=1000)
+    assert found.decision == (-1, 3, 3)
+    assert found.extra["truncation"] == {"capacity": unbounded.capacity, "tail_mass": unbounded.tail_mass}
+    assert "truncation" not in load_small().describe((1,))
+
+
+def load_small() -> ThresholdProblem:
+    law = {"initial": [1], "generator": [[-1]]}
+    modes = [{"robots": robots, "arrivals": [[[-robots]], [[robots]]]} for robots in (1, 2)]
+    return ThresholdProblem.from_data({"capacity": 3, "service": law, "patience": law, "modes": modes})
+
+
+def test_a_problem_without_bound_survives_the_way_to_a_file(unbounded, instances):
+    again = json.loads(json.dumps(unbounded.to_data()))
+    assert again["capacity"] is None
+    assert ThresholdProblem.from_data(again, cost=unbounded.cost).queue == unbounded.queue
+    assert Instance.from_problem(unbounded).problem().tail_mass == unbounded.tail_mass
+    check_problem(
+        Instance.from_data(content(instances, **{"patience": {"initial": [1], "generator": [[-5.0]]}})).problem()
+    )
+
+
+def test_without_patience_a_system_may_fill_for_ever(instances):
+    with pytest.raises(InstanceError, match=r"data\.capacity is null; a system without bound needs patience"):
+        Instance.from_data(content(instances, patience=None)).problem()
+
+
+def test_too_many_pages_are_refused_with_their_number(instances):
+    slow = {"initial": [0.9, 0.1], "generator": [[-0.5, 0], [0, -0.03]]}
+    with pytest.raises(InstanceError, match=r"there may be \d+ pages .* too many to evaluate with this patience"):
+        Instance.from_data(content(instances, patience=slow)).problem()
+
+
+def test_the_command_line_takes_it(instances, tmp_path, capsys):
+    file = tmp_path / "unbounded.json"
+    file.write_text(json.dumps(content(instances)))
+    assert main(["evaluate", str(file), "--at=-1,3,3"]) == 0
+    assert "objective 57.2321, feasible" in capsys.readouterr().out
+    assert main(["check", str(file)]) == 0
