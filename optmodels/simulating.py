@@ -28,6 +28,10 @@ from .solving import ProblemLike, as_problem, check_seed, has_objective
 #: Replications unless said, and the most that are kept.
 REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
 
+#: Seconds after which a run ends that was given no limit, nor a time of its replications: the usual time of a queue
+#: whose rates lie far apart may be too long. One more for each replication that is asked for.
+PATIENCE = 60.0
+
 #: Numbers that are kept of all replications together: what a replication has seen may be long.
 MOST_NUMBERS = 20_000_000
 
@@ -96,7 +100,8 @@ def simulate(
     replications
         How many; 30 unless said, or as many as `seconds` allow.
     seconds
-        When to stop, after the replication under way; compilation and the exact evaluation are not counted.
+        When to stop; the replication under way is lost. Compilation and the exact evaluation are not counted. With
+        neither this nor `time`: a minute, and a second for each replication.
     time
         Units of the problem's time that each replication observes, after a warm-up of a tenth of it; chosen by a pilot
         run unless said.
@@ -127,6 +132,8 @@ def simulate(
     experiment = asked.experiment(checked)
     exact = asked.evaluate(checked)
     span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
+    if seconds is None and time is None:
+        seconds = PATIENCE + most
     run = _run(experiment, span, seed, most, seconds, progress)
     if len(run.done) < 2:
         nothing = Estimate(None, None, 0)
@@ -135,7 +142,7 @@ def simulate(
         observations = np.array([one.observation for one in run.done])
         lines = _lines(experiment, exact.measures, observations, span)
         if has_objective(asked) and getattr(asked, "linear_cost", False):
-            lines.append(_objective(asked, experiment, exact.objective, observations))
+            lines.append(_objective(asked, experiment, exact.measures, lines, observations))
     deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
     largest = max(deviations, default=None)
     limit = joint_limit(len(deviations), len(run.done) - 1, WRONG_BY_CHANCE) if deviations else None
@@ -186,7 +193,7 @@ def _run(
     """Replications until there are enough, the time is up, or somebody ends it."""
     done: list[Any] = []
     stopped_by = "complete"
-    next(experiment.replications(span * 1e-9, seed))  # compiles, before the clock starts
+    next(experiment.replications(span, seed))  # compiles, before the clock starts
     began = clock.perf_counter()
     try:
         interrupting.check()
@@ -244,13 +251,29 @@ def _line(name: str, exact: float | None, estimate: Estimate, counted: NDArray[n
     return Line(name, exact, estimate, Estimate(estimate.value, error, estimate.degrees).deviation(exact))
 
 
-def _objective(problem: Any, experiment: Experiment, exact: float, observations: NDArray[np.float64]) -> Line:
-    def price(means: Vector) -> float | None:
-        judged = problem.judge(experiment.measures(means))
+def _objective(
+    problem: Any,
+    experiment: Experiment,
+    exact: Mapping[str, float | None],
+    lines: Sequence[Line],
+    observations: NDArray[np.float64],
+) -> Line:
+    def price(measures: Mapping[str, float | None]) -> float | None:
+        judged = problem.judge(measures)
         undefined = any("undefined" in name for name in judged.violations)
         return None if undefined else float(judged.objective)
 
-    return _line("objective", exact, jackknife(price, observations), None)
+    estimate = jackknife(lambda means: price(experiment.measures(means)), observations)
+    line = _line("objective", price(exact), estimate, None)
+    rare = {
+        line.name: line.estimate.value or 0.0 for line in lines if line.deviation is None and line.exact is not None
+    }
+    if line.deviation is None or line.exact is None or not rare:
+        return line
+    seen = price({**exact, **rare})
+    if seen is not None and abs(seen - line.exact) <= 0.1 * (estimate.error or 0.0):
+        return line
+    return Line("objective", line.exact, estimate, None, "rests on what is too rare to compare")
 
 
 def _check_replications(replications: int | None, seconds: float | None) -> int:

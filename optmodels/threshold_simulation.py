@@ -41,12 +41,16 @@ class ThresholdExperiment:
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
         count = 0
-        for one in replicate(self.queue, time=time, seed=seed, samples=SAMPLES):
-            if one is not None:
+        try:
+            for one in replicate(self.queue, time=time, seed=seed, samples=SAMPLES):
+                if one is None:
+                    yield None
+                    continue
                 count += 1
-                if count > SAMPLED:
-                    one = replace(one, served=one.served[:0].copy(), obsolete=one.obsolete[:0].copy())
-            yield one
+                nothing = np.zeros(0)
+                yield one if count <= SAMPLED else replace(one, served=nothing, obsolete=nothing)
+        except ValueError as refusal:
+            raise RequestError(f"this queue cannot be simulated: {refusal}") from None
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -62,7 +66,9 @@ class ThresholdExperiment:
             "obsolescence": (obsolete, arrived),
             "obsolescence_rate": (obsolete, 1.0),
             "obsolete_time": (obsolete, 0.0),
+            "success": (served, arrived),
             "response_time": (served, 0.0),
+            "sojourn_time": (served, 0.0),
             "starvation": (starved, arrived),
         }
 

@@ -56,6 +56,9 @@ __all__ = [
 #: Events between two moments at which a caller can look at its watch.
 STEP = 200_000
 
+#: Of the time of a replication, the least share that a clock still tells with four digits.
+_RESOLUTION = 1e-12
+
 _LONGEST = 1e300
 
 
@@ -131,6 +134,12 @@ def replicate(
 ) -> Iterator[Seen | None]:
     """What one replication after another has seen, without end; None in between, every `step` events."""
     index = 0
+    if not queue.shortest > _RESOLUTION * time:
+        raise ValueError(
+            f"time must be at most {1 / _RESOLUTION:g} times the shortest mean time of the queue, "
+            f"{queue.shortest:.3g}, as a clock has so many digits, but it is {time:.3g}; "
+            "bring the rates nearer to one another, or ask for less time."
+        )
     while True:
         one = Replication(queue, seed, index, time, time / 10 if warm_up is None else warm_up, samples)
         while not one.advance(step):

@@ -79,7 +79,8 @@ def column_means(observations: Matrix) -> list[Estimate]:
     means = observations.mean(axis=0).tolist()
     if count < 2:
         return [Estimate(value, None, 0) for value in means]
-    errors = (observations.std(axis=0, ddof=1) / math.sqrt(count)).tolist()
+    spread = observations - observations.mean(axis=0)
+    errors = [_length(column) / math.sqrt(count * (count - 1)) for column in spread.T]
     return [Estimate(value, error, count - 1) for value, error in zip(means, errors, strict=True)]
 
 
@@ -89,7 +90,12 @@ def _estimate(value: float | None, without: Sequence[float | None]) -> Estimate:
     if value is None or len(known) < count:
         return Estimate(value, None, count - 1)
     spread = np.array(known) - np.mean(known)
-    return Estimate(value, float(np.sqrt((count - 1) / count * (spread @ spread))), count - 1)
+    return Estimate(value, math.sqrt((count - 1) / count) * _length(spread), count - 1)
+
+
+def _length(vector: Vector) -> float:
+    """Root of the sum of squares, which a double may not hold."""
+    return math.hypot(*vector.tolist())
 
 
 def student_quantile(probability: float, degrees: int) -> float:

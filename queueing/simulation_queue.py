@@ -94,6 +94,13 @@ class SimulatedQueue:
         return self.capacity if self.admission != "complete" else self.capacity - 1 + max(1, largest)
 
     @cached_property
+    def shortest(self) -> float:
+        """The shortest of the mean times of service, of patience, and to the next move of the arrivals."""
+        means = [_mean(self.service), _mean(self.patience)]
+        fastest = float(self.rules.rates.max())
+        return min(means + ([1 / fastest] if fastest > 0 else []))
+
+    @cached_property
     def robots_by_level(self) -> Vector:
         """Number of active robots with 0, 1, ... pages."""
         numbers = range(1, len(self.arrivals) + 1) if self.robots is None else self.robots
@@ -166,6 +173,15 @@ def _law(name: str, given: PhaseLaw | float | None) -> Law:
     shares = _shares(sums, rates)
     _refuse_endless(name, initial, np.diff(shares, axis=1, prepend=0.0)[:, :-1])
     return Law(PHASES, 0.0, initial.cumsum()[None, :], rates, shares)
+
+
+def _mean(given: PhaseLaw | float | None) -> float:
+    if given is None:
+        return math.inf
+    if isinstance(given, int | float):
+        return float(given)
+    initial, generator = (np.asarray(part, dtype=np.float64) for part in (given.initial, given.generator))
+    return float(initial @ np.linalg.solve(-generator, np.ones(len(initial))))
 
 
 def _shares(sums: Matrix, rates: Vector) -> Matrix:

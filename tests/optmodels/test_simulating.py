@@ -276,6 +276,52 @@ def test_a_law_that_changes_its_phase_for_ever_is_refused(k5, tmp_path):
         simulate(file, (-1, 2, 2))
 
 
+def test_rates_too_far_apart_for_a_clock_are_refused(k5, tmp_path):
+    data = json.loads(k5.read_text())
+    data["data"]["service"] = {"initial": [1], "generator": [[-1e30]]}
+    file = tmp_path / "stiff.json"
+    file.write_text(json.dumps(data))
+    with pytest.raises(RequestError, match=r"cannot be simulated: time must be at most 1e\+12 times"):
+        simulate(file, (-1, 2, 2))
+
+
+def test_times_that_nobody_lives_to_see_are_not_judged(tmp_path):
+    """One page in 1e30 is served, and takes 1e30: it makes half of the mean time, and is never seen."""
+    data = {
+        "format": 1,
+        "kind": "threshold",
+        "name": "slow",
+        "data": {
+            "capacity": 3,
+            "service": {"initial": [1], "generator": [[-1e-30]]},
+            "patience": {"initial": [1], "generator": [[-0.5]]},
+            "modes": [{"robots": 1, "arrivals": [[[-1]], [[1]]]}],
+        },
+        "cost": {"name": "weighted-sum", "weights": {"sojourn_time": 1, "loss_rate": 1}},
+    }
+    file = tmp_path / "slow.json"
+    file.write_text(json.dumps(data))
+    found = simulate(file, (), replications=5)
+    assert found.agree
+    rare = {name for name, line in lines(found).items() if line.remark == "too rare to compare"}
+    assert rare == {"success", "starvation", "response_time", "sojourn_time"}
+    assert lines(found)["objective"].remark == "rests on what is too rare to compare"
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_the_unit_of_time_does_not_matter(k5, tmp_path, factor):
+    data = json.loads(k5.read_text())
+    for law in ("service", "patience"):
+        data["data"][law]["scale"] = factor
+    for mode in data["data"]["modes"]:
+        mode["arrivals"] = [[[rate * factor for rate in row] for row in block] for block in mode["arrivals"]]
+    file = tmp_path / "units.json"
+    file.write_text(json.dumps(data))
+    found, usual = (simulate(path, (-1, 2, 2), replications=5, seed=2) for path in (file, k5))
+    assert lines(found)["loss"].estimate.value == pytest.approx(lines(usual)["loss"].estimate.value, rel=1e-9)
+    assert lines(found)["response_time"].deviation == pytest.approx(lines(usual)["response_time"].deviation, rel=1e-6)
+
+
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
