@@ -24,19 +24,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import LinearOperator, bicgstab, gmres, splu
+from scipy.sparse.linalg import splu
 
 Vector = NDArray[np.float64]
+#: Relative values: the bound is a difference of large numbers where states are far away, so digits are kept to spare.
+Values = NDArray[np.longdouble]
 Actions = NDArray[np.int64]
 
 #: Operations above which a factorisation gives way to an iteration: states times the square of the bandwidth.
-LARGEST_FACTORISATION = 2e9
+LARGEST_FACTORISATION = 3e8
 
 #: An action replaces another if it is better by this much of the numbers that are compared.
-IMPROVEMENT = 1e-13
+IMPROVEMENT = 1e-15
 
-#: Residual at which iterations end, relative.
-TOLERANCE = 1e-14
+#: Most times that a solution is corrected by what is left of its equation, and what may be left of it, relative.
+REFINEMENTS, PRECISION = 6, 1e-16
+
+#: Part of the right side at which an iteration ends, and most of its steps; corrections do the rest.
+TOLERANCE, STEPS = 1e-8, 2000
+
+#: Where iterations leave more than this, states up to this many are factorised after all.
+UNSOLVED, LAST_RESORT = 1e-9, 20_000
 
 #: Called before each policy is evaluated, with the best so far if there is one; what it raises ends the iteration.
 Watch = Callable[["EvaluatedPolicy | None"], None]
@@ -97,11 +105,17 @@ class DecisionProcess:
         """By column and state, costs under one action for each state."""
         return np.asarray(self.costs[:, policy, np.arange(self.states)])
 
-    def prospects(self, weights: ArrayLike, bias: Vector) -> NDArray[np.float64]:
+    def prospects(self, weights: ArrayLike, bias: Values) -> Values:
         """Costs and change of relative values, c + Q h, by action and state; infinite if not allowed."""
-        found = np.tensordot(np.asarray(weights, dtype=np.float64), self.costs, axes=1)
-        found = found + (self.rates @ bias).reshape(self.actions, self.states)
-        return found if self.allowed is None else np.where(self.allowed, found, np.inf)
+        found = self.weighted(weights) + (self.rates @ bias).reshape(self.actions, self.states)
+        return found if self.allowed is None else np.where(self.allowed, found, np.longdouble(np.inf))
+
+    def weighted(self, weights: ArrayLike) -> Values:
+        """Weighted sum of the columns of costs, by action and state."""
+        total = np.zeros(self.costs.shape[1:], dtype=np.longdouble)
+        for weight, column in zip(np.asarray(weights, dtype=np.float64), self.costs, strict=True):
+            total += np.longdouble(weight) * column
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +142,7 @@ class EvaluatedPolicy:
     distribution: Vector
     gains: Vector
     gain: float
-    bias: Vector
+    bias: Values
     bound: float
 
 
@@ -200,10 +214,11 @@ def evaluate_policy(
         policy = _led_to_the_cheapest(process, share, policy, closed)
         generator = process.generator(policy)
     columns = process.costs_of(policy)
+    cost = process.weighted(share)[policy, np.arange(process.states)]
     if process.states * float(process.bandwidth) ** 2 <= LARGEST_FACTORISATION:
-        distribution, bias = _by_factors(generator, share @ columns)
+        distribution, bias = _by_factors(generator, cost)
     else:
-        distribution, bias = _by_iteration(generator, share @ columns, near)
+        distribution, bias = _by_iteration(generator, cost, near)
     gains = columns @ distribution
     prospects = process.prospects(share, bias)
     return EvaluatedPolicy(
@@ -257,15 +272,15 @@ def _improved(process: DecisionProcess, share: Vector, found: EvaluatedPolicy) -
     return np.where(prospects[best, states] < present - IMPROVEMENT * scale, best, found.policy)
 
 
-def _rounding(process: DecisionProcess, share: Vector, bias: Vector) -> NDArray[np.float64]:
+def _rounding(process: DecisionProcess, share: Vector, bias: Values) -> Values:
     """By action and state, how far c + Q h may be off as it was computed."""
-    terms = np.diff(process.rates.indptr).max(initial=0) + process.costs.shape[0] + 2
+    terms = int(np.diff(process.rates.indptr).max(initial=0)) + process.costs.shape[0] + 2
     size = np.tensordot(np.abs(share), np.abs(process.costs), axes=1)
     size = size + (abs(process.rates) @ np.abs(bias)).reshape(process.actions, process.states)
-    return np.asarray(float(terms) * float(np.finfo(np.float64).eps) * size)
+    return np.asarray(terms * np.finfo(np.longdouble).eps * size)
 
 
-def _by_factors(generator: csr_array, cost: Vector) -> tuple[Vector, Vector]:
+def _by_factors(generator: csr_array, cost: Values) -> tuple[Vector, Values]:
     """Distribution and relative values by one factorisation of -Q bordered by the gain and by h(reference) = 0."""
     states = len(cost)
     moves = coo_array(generator)
@@ -274,61 +289,137 @@ def _by_factors(generator: csr_array, cost: Vector) -> tuple[Vector, Vector]:
     columns = np.concatenate([moves.col, np.full(states, states), [0]])
     values = np.concatenate([-moves.data, np.ones(states), [1.0]])
     factors: Any = splu(csc_array((values, (rows, columns)), shape=(states + 1, states + 1)))
-    distribution = factors.solve(np.append(np.zeros(states), 1.0), trans="T")[:states]
-    distribution = np.maximum(distribution, 0.0)
-    distribution = distribution / distribution.sum()
-    bias, gain = np.zeros(states), 0.0
-    for _ in range(3):  # what is left is solved again: the values are known to all digits
-        left = cost - gain + generator @ bias
-        step = factors.solve(np.append(left, 0.0))
-        bias, gain = bias + step[:states], gain + step[states]
-    return np.asarray(distribution), np.asarray(bias - distribution @ bias)
+    distribution = _scaled(factors.solve(np.append(np.zeros(states), 1.0), trans="T")[:states])
+
+    def solved(right: Vector) -> tuple[Vector, float]:
+        found = factors.solve(np.append(right, 0.0))
+        return found[:states], float(found[states])
+
+    bias, _ = _refined(generator, cost, distribution, np.zeros(states, np.longdouble), solved)
+    return distribution, bias
 
 
-def _by_iteration(generator: csr_array, cost: Vector, near: EvaluatedPolicy | None) -> tuple[Vector, Vector]:
+def _by_iteration(generator: csr_array, cost: Values, near: EvaluatedPolicy | None) -> tuple[Vector, Values]:
     r"""The same by Krylov's way: :math:`(e w^T - Q) h = c` and its transpose :math:`p (e w^T - Q) = w`."""
     states = len(cost)
     leaving = np.maximum(-generator.diagonal(), np.finfo(np.float64).tiny)
     weights = np.full(states, float(leaving.mean()) / states)
     turned = csr_array(generator.T)
-    forward = LinearOperator(
-        generator.shape, matvec=lambda h: np.full(states, weights @ h) - generator @ h, dtype=np.float64
-    )
-    backward = LinearOperator(generator.shape, matvec=lambda p: weights * p.sum() - turned @ p, dtype=np.float64)
-    first = np.full(states, 1.0 / states) if near is None else near.distribution
-    distribution = np.maximum(_krylov(backward, weights, first, leaving), 0.0)
-    distribution = distribution / distribution.sum()
-    # Of relative values only differences count: the gain is taken out of the costs, so that h stays small.
-    about = np.zeros(states) if near is None else near.bias
-    bias = _krylov(forward, cost - distribution @ cost, about, leaving)
-    return np.asarray(distribution), np.asarray(bias - distribution @ bias)
 
+    def forward(h: Vector) -> Vector:
+        return np.asarray((weights * h).sum() - generator @ h)
 
-def _krylov(matrix: LinearOperator, right: Vector, start: Vector, leaving: Vector) -> Vector:
-    scaling = LinearOperator(matrix.shape, matvec=lambda x: x / leaving, dtype=np.float64)
-    best, least = start, float(np.linalg.norm(right - matrix @ start))
-    goal = TOLERANCE * float(np.linalg.norm(right))
-    for attempt in range(4):
-        if least <= goal:
+    def backward(p: Vector) -> Vector:
+        return np.asarray(weights * p.sum() - turned @ p)
+
+    distribution = np.full(states, 1.0 / states) if near is None else near.distribution
+    left = weights - backward(distribution)
+    for _ in range(REFINEMENTS):
+        better = distribution + _krylov(backward, left, leaving)
+        after = weights - backward(better)
+        if _size(after) >= 0.5 * _size(left):
             break
-        if attempt < 3:
-            found, _ = bicgstab(matrix, right, x0=best, rtol=TOLERANCE, atol=0.0, M=scaling, maxiter=1000)
-        else:
-            found, _ = gmres(matrix, right, x0=best, rtol=TOLERANCE, atol=0.0, M=scaling, maxiter=20, restart=60)
-        left = float(np.linalg.norm(right - matrix @ found))
-        if left < least:
-            best, least = found, left
-    return np.asarray(best)
+        distribution, left = better, after
+    unsolved = float(np.abs(left).sum() / weights.sum())
+    distribution = _scaled(distribution)
+
+    def solved(right: Vector) -> tuple[Vector, float]:
+        found = _krylov(forward, right, leaving)
+        return found, float((weights * found).sum())
+
+    start = np.zeros(states, np.longdouble) if near is None else near.bias
+    bias, rest = _refined(generator, cost, distribution, start, solved)
+    if max(unsolved, rest) > UNSOLVED and states <= LAST_RESORT:
+        return _by_factors(generator, cost)
+    return distribution, bias
+
+
+def _scaled(distribution: Vector) -> Vector:
+    positive = np.maximum(distribution, 0.0)
+    return np.asarray(positive / positive.sum())
+
+
+def _refined(
+    generator: csr_array,
+    cost: Values,
+    distribution: Vector,
+    start: Values,
+    solved: Callable[[Vector], tuple[Vector, float]],
+) -> tuple[Values, float]:
+    """Relative values from a solver of -Q h + g e = right, which is given again what it leaves; and what is left."""
+    bias, gain = start, np.longdouble(distribution @ cost)
+    left = cost - gain + generator @ bias
+    goal = PRECISION * float(np.abs(cost).max())
+    for _ in range(REFINEMENTS):
+        step, change = solved(left.astype(np.float64))
+        better, moved = bias + step, gain + change
+        after = cost - moved + generator @ better
+        if not np.abs(after).max() < np.abs(left).max():
+            break
+        bias, gain, left = better, moved, after
+        if np.abs(left).max() <= goal:
+            break
+    rest = float(np.abs(left).max()) / max(float(np.abs(cost).max()), 1e-300)
+    return np.asarray(bias - distribution @ bias), rest
+
+
+def _krylov(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector) -> Vector:
+    """About the solution of a regular system by BiCGSTAB, preconditioned by the diagonal; begun anew where it breaks.
+
+    Sums are numpy's own: those of BLAS wait for threads, and with them a busy machine takes a hundred times as long.
+    """
+    solution, left = np.zeros_like(right), right.copy()
+    best, least = solution, _size(left)
+    goal = TOLERANCE * least
+    shadow, rho, alpha, omega = left, 1.0, 1.0, 1.0
+    direction, image = np.zeros_like(right), np.zeros_like(right)
+    for _ in range(STEPS):
+        new = _dot(shadow, left)
+        if rho == 0.0 or omega == 0.0 or not abs(new) > 1e-14 * _size(shadow) * _size(left):
+            left = right - apply(solution)
+            shadow, rho, alpha, omega = left / leaving, 1.0, 1.0, 1.0
+            direction, image = np.zeros_like(right), np.zeros_like(right)
+            new = _dot(shadow, left)
+        direction = left + (new / rho) * (alpha / omega) * (direction - omega * image)
+        rho = new
+        ahead = direction / leaving
+        image = apply(ahead)
+        along = _dot(shadow, image)
+        alpha = rho / along if along != 0.0 else 0.0
+        half = left - alpha * image
+        second = half / leaving
+        moved = apply(second)
+        square = _dot(moved, moved)
+        omega = _dot(moved, half) / square if square > 0.0 else 0.0
+        solution = solution + alpha * ahead + omega * second
+        left = half - omega * moved
+        size = _size(left)
+        if not np.isfinite(size):
+            return best
+        if size < least:
+            best, least = solution, size
+        if least <= goal:
+            return best
+    return best
+
+
+def _dot(first: Vector, second: Vector) -> float:
+    return float((first * second).sum())
+
+
+def _size(vector: Vector) -> float:
+    return float(np.sqrt((vector * vector).sum()))
 
 
 def _led_to_the_cheapest(process: DecisionProcess, share: Vector, policy: Actions, closed: list[Actions]) -> Actions:
     """The policy with states outside the cheapest closed set led into it by whatever actions lead there."""
-    cost = share @ process.costs_of(policy)
+    cost = process.weighted(share)[policy, np.arange(process.states)]
     generator = process.generator(policy)
     gains = []
     for states in closed:
         part = csr_array(generator[states][:, states])
-        gains.append(float(_by_factors(part, cost[states])[0] @ cost[states]) if len(states) > 1 else cost[states[0]])
+        inside = _by_factors(part, cost[states])[0] if len(states) > 1 else np.ones(1)
+        gains.append(float(inside @ cost[states]))
     target = closed[int(np.argmin(gains))]
     result = policy.copy()
     reached = np.zeros(process.states, dtype=bool)

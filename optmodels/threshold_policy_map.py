@@ -44,4 +44,4 @@ def modes_and_chances(
     """The mode of each state, and how likely the state is."""
     chain = problem.policies()
     modes = checked_policy(chain, decision["policy"])
-    return modes, stationary_of_policy(chain, modes)[0]
+    return modes, stationary_of_policy(chain, modes)

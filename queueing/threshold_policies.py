@@ -28,12 +28,14 @@ from .threshold import ThresholdMeasures, ThresholdQueue
 from .threshold_elimination import ELIMINATION
 from .threshold_elimination import _outcomes as outcomes_by_elimination
 from .threshold_elimination import _rates as rates_of
-from .threshold_generator import _outcomes as outcomes_by_generator
 from .threshold_model import Flows, ThresholdModel, direct_error
-from .threshold_policies_stationary import eliminated, stationary_of_states
+from .threshold_policies_stationary import Iterates, eliminated, outcomes_by_ahead, stationary_of_states
 
 #: Most states of a policy that looks at phases of patience.
-POLICY_LIMIT = 10_000
+POLICY_LIMIT = 100_000
+
+#: Factor between the error that two iterates let expect and the one that is told.
+SAFETY = 5.0
 
 Modes = NDArray[np.int64]
 
@@ -88,11 +90,12 @@ def pair_count(model: ThresholdModel) -> int:
 def state_order(model: ThresholdModel) -> StateOrder:
     """All states of a model, level by level."""
     phases, order = model.arrivals[0].phases, model.service.order
-    sizes = [model.level_size(level) for level in range(model.top + 1)]
-    offsets = np.concatenate([[0], np.cumsum(np.array(sizes, dtype=np.int64))])
+    letters = model.patience_order if model.top > 1 else 1
+    sizes = np.array([phases, *(phases * order * letters**waiting for waiting in range(model.top))], dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
     level = np.repeat(np.arange(model.top + 1), sizes)
     within = np.arange(offsets[-1]) - offsets[level]
-    block = np.array(sizes)[level] // phases  # states of one arrival phase
+    block = sizes[level] // phases  # states of one arrival phase
     arrival = within // block
     service = np.where(level > 0, (within % block) // np.maximum(block // order, 1), -1)
     pair = np.where(level > 0, phases + ((level - 1) * phases + arrival) * order + service, arrival)
@@ -184,8 +187,12 @@ def policy_measures(
     """
     known = chain or policy_chain(queue.model)
     modes = checked_policy(known, policy)
-    probabilities, method = stationary_of_policy(known, modes)
+    found, method = iterates_of_policy(known, modes)
+    probabilities = found.fine
     flows = flows_of_policy(known, modes, probabilities)
+    if method == "krylov":
+        coarse = flows_of_policy(known, modes, found.coarse)
+        flows = replace(flows, error_estimate=flows.error_estimate + _moved(flows, coarse, found.shrinking))
     by_mode = np.bincount(modes, weights=probabilities, minlength=known.modes)
     robots = np.array([mode.robots for mode in queue.modes], dtype=np.float64)
     everywhere = np.zeros(known.model.top + 1, dtype=np.int64)
@@ -196,8 +203,21 @@ def policy_measures(
     )
 
 
-def stationary_of_policy(chain: PolicyChain, modes: Modes) -> tuple[Vector, str]:
-    """Probability of each state under a policy, and the method that found it."""
+def _moved(fine: Flows, coarse: Flows, shrinking: float) -> float:
+    """Relative error left in flows that moved from `coarse` to `fine` while the residual shrank by so much."""
+    names = ("arriving", "lost", "obsolete", "served", "served_time", "obsolete_time")
+    pairs = [(getattr(fine, name), getattr(coarse, name)) for name in names]
+    moves = [abs(float(old) / float(new) - 1.0) for new, old in pairs if new > 0]
+    return SAFETY * min(1.0, shrinking) * max([*moves, float(np.abs(fine.levels - coarse.levels).sum())])
+
+
+def stationary_of_policy(chain: PolicyChain, modes: Modes) -> Vector:
+    """Probability of each state under a policy."""
+    return iterates_of_policy(chain, modes)[0].fine
+
+
+def iterates_of_policy(chain: PolicyChain, modes: Modes) -> tuple[Iterates, str]:
+    """The same with something to judge it by, and the method that found it."""
     generator = chain.generator(modes)
     closed = closed_classes(generator)
     if len(closed) > 1:
@@ -207,8 +227,9 @@ def stationary_of_policy(chain: PolicyChain, modes: Modes) -> tuple[Vector, str]
             f"state {second}, whichever it meets first; let it lead from one to the other."
         )
     if ELIMINATION.refusal(chain.model) is None:
-        return eliminated(rates_of(chain.model), modes), "elimination"
-    return stationary_of_states(generator, closed[0])
+        found = eliminated(rates_of(chain.model), modes)
+        return Iterates(found, found, 0.0), "elimination"
+    return stationary_of_states(generator, closed[0], chain.order.level)
 
 
 def flows_of_policy(chain: PolicyChain, modes: Modes, probabilities: Vector) -> Flows:
@@ -286,9 +307,8 @@ def _life_moves(
     order, letters, top = len(start), len(fading), len(offsets) - 2
     count = 0
     for level in range(1, top + 1):
-        waiting = level - 1
-        each = order + waiting * letters + 1 + (order if waiting > 0 else 0) + waiting
-        count += (offsets[level + 1] - offsets[level]) * each
+        places = min(level - 1, (level - 1) * (letters - 1) + 1)  # where letters do not differ, pages are a number
+        count += (offsets[level + 1] - offsets[level]) * (2 * order + places * letters + 1)
     rows, columns = np.zeros(count, np.int64), np.zeros(count, np.int64)
     rates = np.zeros(count)
     entry = 0
@@ -299,38 +319,45 @@ def _life_moves(
             for phase in range(order):
                 for word in range(words):
                     state = offsets[level] + (nu * order + phase) * words + word
+                    below = offsets[level - 1] + (nu * order + phase) * (words // letters)
+                    staying = service[phase, phase]
                     for other in range(order):
-                        if service[phase, other] != 0.0:
+                        if other != phase and service[phase, other] != 0.0:
                             rows[entry], columns[entry] = state, state + (other - phase) * words
                             rates[entry] = service[phase, other]
                             entry += 1
-                    stride = words
-                    for _ in range(waiting):  # from the oldest page on
+                    stride, alike = words, 0
+                    for place in range(waiting):  # from the oldest page on
                         stride //= letters
                         letter = (word // stride) % letters
+                        staying += change[letter, letter]
                         for other in range(letters):
-                            if change[letter, other] != 0.0:
+                            if other != letter and change[letter, other] != 0.0:
                                 rows[entry], columns[entry] = state, state + (other - letter) * stride
                                 rates[entry] = change[letter, other]
                                 entry += 1
-                        if fading[letter] != 0.0:
-                            shorter = (word // (stride * letters)) * stride + word % stride
+                        alike += 1
+                        # Of neighbours in the same phase it does not matter which one goes.
+                        last = place + 1 == waiting or (word // (stride // letters)) % letters != letter
+                        if last and fading[letter] != 0.0:
                             rows[entry] = state
-                            columns[entry] = offsets[level - 1] + (nu * order + phase) * (words // letters) + shorter
-                            rates[entry] = fading[letter]
+                            columns[entry] = below + (word // (stride * letters)) * stride + word % stride
+                            rates[entry] = alike * fading[letter]
                             entry += 1
+                        if last:
+                            alike = 0
+                    rows[entry], columns[entry], rates[entry] = state, state, staying
+                    entry += 1
                     if waiting == 0:
                         if ending[phase] != 0.0:
                             rows[entry], columns[entry], rates[entry] = state, offsets[0] + nu, ending[phase]
                             entry += 1
                         continue
-                    shorter = word % (words // letters)
                     for other in range(order):
-                        rate = ending[phase] * start[other]
-                        if rate != 0.0:
+                        if ending[phase] * start[other] != 0.0:
                             rows[entry] = state
-                            columns[entry] = offsets[level - 1] + (nu * order + other) * (words // letters) + shorter
-                            rates[entry] = rate
+                            columns[entry] = below + (other - phase) * (words // letters) + word % (words // letters)
+                            rates[entry] = ending[phase] * start[other]
                             entry += 1
     return rows[:entry], columns[:entry], rates[:entry]
 
@@ -404,9 +431,12 @@ def _yields(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
     result[0] = np.einsum("k,akn->an", sizes, coming)[:, order.arrival]
     lost = sizes - entering
     result[1] = np.einsum("lk,akn->aln", lost, coming)[:, order.level, order.arrival]
-    result[2] = _fading_by_state(model)
+    result[2] = _fading_by_state(model, order)
     result[3] = np.where(order.level > 0, model.service.exit_rates[order.service], 0.0)
-    outcomes = _outcomes_by_ahead(model)
+    if ELIMINATION.refusal(model) is None:
+        _add_outcomes_of_numbers(model, order, coming, entering, result)
+        return result
+    outcomes = outcomes_by_ahead(model)
     for level in range(model.top + 1):
         first, last = int(order.offsets[level]), int(order.offsets[level + 1])
         for batch in range(1, coming.shape[1]):
@@ -417,9 +447,35 @@ def _yields(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
     return result
 
 
+def _add_outcomes_of_numbers(
+    model: ThresholdModel, order: StateOrder, coming: NDArray[np.float64], entering: Modes, result: NDArray[np.float64]
+) -> None:
+    """What pages that enter will see, where those that wait are only a number: all levels at once."""
+    outcomes = outcomes_by_elimination(rates_of(model))  # by outcome, pages ahead, phase of service
+    first = outcomes @ model.service.initial  # in a batch that meets nobody: the service ahead is about to begin
+    phases, levels = model.arrivals[0].phases, np.arange(model.top + 1)
+    busy = order.level > 0
+    for batch in range(1, coming.shape[1]):
+        told = np.zeros((4, model.top + 1, model.service.order))
+        empty = np.zeros(4)
+        for position in range(1, int(entering[:, batch].max()) + 1):
+            here = levels[entering[:, batch] >= position]
+            told[:, here] += outcomes[:, here + position - 1]
+            if entering[0, batch] >= position:
+                empty += first[:, position - 1]
+        result[4:, :, :phases] += empty[:, np.newaxis, np.newaxis] * coming[:, batch]
+        result[4:, :, busy] += (
+            coming[:, batch][:, order.arrival[busy]] * told[:, np.newaxis, order.level[busy], order.service[busy]]
+        )
+
+
 def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int) -> list[Vector]:
-    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter."""
-    gamma = _patience(model)[0]
+    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter.
+
+    `outcomes` has, by pages ahead, a row for each outcome and a column for each (service phase, patience phases of
+    those that wait and of the page itself).
+    """
+    gamma = model.patience_rates[0]
     size = 1 if level == 0 else model.level_size(level) // model.arrivals[0].phases
     totals: Any = np.zeros((4, size))
     for position in range(1, enter + 1):
@@ -430,24 +486,14 @@ def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int)
     return list(totals)
 
 
-def _outcomes_by_ahead(model: ThresholdModel) -> list[Matrix]:
-    """By pages ahead: a row for each outcome, a column for each (service phase, patience of waiting pages and itself).
-
-    Where patience has one phase the letters have no choice and the column is over service phases.
-    """
-    if ELIMINATION.refusal(model) is None:
-        found = outcomes_by_elimination(rates_of(model))
-        return [np.ascontiguousarray(found[:, ahead]) for ahead in range(model.top)]
-    return [np.array(columns) for columns in outcomes_by_generator(model)]
-
-
-def _fading_by_state(model: ThresholdModel) -> Vector:
+def _fading_by_state(model: ThresholdModel, order: StateOrder) -> Vector:
     """Rate at which pages go out of date, in each state."""
-    fading = _patience(model)[2]
-    phases = model.arrivals[0].phases * model.service.order
-    parts: list[Vector] = [np.zeros(model.arrivals[0].phases)]
+    fading, phases = _patience(model)[2], model.arrivals[0].phases
+    if len(fading) == 1:
+        return np.asarray(fading[0] * np.maximum(order.level - 1, 0))
+    parts: list[Vector] = [np.zeros(phases)]
     total = np.zeros(1)
     for _ in range(model.top):
-        parts.append(np.tile(total, phases))
+        parts.append(np.tile(total, phases * model.service.order))
         total = np.add.outer(total, fading).ravel()
     return np.concatenate(parts)
