@@ -28,10 +28,10 @@ from .threshold_tensor_pages import entering_pages, outlooks_of
 from .threshold_tensor_spaces import ScaledLaw, Spaces, first_cores, scaled_law, spaces_of
 
 #: Estimated relative error of the measures at which rounds end unless said.
-TARGET = 1e-6
+TARGET = 1e-5
 
 #: Most rounds, and most dimensions of a space.
-ROUNDS, DIMENSIONS = 20, 128
+ROUNDS, DIMENSIONS = 20, 112
 
 #: Most levels, and most pairs of an arrival phase and a service phase.
 LEVELS_LIMIT, PAIRS_LIMIT = 1000, 64
@@ -79,7 +79,7 @@ def tensor_flows(
             return found[-1].flows
         if len(found) > 2 and estimated(found, modes).counting < target:
             break
-        growth = grown(moves, law, spaces, current.solution, thresholds, _ADDED, most)
+        growth = grown(moves, law, spaces, current.solution, thresholds, min(_ADDED, most // 2), most)
         thresholds = max(_KEPT * growth.rows_left, 1e-12), max(_KEPT * growth.worths_left, 1e-12)
         cores = growth.cores
     return estimated(found, modes).flows
@@ -120,7 +120,7 @@ def _beginning(model: ThresholdModel, moves: Moves) -> tuple[ScaledLaw, list[Mat
 
 def _most_dimensions(chain: Chain, dimensions: int) -> int:
     """Dimensions for which there is memory: two dense matrices a level."""
-    return max(2 * _ADDED, min(dimensions, int(math.sqrt(_MEMORY / (16.0 * (chain.top + 1))) / chain.inner)))
+    return max(4, min(dimensions, int(math.sqrt(_MEMORY / (16.0 * (chain.top + 1))) / chain.inner)))
 
 
 def _complete(law: ScaledLaw, spaces: Spaces) -> bool:
@@ -142,19 +142,18 @@ def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces)
 
 
 def _goals(chain: Chain, spaces: Spaces, entering: Sequence[Columns], flows: Flows) -> list[Columns]:
-    """Means that are asked for: idle time, lost pages, pages in the system, times of served and of obsolete, arrivals."""
+    """Means that are asked for: idle time, lost pages, pages there, pages that come, and what these have before."""
     idle = min(1.0, float(flows.levels[0]) / SHARE)
     lost = min(1.0, flows.lost / flows.arriving / SHARE) if flows.arriving > 0 else 0.0
     goals = []
     for level in range(chain.top + 1):
         phases = 1 if level == 0 else len(chain.start)
-        goal = np.zeros((chain.climbs.shape[2] * phases, spaces.dimensions[sites(level)], 6))
+        goal = np.zeros((chain.climbs.shape[2] * phases, spaces.dimensions[sites(level)], 8))
         goal[:, 0, 0] = idle * (level == 0)
         goal[:, 0, 1] = lost * np.repeat(chain.refused[level], phases)
         goal[:, 0, 2] = level
-        goal[:, :, 3] = entering[level][:, :, 1]
-        goal[:, :, 4] = entering[level][:, :, 3]
-        goal[:, 0, 5] = np.repeat(chain.offered[level], phases)
+        goal[:, 0, 3] = np.repeat(chain.offered[level], phases)
+        goal[:, :, 4:] = entering[level]
         goals.append(goal)
     return goals
 

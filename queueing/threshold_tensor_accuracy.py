@@ -63,11 +63,13 @@ def estimated(found: Sequence[Outcome], modes: ModeByLevel) -> Estimated:
         else:
             errors[name] = rounding + max(move, _PART * largest) + apart
     for name in {"obsolescence", "obsolescence_rate", "obsolete_time"} & set(errors):
-        errors[name] = max(errors[name], moves[name] + obsolete)
+        errors[name] += obsolete
     # Little's law, too, holds between levels and pages only in the limit.
-    pages = float(np.arange(len(flows.levels)) @ flows.levels)
-    for name in {"response_time", "obsolete_time", "sojourn_time"} & set(errors):
-        errors[name] += _gap(pages, flows.served_time + flows.obsolete_time)
+    times = {"response_time": flows.served_time, "obsolete_time": flows.obsolete_time}
+    times["sojourn_time"] = flows.served_time + flows.obsolete_time
+    apart = abs(times["sojourn_time"] - float(np.arange(len(flows.levels)) @ flows.levels))
+    for name in set(times) & set(errors):
+        errors[name] += apart / times[name]
     told = replace(flows, error_estimate=max(errors.values()), errors=errors)
     return Estimated(told, max(error * weights.get(name, 1.0) for name, error in errors.items()))
 

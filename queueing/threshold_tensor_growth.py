@@ -2,7 +2,8 @@ r"""Better spaces of patience phases: what rows and worths fill is kept, what th
 
 Rows x, worths h and outlooks v, w solve their equations as far as spaces can say; what is left over has parts outside
 the spaces, and shows where they should grow. The error of a mean is a product of two: of the part of the stationary
-rows and the part of the worths that the spaces miss. So both are treated alike, and each may stay large.
+rows and the part of the worths that the spaces miss. So both are treated alike, and each may stay large; at a level of
+probability p rows are divided, and columns multiplied, by the root of p, so that products count alike at all levels.
 
 From the most pages down, the Gram matrix of the coefficients of all parts at all levels above is found, on the traits
 of :mod:`queueing.threshold_tensor_traits`; from one page up, the directions in which these parts are largest.
@@ -18,7 +19,7 @@ from .matrices import Matrix, Vector
 from .threshold_tensor_levels import Columns, Moves
 from .threshold_tensor_pages import Outlooks
 from .threshold_tensor_spaces import Core, ScaledLaw, Spaces, whole_row
-from .threshold_tensor_traits import ColumnTraits, RowTraits, Transfer
+from .threshold_tensor_traits import ColumnTraits, RowTraits
 
 # Parts of rows and of worths, each as it is and later.
 _KINDS = ((0, 0), (0, 1), (1, 0), (1, 1))
@@ -69,30 +70,32 @@ def grown(
     kept: list[Matrix] = []
     left: list[list[list[Matrix]]] = [[[], []], [[], []]]
     for pages in range(chain.top):
-        row = solution.rows[pages + 1] / thresholds[0]
-        column = _stacked(worths, outlooks, pages) * (masses[pages + 1] / thresholds[1])
+        root = float(np.sqrt(masses[pages + 1]))
+        row = solution.rows[pages + 1] / (root * thresholds[0])
+        column = _stacked(worths, outlooks, pages) * (root / thresholds[1])
         kept.append(row.T @ row + column.T @ column)
         for kind, moment in _KINDS:
             part = traits[kind][moment].part(pages) * (later if moment else 1.0 / _speed(moves, law, pages))
-            part *= masses[pages + 1] if kind else 1.0
+            part *= root if kind else 1.0 / root
             left[kind][moment].append(part.T @ part)
     for pages in range(chain.top - 2, 0, -1):
-        kept[pages] += _pulled(spaces.cores[pages + 1].transpose(1, 0, 2), kept[pages + 1])
+        for core in spaces.cores[pages + 1].transpose(1, 0, 2):
+            kept[pages] += core.T @ kept[pages + 1] @ core
         for kind, moment in _KINDS:
             above = left[kind][moment][pages + 1]
-            left[kind][moment][pages] += _pulled(traits[kind][moment].transfer(pages + 1), above)
-    seen = {(kind, moment): traits[kind][moment].transfer(0)[0] for kind, moment in _KINDS}
+            left[kind][moment][pages] += traits[kind][moment].transfer(pages + 1).pulled(above)
+    seen = {(kind, moment): traits[kind][moment].values() for kind, moment in _KINDS}
     bases = np.ones((1, 1))
     cores: list[Core] = []
     largest = [0.0, 0.0]
     for pages in range(1, chain.top):
         before = bases.shape[1]
-        bases = _seen(spaces.cores[pages].transpose(1, 0, 2), bases)
+        bases = np.ascontiguousarray(spaces.cores[pages] @ bases).reshape(spaces.dimensions[pages], -1)
         found = whole_row(law, before)[:, np.newaxis]
         found = _joined(found, bases.T @ kept[pages] @ bases, min(most - added, law.order * before), 1.0)
         wanted = np.zeros((law.order * before,) * 2)
         for kind, moment in _KINDS:
-            now = _seen(traits[kind][moment].transfer(pages), seen[kind, moment])
+            now = traits[kind][moment].transfer(pages).applied(seen[kind, moment])
             outside = _outside(found, now.T @ left[kind][moment][pages] @ now)
             largest[kind] = max(largest[kind], float(np.linalg.norm(outside)))
             wanted += outside / thresholds[kind] ** 2
@@ -115,13 +118,13 @@ def _scaled(masses: Vector, solution: Solution) -> tuple[list[Columns], list[Col
     count = solution.worths[0].shape[2]
     outside, whole = np.zeros(count), np.zeros(count)
     for mass, column in zip(masses[1:], solution.worths[1:], strict=True):
-        outside += mass**2 * (column[:, 1:] ** 2).sum(axis=(0, 1))
-        whole += mass**2 * (column**2).sum(axis=(0, 1))
+        outside += mass * (column[:, 1:] ** 2).sum(axis=(0, 1))
+        whole += mass * (column**2).sum(axis=(0, 1))
     factor = np.where(outside > 1e-14 * whole, 1.0 / np.sqrt(np.maximum(outside, 1e-300)), 0.0)
     shares = []
     for outlook in (solution.outlooks.chances, solution.outlooks.times):
         length = sum(
-            float(mass**2 * (values[..., 1:] ** 2).sum()) for mass, values in zip(masses[1:], outlook, strict=True)
+            float(mass * (values[..., 1:] ** 2).sum()) for mass, values in zip(masses[1:], outlook, strict=True)
         )
         shares.append(1.0 / np.sqrt(length) if length > 1e-290 else 1.0)
     outlooks = Outlooks(
@@ -139,17 +142,6 @@ def _stacked(worths: Sequence[Columns], outlooks: Outlooks, pages: int) -> Matri
     size = column.shape[2]
     parts = [column.reshape(-1, size)]
     return np.vstack(parts + [values[pages].reshape(-1, size) for values in (outlooks.chances, outlooks.times)])
-
-
-def _pulled(transfer: Transfer, gram: Matrix) -> Matrix:
-    """A Gram matrix with one page more, seen with one page less."""
-    size = transfer.shape[2]
-    return np.asarray(transfer.reshape(-1, size).T @ (gram @ transfer).reshape(-1, size))
-
-
-def _seen(transfer: Transfer, before: Matrix) -> Matrix:
-    """Traits in coordinates of the new space of one page less and a letter."""
-    return np.ascontiguousarray((transfer @ before).transpose(1, 0, 2)).reshape(transfer.shape[1], -1)
 
 
 def _outside(found: Matrix, gram: Matrix) -> Matrix:

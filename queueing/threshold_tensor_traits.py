@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,43 @@ from .threshold_tensor_levels import Columns, Moves
 from .threshold_tensor_pages import Outlooks
 from .threshold_tensor_spaces import ScaledLaw, Spaces
 
-#: By letter: traits by traits of one page less.
-Transfer = NDArray[np.float64]
+Letters = NDArray[np.float64]
+
+
+class Block(NamedTuple):
+    """A part of F_n that is not zero: places of traits, of traits of one page less, and by letter a matrix."""
+
+    rows: slice
+    columns: slice
+    values: Letters
+
+
+class Transfer(NamedTuple):
+    """F_n by its blocks, with the change of one page over some time: by letter, letters it comes from."""
+
+    blocks: list[Block]
+    height: int
+    width: int
+    passage: Matrix
+
+    def pulled(self, gram: Matrix) -> Matrix:
+        """A Gram matrix on traits, seen on those of one page less."""
+        moved = np.zeros((len(self.passage), self.height, self.width))
+        for rows, columns, values in self.blocks:
+            moved[:, :, columns] += gram[:, rows] @ values
+        moved = np.tensordot(self.passage.T @ self.passage, moved, 1)
+        result = np.zeros((self.width, self.width))
+        for rows, columns, values in self.blocks:
+            for letter, value in enumerate(values):
+                result[columns] += value.T @ moved[letter, rows]
+        return result
+
+    def applied(self, before: Matrix) -> Matrix:
+        """Traits in coordinates of a space of one page less and a letter, from those of one page less in that space."""
+        moved = np.zeros((len(self.passage), self.height, before.shape[1]))
+        for rows, columns, values in self.blocks:
+            moved[:, rows] += values @ before[columns]
+        return np.ascontiguousarray(np.tensordot(self.passage, moved, 1).transpose(1, 0, 2)).reshape(self.height, -1)
 
 
 def _slices(sizes: Sequence[int]) -> list[slice]:
@@ -68,45 +104,53 @@ class RowTraits:
         part[:, come.start : come.start + self.moves.chain.inner] = np.eye(self.moves.chain.inner)
         return np.asarray(expm(self.time * self.moves.staying[level]).T @ part) if self.time else part
 
+    def values(self) -> Matrix:
+        """All traits without pages."""
+        chain, law, inner, sizes = self.moves.chain, self.law, self.moves.chain.inner, self.sizes(0)
+        base, _, fading, head, come = _slices(sizes)
+        values = np.zeros((sum(sizes), 1))
+        values[base] = 1.0
+        if chain.top > 1:
+            values[fading] = np.einsum("alq,l->aq", self.spaces.cores[1], law.fading)
+            values[head] = np.einsum("alq,l->aq", self.spaces.cores[1], law.whole)
+        for rest in range(1, self.moves.reach(1) + 1):
+            values[come.start + rest * inner :][:inner] += self.moves.climbing[1][rest].T @ self.rows[1]
+        for count in range(1, self.moves.reach(0) + 1):
+            values[come.start + (count - 1) * inner :][:inner] += self.moves.climbing[0][count].T @ self.rows[0]
+        return values
+
     def transfer(self, pages: int) -> Transfer:
-        """F_n; without pages, the values of all traits."""
+        """F_n."""
         chain, law, level, inner = self.moves.chain, self.law, pages + 1, self.moves.chain.inner
-        sizes = self.sizes(pages)
+        sizes, before = self.sizes(pages), self.sizes(pages - 1)
         base, change, fading, head, come = _slices(sizes)
-        most = chain.climbs.shape[1] - 1
-        places = [slice(come.start + rest * inner, come.start + (rest + 1) * inner) for rest in range(most + 1)]
-        joins = {
-            rest: self.moves.climbing[level][rest].T @ self.rows[level]
-            for rest in range(1, self.moves.reach(level) + 1)
-        }
-        if pages == 0:
-            transfer = np.zeros((1, sum(sizes), 1))
-            transfer[0, base] = 1.0
-            if level < chain.top:
-                transfer[0, fading] = np.einsum("alq,l->aq", self.spaces.cores[1], law.fading)
-                transfer[0, head] = np.einsum("alq,l->aq", self.spaces.cores[1], law.whole)
-            for rest, moved in joins.items():
-                transfer[0, places[rest]] += moved
-            for count in range(1, self.moves.reach(0) + 1):
-                transfer[0, places[count - 1]] += self.moves.climbing[0][count].T @ self.rows[0]
-            return transfer
-        before = self.sizes(pages - 1)
         base_, change_, fading_, head_, come_ = _slices(before)
-        transfer = np.zeros((law.order, sum(sizes), sum(before)))
         core = self.spaces.cores[pages].transpose(1, 0, 2)
-        transfer[:, base, base_] = transfer[:, change, change_] = core
-        transfer[:, change, base_] = np.einsum("laq,lk->kaq", core, law.change)
+        blocks = [
+            Block(base, base_, core),
+            Block(change, change_, core),
+            Block(change, base_, np.einsum("laq,lk->kaq", core, law.change)),
+        ]
         if level < chain.top:
             longer = self.spaces.cores[pages + 1].transpose(1, 0, 2)
-            transfer[:, fading, fading_] = transfer[:, head, head_] = longer
-            transfer[:, fading, base_] = np.tensordot(law.fading, longer, 1) @ core
-        for rest in range(min(most, chain.top - level) + 1):
-            if rest < most:
-                source = come_.start + (rest + 1) * inner
-                transfer[:, places[rest], source : source + inner] = law.start[:, None, None] * np.eye(inner)
-            if rest in joins:
-                transfer[:, places[rest], base_] += joins[rest] @ core
-        return np.tensordot(self.passage, transfer, 1) if self.time else transfer
+            blocks += [
+                Block(fading, fading_, longer),
+                Block(head, head_, longer),
+                Block(fading, base_, np.tensordot(law.fading, longer, 1) @ core),
+            ]
+        # Of a batch that may still end at this level or above, one page more has come.
+        open_ = inner * min(chain.climbs.shape[1] - 1, chain.top - level + 1)
+        blocks.append(
+            Block(
+                slice(come.start, come.start + open_),
+                slice(come_.start + inner, come_.start + inner + open_),
+                law.start[:, None, None] * np.eye(open_),
+            )
+        )
+        if self.moves.reach(level):
+            joining = np.vstack([climb.T @ self.rows[level] for climb in self.moves.climbing[level][1:]])
+            blocks.append(Block(slice(come.start + inner, come.start + inner + len(joining)), base_, joining @ core))
+        return Transfer(blocks, sum(sizes), sum(before), self.passage)
 
 
 @dataclass(frozen=True)
@@ -164,25 +208,32 @@ class ColumnTraits:
             parts.append(_after(self.time * chain.service, part.transpose(1, 0, 2)).reshape(-1, sum(sizes)))
         return np.vstack(parts)
 
+    def values(self) -> Matrix:
+        """All traits without pages."""
+        return np.ones((1, 1))
+
     def transfer(self, pages: int) -> Transfer:
-        """F_n; without pages, the values of all traits."""
-        law, sizes = self.law, self.sizes(pages)
-        if pages == 0:
-            return np.ones((1, 1, 1))
-        base, change, before, behind, oldest = _slices(sizes)
-        base_, change_, before_, behind_, oldest_ = _slices(self.sizes(pages - 1))
-        transfer = np.zeros((law.order, sum(sizes), sum(self.sizes(pages - 1))))
+        """F_n."""
+        law, sizes, before = self.law, self.sizes(pages), self.sizes(pages - 1)
+        base, change, inserted, behind, oldest = _slices(sizes)
+        base_, change_, inserted_, behind_, oldest_ = _slices(before)
         core = self.spaces.cores[pages].transpose(1, 0, 2)
-        transfer[:, base, base_] = core
-        transfer[:, change, base_] = np.einsum("laq,kl->kaq", core, law.change)
-        transfer[:, behind, base_] = law.fading[:, None, None] * np.eye(len(core[0, 0]))
+        blocks = [
+            Block(base, base_, core),
+            Block(change, base_, np.einsum("laq,kl->kaq", core, law.change)),
+            Block(behind, base_, law.fading[:, None, None] * np.eye(core.shape[2])),
+        ]
         if pages == 1:
-            transfer[:, oldest, base_] = law.whole[:, None, None]
+            blocks.append(Block(oldest, base_, law.whole[:, None, None]))
         else:
             shorter = self.spaces.cores[pages - 1].transpose(1, 0, 2)
-            transfer[:, change, change_] = core
-            transfer[:, before, before_] = transfer[:, before, behind_] = transfer[:, oldest, oldest_] = shorter
-        return np.tensordot(self.passage, transfer, 1) if self.time else transfer
+            blocks += [
+                Block(change, change_, core),
+                Block(inserted, inserted_, shorter),
+                Block(inserted, behind_, shorter),
+                Block(oldest, oldest_, shorter),
+            ]
+        return Transfer(blocks, sum(sizes), sum(before), self.passage)
 
 
 def _after(change: Matrix, part: Columns) -> Columns:

@@ -96,8 +96,8 @@ def test_errors_are_within_their_estimates_and_below_the_target(law, capacity, t
         true = abs(getattr(found, name) / getattr(exact, name) - 1)
         assert true <= error + exact.errors[name], name
         if name not in ("loss", "loss_rate", "starvation"):  # where they are small, fewer digits are asked for
-            assert error < 1e-6, name
-    np.testing.assert_allclose(found.level_probabilities, exact.level_probabilities, rtol=0, atol=1e-6)
+            assert error < 1e-5, name
+    np.testing.assert_allclose(found.level_probabilities, exact.level_probabilities, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("start", [0, 8, 16, 24])
@@ -131,9 +131,9 @@ def test_what_is_told_after_too_few_rounds_is_what_was_reached(paper_queue):
     queue = paper_queue(9, LAWS["erlang-2"])
     modes = queue.mode_by_level((9, 9, 9))
     exact = measured(queue, (9, 9, 9), krylov_flows)
-    for rounds, dimensions in ((2, 128), (4, 128), (12, 14)):
+    for rounds, dimensions in ((2, 100), (4, 100), (12, 10)):
         flows = tensor_flows(queue.model, modes, rounds=rounds, dimensions=dimensions)
-        assert flows.error_estimate > 1e-6
+        assert flows.error_estimate > 1e-5
         found = queue._measures(flows, modes, "test")
         for name in ("loss", "success", "response_time", "mean_length", "starvation"):
             assert abs(getattr(found, name) / getattr(exact, name) - 1) < found.errors[name], name
