@@ -134,7 +134,7 @@ def replicate(
 ) -> Iterator[Seen | None]:
     """What one replication after another has seen, without end; None in between, every `step` events."""
     index = 0
-    if not queue.shortest > _RESOLUTION * time:
+    if math.isfinite(time) and not queue.shortest > _RESOLUTION * time:
         raise ValueError(
             f"time must be at most {1 / _RESOLUTION:g} times the shortest mean time of the queue, "
             f"{queue.shortest:.3g}, as a clock has so many digits, but it is {time:.3g}; "

@@ -472,6 +472,27 @@ def test_times_that_are_none_are_refused(options):
         simulate(SimulatedQueue(**GOOD), **options)
 
 
+def test_a_time_in_which_clocks_lose_their_digits_is_refused():
+    queue = SimulatedQueue(**GOOD | {"service": Phases([1.0], [[-1e9]])})
+    assert queue.shortest == pytest.approx(1e-9)
+    with pytest.raises(ValueError, match=r"time must be at most 1e\+12 times the shortest mean time"):
+        simulate(queue, time=1e4)
+
+
+def test_events_too_far_apart_for_doubles_are_refused():
+    queue = SimulatedQueue(**GOOD | {"arrivals": [[[[-1e-299]], [[1e-299]]]]})
+    with pytest.raises(ValueError, match="less than 1e\\+300 units of time apart"):
+        usual_time(queue, 1000)
+
+
+def test_a_queue_that_comes_to_rest_has_a_usual_time_too():
+    """The mode of an empty queue brings nothing: what is served is the last of it."""
+    arrivals = [[[[-1.0]], [[1.0]]], [[[0.0]], [[0.0]]]]
+    queue = SimulatedQueue(**GOOD | {"arrivals": arrivals, "thresholds": (0,)})
+    assert usual_time(queue, 1000) == 1.0
+    assert simulate(queue, time=1.0, replications=2).measures()["starvation"].value == 1.0
+
+
 def test_no_replication_is_no_simulation():
     with pytest.raises(ValueError, match="replications must not be empty"):
         Simulation.of(SimulatedQueue(**GOOD), [])
