@@ -101,13 +101,18 @@ def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Seq
     )
 
 
-def _reference_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+def reference_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+    """Stationary probabilities of the states of each level, eliminated state by state."""
     distribution = stationary_of_rates(full_generator(model, modes).toarray())
     sizes = [model.level_size(level) for level in range(model.top + 1)]
-    return flows_of_distribution(model, modes, np.split(distribution, np.cumsum(sizes)[:-1]))
+    return np.split(distribution, np.cumsum(sizes)[:-1])
 
 
-def stationary_levels_by_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+def _reference_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+    return flows_of_distribution(model, modes, reference_levels(model, modes))
+
+
+def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
     """Stationary probabilities of the states of each level, by the paper's algorithm [9]."""
     blocks = [
         [
@@ -120,7 +125,7 @@ def stationary_levels_by_blocks(model: ThresholdModel, modes: ModeByLevel) -> li
 
 
 def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
-    return flows_of_distribution(model, modes, stationary_levels_by_blocks(model, modes))
+    return flows_of_distribution(model, modes, block_levels(model, modes))
 
 
 def _too_large(limit: int) -> str:

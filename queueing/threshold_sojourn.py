@@ -22,6 +22,9 @@ from .threshold_sojourn_time import PageClock
 if TYPE_CHECKING:
     from .threshold import ThresholdQueue
 
+#: Tails smaller than this cannot be told where distributions come by inversion.
+FAINT = 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class SojournLaw:
@@ -92,6 +95,11 @@ class SojournLaw:
         high = self.mean / (1.0 - self.at_once)
         while self._above(high, level) < 0.0:
             high *= 2.0
+            if 1.0 - level < FAINT and not self._clock.is_short(high):
+                raise ValueError(
+                    f"p must be at most 1 - {FAINT:g} where rates lie as far apart as here, but it is {p!r}; "
+                    "give a smaller number."
+                )
         return float(brentq(self._above, 0.0, high, args=(level,), xtol=1e-15 * high, rtol=1e-13))
 
     def _above(self, time: float, level: float) -> float:
@@ -115,7 +123,7 @@ class SojournTimes:
     all
         V: of all pages, lost ones counting 0.
     method
-        how the stationary distribution was found: `"elimination"`, `"krylov"` or `"block"`.
+        how the stationary distribution was found: `"elimination"`, `"reference"`, `"krylov"` or `"block"`.
     error_estimate
         relative error of the probabilities a page meets.
     """

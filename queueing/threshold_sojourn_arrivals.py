@@ -1,23 +1,27 @@
 """What an arriving page meets: the stationary distribution of a threshold queue, seen by the pages that enter."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .matrices import Matrix
+from .matrices import Matrix, Vector
 from .threshold_accuracy import SAFETY
 from .threshold_assembly import assemble
 from .threshold_chain import Chain, chain_of
 from .threshold_elimination import stationary_levels
-from .threshold_generator import BLOCK_LIMIT, stationary_levels_by_blocks
+from .threshold_generator import BLOCK_LIMIT, block_levels, reference_levels
 from .threshold_krylov import KRYLOV_LIMIT, TOLERANCE, _scaled, _stationary
 from .threshold_model import ModeByLevel, ThresholdModel, direct_error
-from .threshold_pages import guessed_row, level_offsets
+from .threshold_pages import balance, guessed_row, level_offsets
 from .threshold_sojourn_page import TaggedPage, tagged_page
 from .threshold_words import plain_letters, weights_of_words
 
 #: Most states of a queue whose patience has more than one phase.
 SOJOURN_LIMIT = KRYLOV_LIMIT
+
+#: States up to which the chain is eliminated as one dense matrix, to the last digit however far apart its rates are.
+SMALL = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,7 @@ class Arrivals:
 
 def refusal(model: ThresholdModel) -> str | None:
     """Why sojourn times of this model cannot be found; None where they can."""
-    if _is_plain(model) or model.states <= SOJOURN_LIMIT:
+    if model.patience_order == 1 or model.top == 1 or model.states <= SOJOURN_LIMIT:
         return None
     return (
         f"Sojourn times with patience of {model.patience_order} phases take at most {SOJOURN_LIMIT} states, but this "
@@ -55,15 +59,18 @@ def refusal(model: ThresholdModel) -> str | None:
 def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
     """The page that arrives under one policy."""
     chain = chain_of(model, modes)
-    # A system with room for one page has no waiting: its patience, of whatever order, never counts.
-    patience = model.patience_rates if model.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
+    # Where nobody ever waits, patience, of whatever order, never counts.
+    patience = model.patience_rates if chain.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
     gamma = patience[0]
-    if _is_plain(model):
+    coarse: list[Matrix] | None = None
+    shrinking = 0.0
+    if len(gamma) == 1:
         found = stationary_levels(model, modes)[: chain.top + 1]
         size = chain.climbs.shape[2]
-        levels = [found[0].reshape(size, -1).sum(axis=1), *(row[np.newaxis] for row in found[1:])]
-        method, moved = "elimination", 0.0
-        joined = _joined(chain, gamma, levels)
+        levels = [found[0].reshape(size, -1).sum(axis=1), *found[1:]]
+        method = "elimination"
+    elif model.states <= SMALL:
+        levels, method = _youngest_first(model, chain, reference_levels(model, modes)), "reference"
     else:
         try:
             coarse, levels, shrinking = _by_krylov(model, chain)
@@ -71,10 +78,12 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
         except ValueError:  # Erlang times of a hundred phases end so
             if model.states > BLOCK_LIMIT:
                 raise
-            levels = _by_blocks(model, modes, chain)
-            coarse, shrinking, method = levels, 0.0, "block"
-        joined = _joined(chain, gamma, levels)
-        moved = sum(float(np.abs(a - b).sum()) for a, b in zip(joined, _joined(chain, gamma, coarse), strict=True))
+            levels, method = _youngest_first(model, chain, block_levels(model, modes)), "block"
+    joined = _joined(chain, gamma, levels)
+    moved = 0.0
+    if coarse is not None:
+        before = _joined(chain, gamma, coarse)
+        moved = sum(float(np.abs(new - old).sum()) for new, old in zip(joined, before, strict=True))
         moved *= SAFETY * min(1.0, shrinking) / max(sum(float(part.sum()) for part in joined), 1e-300)
     phases = [level.reshape(-1, chain.climbs.shape[2], len(chain.start)).sum(axis=(0, 2)) for level in levels[1:]]
     by_arrivals = np.array([levels[0], *phases])
@@ -86,10 +95,6 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
     seen = page.probabilities * arriving
     error = direct_error(model.top, served, float(seen[0]), obsolete, float(seen[1]))
     return Arrivals(page, float((by_arrivals * chain.refused).sum()) / arriving, method, error + moved)
-
-
-def _is_plain(model: ThresholdModel) -> bool:
-    return model.patience_order == 1 or model.top == 1
 
 
 def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
@@ -125,7 +130,7 @@ def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list
 
 
 def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
-    """Two approximations of the stationary distribution by level, and by how much the second is better."""
+    """Two approximations of the stationary distribution by level, and how much better the second is."""
     letters = plain_letters(*model.patience_rates)
     incoming = assemble(chain, letters)
     row, masses = guessed_row(chain, letters)
@@ -134,18 +139,20 @@ def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[
     scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
     weights = _scaled(incoming, scale)
     *rows, shrinking = _stationary(incoming.begins, incoming.sources, weights, row / scale, TOLERANCE)
-    coarse, fine = (scale * solution / float(scale @ solution) for solution in rows)
-    return np.split(coarse, offsets[1:-1]), np.split(fine, offsets[1:-1]), shrinking
+    words = weights_of_words(letters, chain.top - 1)
+    found = []
+    for solution in rows:
+        probabilities = scale * solution
+        balance(chain, letters, probabilities, words)
+        found.append(np.split(probabilities, offsets[1:-1]))
+    return found[0], found[1], shrinking
 
 
-def _by_blocks(model: ThresholdModel, modes: ModeByLevel, chain: Chain) -> list[Matrix]:
-    """The stationary distribution by level from dense blocks, the youngest letter brought to the front."""
-    phases, size, order = chain.climbs.shape[2], len(chain.start), model.patience_order
-    levels = []
-    for level, row in enumerate(stationary_levels_by_blocks(model, modes)[: chain.top + 1]):
-        if level == 0:
-            levels.append(row)
-            continue
-        oldest_first = row.reshape(phases, size, *[order] * (level - 1))
-        levels.append(np.ascontiguousarray(oldest_first.T.swapaxes(-1, -2)).ravel())
-    return levels
+def _youngest_first(model: ThresholdModel, chain: Chain, levels: Sequence[Vector]) -> list[Matrix]:
+    """Levels of the full generator with the youngest letter brought to the front, arrivals and service to the end."""
+    shape = chain.climbs.shape[2], len(chain.start)
+    result = [levels[0]]
+    for level, row in enumerate(levels[1 : chain.top + 1], start=1):
+        oldest_first = row.reshape(*shape, *[model.patience_order] * (level - 1))
+        result.append(np.ascontiguousarray(oldest_first.T.swapaxes(-1, -2)).ravel())
+    return result

@@ -10,8 +10,9 @@ Uniformisation
     to nothing. No term is negative: P(V > t) has its digits however small it is.
 
 Inversion
-    of the transform by Euler's method (Abate and Whitt, 1995): error below about 1e-9 of the probability of the end,
-    whatever the rates are. It takes over where uniformisation would be too long.
+    of the transform by Euler's method (Abate and Whitt, 1995), which takes over where uniformisation would be too long.
+    Its error is exp(-A) and that of the transforms times exp(A / 2); A is chosen to make both equal. With transforms to
+    the last digit they are some 1e-10, whatever the rates are; where they cannot be had to 1e-9, it is refused.
 """
 
 import math
@@ -26,12 +27,14 @@ from scipy.sparse import coo_array, csr_array
 from .matrices import Matrix, Vector
 from .threshold_sojourn_page import TaggedPage
 
-#: Most products of a rate and a probability that uniformisation may take, some seconds; and the number of steps that it
-#: may take in any case, as its steps serve all times and transforms only one.
-WORK, STEPS = 4e9, 2000
+#: Most products of a rate and a probability that uniformisation may take, some seconds, and most steps, which are kept.
+WORK, MOST_STEPS = 4e9, 1_000_000
+#: Steps that it may take in any case: they serve all times, and transforms only one.
+STEPS = 2000
 
-# Euler's method: discretisation error exp(-_ACCURACY), rounding some 1e-16 exp(_ACCURACY / 2).
-_ACCURACY = 23.0
+#: Error of a distribution by inversion that is too large to be told.
+HOPELESS = 1e-6
+
 _TERMS, _AVERAGED = 60, 16
 
 _Integers = NDArray[np.int64]
@@ -62,22 +65,36 @@ class PageClock:
         """Whether uniformisation is short enough for this time."""
         chain = self._chain
         steps = _last_term(chain.fastest * time)
-        return steps <= STEPS or steps * (len(chain.rates) + 5 * self.states) <= WORK
+        if steps <= STEPS:
+            return True
+        return steps <= MOST_STEPS and steps * (len(chain.rates) + 5 * self.states) <= WORK
 
     def left_by_inversion(self, time: float) -> Vector:
         """P(V > time; end) for both ends, from transforms."""
         if time == 0.0:
             return self.page.probabilities
-        scale = math.exp(_ACCURACY / 2) / time
+        if self.rounding ** (2 / 3) > HOPELESS:
+            raise ValueError(
+                f"Transforms must be known to {HOPELESS**1.5:g}, but rounding leaves {self.rounding:.1e}; "
+                "bring the rates of the queue nearer to one another."
+            )
+        accuracy = -2 / 3 * math.log(self.rounding)
+        scale = math.exp(accuracy / 2) / time
         values = np.empty((_TERMS + _AVERAGED + 1, 2))
         for term in range(len(values)):
-            shift = complex(_ACCURACY / (2 * time), term * math.pi / time)
+            shift = complex(accuracy / (2 * time), term * math.pi / time)
             values[term] = self.page.survival_transforms(shift).real
         values[0] /= 2
         values[1::2] *= -1
         sums = np.cumsum(values, axis=0)[_TERMS:]
         weights = np.array([math.comb(_AVERAGED, count) for count in range(_AVERAGED + 1)]) / 2**_AVERAGED
         return np.asarray(np.clip(scale * (weights @ sums), 0.0, self.page.probabilities))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Relative error of transforms: how far the probabilities of both ends, from some state, are from 1."""
+        certain = np.concatenate([column.sum(axis=0).ravel() for column in self.page.solver.spelled(self.page.chances)])
+        return max(1e-15, float(np.abs(certain - 1.0).max()))
 
     def _mixed(self, time: float, which: int) -> Vector:
         chain = self._chain

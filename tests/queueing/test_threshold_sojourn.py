@@ -243,7 +243,7 @@ def test_means_and_probabilities_are_the_measures(seed, law, admission, random_q
     queue, thresholds = random_queue(seed, law, admission)
     times, measures = sojourn_times(queue, thresholds), queue.measures(thresholds, "reference")
     assert times.error_estimate < 1e-10
-    assert times.method == ("elimination" if queue.model.patience_order == 1 else "krylov")
+    assert times.method == ("elimination" if queue.model.patience_order == 1 else "reference")
     assert times.served.mean == pytest.approx(measures.response_time, rel=1e-10)
     assert times.served.probability == pytest.approx(measures.success, rel=1e-10)
     assert times.all.mean == pytest.approx(measures.sojourn_time, rel=1e-10)
@@ -339,6 +339,8 @@ def test_rates_far_apart_go_by_inversion():
                 left += chance * 0.5 * math.exp(-t / 100)
         assert served.survival(t) == pytest.approx(left, abs=1e-9)
     assert served.cdf(served.quantile(0.9)) == pytest.approx(0.9, abs=1e-9)
+    with pytest.raises(ValueError, match=r"p must be at most 1 - 1e-08 where rates lie as far apart"):
+        served.quantile(1 - 1e-12)
 
 
 def test_small_tails_have_their_digits():
@@ -355,6 +357,21 @@ def test_where_no_page_comes_there_is_no_sojourn():
     queue = ThresholdQueue((BMAP([[[0.0]], [[0.0]]]), BMAP.poisson(1.0)), PhaseType.exponential(1.0), capacity=3)
     times = sojourn_times(queue, (-1,))
     assert (times.served, times.obsolete, times.all) == (None, None, None)
+
+
+@pytest.mark.parametrize("law", [None, PhaseType.erlang(2, 1.0)])
+def test_where_no_batch_fits_every_page_is_lost_at_once(law):
+    queue = ThresholdQueue(
+        (BMAP([[[-1.0]], [[0.0]], [[0.0]], [[1.0]]]),),
+        PhaseType.exponential(1.0),
+        law,
+        capacity=2,
+        admission="whole-batch",
+    )
+    times = sojourn_times(queue, ())
+    assert (times.served, times.obsolete) == (None, None)
+    assert (times.all.at_once, times.all.mean, times.all.quantile(0.9), times.all.cdf(0.0)) == (1.0, 0.0, 0.0, 1.0)
+    assert times.all.transform(2.0) == 1.0
 
 
 def test_pages_above_the_level_where_nothing_comes_are_never_met():
@@ -476,19 +493,23 @@ def test_queues_tell_their_sojourn_times_themselves(paper_queue):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_iterations_fail_blocks_give_the_same_times(seed, random_queue, monkeypatch):
+def test_however_the_queue_is_solved_pages_meet_the_same(seed, random_queue, monkeypatch):
     queue, thresholds = random_queue(seed, "general", "partial")
-    wanted = sojourn_times(queue, thresholds)
+    wanted = laws_of(sojourn_times(queue, thresholds))
+    arrivals = "queueing.threshold_sojourn_arrivals"
 
     def fail(*_):
         raise ValueError("no end")
 
-    monkeypatch.setattr("queueing.threshold_sojourn_arrivals._by_krylov", fail)
+    monkeypatch.setattr(f"{arrivals}.SMALL", 0)
+    iterated = sojourn_times(queue, thresholds)
+    monkeypatch.setattr(f"{arrivals}._by_krylov", fail)
     found = sojourn_times(queue, thresholds)
-    assert found.method == "block"
-    for one, other in zip(laws_of(found), laws_of(wanted), strict=True):
-        assert one.moment(3) == pytest.approx(other.moment(3), rel=1e-10)
-        assert one.cdf(0.7) == pytest.approx(other.cdf(0.7), rel=1e-10)
+    assert (iterated.method, found.method) == ("krylov", "block")
+    for times in (iterated, found):
+        for one, other in zip(laws_of(times), wanted, strict=True):
+            assert one.moment(3) == pytest.approx(other.moment(3), rel=1e-10)
+            assert one.cdf(0.7) == pytest.approx(other.cdf(0.7), rel=1e-10)
 
 
 def test_patience_of_sixty_phases_is_nearly_constant():
