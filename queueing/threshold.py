@@ -31,13 +31,16 @@ from .threshold_krylov import KRYLOV
 from .threshold_matrix_free import MATRIX_FREE
 from .threshold_model import ADMISSIONS, Admission, Flows, Method, ModeByLevel, ThresholdModel
 from .threshold_recursion import RECURSION
+from .threshold_tensor import TENSOR_TRAIN
+from .threshold_truncation import TRUNCATED, HeavyTailError
 
 if TYPE_CHECKING:
     from .threshold_sojourn import SojournTimes
 
 #: Methods by name, the preferred one first: the first that prefers a model, or does not refuse it, evaluates it.
 METHODS: dict[str, Method] = {
-    method.name: method for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK, RECURSION)
+    method.name: method
+    for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK, RECURSION, TRUNCATED, TENSOR_TRAIN)
 }
 
 #: Names of the scalar measures, in the order of `ThresholdMeasures`.
@@ -92,7 +95,11 @@ class ThresholdMeasures:
         estimated relative error of each measure.
     errors
         the same measure by measure, by name, where the method tells them apart: a loss of 1e-12 is known to fewer
-        digits than a loss of 1/2. Empty otherwise.
+        digits than a loss of 1/2. Empty otherwise. 1 or more: the measure is only known to be small.
+    truncated_at, tail
+        where higher levels were left out: the highest that was not, and the probability of the last levels before it
+        and of losing a page there. The tail is part of all errors; the loss of a queue cut off below its capacity is
+        told as what it is at most, and not part of `error_estimate`.
     """
 
     arrival_rate: float
@@ -112,6 +119,8 @@ class ThresholdMeasures:
     method: str
     error_estimate: float
     errors: Mapping[str, float] = field(default_factory=dict, hash=False)
+    truncated_at: int | None = None
+    tail: float = 0.0
 
     def scalars(self) -> dict[str, float | None]:
         """The scalar measures by name."""
@@ -218,6 +227,22 @@ class ThresholdQueue:
             )
         return next((method for method in taking if self.model.states <= method.preferred), taking[0])
 
+    def _flows(self, modes: ModeByLevel, name: str | None) -> tuple[Flows, str]:
+        """Flows of a policy, and the method that found them."""
+        chosen = self.method(name)
+        try:
+            try:
+                return chosen.flows(self.model, modes), chosen.name
+            except HeavyTailError:
+                later = list(METHODS.values())[list(METHODS).index(chosen.name) + 1 :]
+                taking = [method for method in later if method.refusal(self.model) is None]
+                if name is not None or not taking:
+                    raise
+                chosen = taking[0]
+                return chosen.flows(self.model, modes), chosen.name
+        except ZeroDivisionError:  # a product of rates so small that nothing is left of it
+            raise ValueError(f"Method {chosen.name!r} divided by zero: {_TOO_FAR_APART}.") from None
+
     def measures(self, thresholds: Sequence[SupportsIndex], method: str | None = None) -> ThresholdMeasures:
         """All measures of a threshold policy.
 
@@ -231,12 +256,8 @@ class ThresholdQueue:
             name of a method; the preferred one for this queue unless said.
         """
         modes = self.mode_by_level(thresholds)
-        chosen = self.method(method)
-        try:
-            flows = chosen.flows(self.model, modes)
-        except ZeroDivisionError:  # a product of rates so small that nothing is left of it
-            raise ValueError(f"Method {chosen.name!r} divided by zero: {_TOO_FAR_APART}.") from None
-        return self._measures(flows, modes, chosen.name)
+        flows, name = self._flows(modes, method)
+        return self._measures(flows, modes, name)
 
     def sojourn(self, thresholds: Sequence[SupportsIndex]) -> "SojournTimes":
         """Times in the system of served, of obsolete and of all pages, in law: see `sojourn_times`."""
@@ -263,9 +284,11 @@ class ThresholdQueue:
             obsolescence_rate=flows.obsolete,
             level_probabilities=tuple(float(value) for value in flows.levels),
             mode_probabilities=tuple(float(value) for value in by_mode),
-            method=method,
+            method=flows.method or method,
             error_estimate=flows.error_estimate,
             errors=flows.errors,
+            truncated_at=flows.truncated_at,
+            tail=flows.tail,
         )
         for name, value in {**result.scalars(), "error_estimate": result.error_estimate}.items():
             if value is not None and not math.isfinite(value):

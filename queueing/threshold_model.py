@@ -114,6 +114,10 @@ class Flows:
         relative error of each of them.
     errors
         where the method tells measures apart, the relative error of each by its name in `ThresholdMeasures`.
+    method
+        what was done, if the name of the method does not say it.
+    truncated_at, tail
+        where higher levels were left out: the highest level that was not, and how much was seen at the last levels.
     """
 
     levels: Vector
@@ -125,6 +129,9 @@ class Flows:
     obsolete_time: float
     error_estimate: float
     errors: Mapping[str, float] = field(default_factory=dict)
+    method: str = ""
+    truncated_at: int | None = None
+    tail: float = 0.0
 
 
 @dataclass(frozen=True)

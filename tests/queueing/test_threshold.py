@@ -221,7 +221,8 @@ def test_queues_and_measures_survive_pickling(paper_queue):
 def test_every_method_can_be_asked_for_by_name(paper_queue):
     queue = paper_queue(4)
     taking = [name for name, method in METHODS.items() if method.refusal(queue.model) is None]
-    assert taking == [name for name in METHODS if name != "recursion"]  # which takes no batches
+    # the one takes no batches, the other no queue that can be evaluated exactly
+    assert taking == [name for name in METHODS if name not in ("recursion", "truncated")]
     results = {name: queue.measures((0, 1, 2), method=name) for name in taking}
     for name, result in results.items():
         assert result.method == name
@@ -268,11 +269,9 @@ def test_wrong_queues_are_refused(change, sentence):
         ThresholdQueue(**(parts | change))
 
 
-def test_what_no_method_takes_is_refused_with_its_size(paper_queue):
+def test_what_a_method_does_not_take_is_refused_with_its_size(paper_queue):
     queue = paper_queue(40, PhaseType.erlang(2, 1.0))
     states = 2 * (1 + 2 * (2**40 - 1))
-    with pytest.raises(ValueError, match=f"No method evaluates this queue of {states} states: 'elimination' takes"):
-        queue.measures((0, 1, 2))
     with pytest.raises(
         ValueError, match=f"Method 'block' takes at most 10000 states, but this queue has {states} states"
     ):
@@ -289,7 +288,7 @@ def test_rates_too_far_apart_end_in_a_sentence_not_in_nan():
         queue.measures(())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "truncated"])
 def test_batch_sizes_that_never_come_change_nothing(method):
     service, zero = PhaseType.exponential(1.0), [[0.0]]
     plain = ThresholdQueue((BMAP.poisson(1.0),), service, capacity=3, admission="complete")
