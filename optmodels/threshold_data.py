@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -24,6 +25,12 @@ FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_mode
 
 #: More pages in the system than this are refused: matrices are kept for every level.
 MOST_PAGES = 100_000
+
+#: Larger batches are refused: sums over two of them are kept.
+MOST_IN_BATCH = 2000
+
+#: More phases of robots that are told one by one are refused: theirs multiply, and matrices have the square of them.
+MOST_PHASES = 1024
 
 #: As many pages stand for a system without bound if patience has several phases: states multiply with each.
 MOST_PHASED_PAGES = 1000
@@ -152,7 +159,12 @@ def _direct(value: Sequence[Any], place: str) -> tuple[Mode, ...]:
 
 def _independent(value: Any, place: str) -> tuple[Mode, ...]:
     robots = _list(value, place, "list the matrices [D0, D1, ...] of each robot.")
-    return independent_modes([_arrivals(robot, f"{place}[{index}]") for index, robot in enumerate(robots)])
+    chains = [_arrivals(robot, f"{place}[{index}]") for index, robot in enumerate(robots)]
+    phases = math.prod(chain.phases for chain in chains)
+    if phases > MOST_PHASES:
+        rule = f"the phases of all robots multiply to {phases}, and at most {MOST_PHASES} are supported."
+        raise InstanceError(place, value, rule)
+    return independent_modes(chains)
 
 
 def _thinned(value: Any, place: str) -> tuple[Mode, ...]:
@@ -178,6 +190,7 @@ def _marked(value: Any, place: str) -> tuple[Mode, ...]:
     for index, blocks in enumerate(_list(known["robots"], f"{place}.robots", form)):
         here = f"{place}.robots[{index}]"
         listed = _list(blocks, here, "list the matrices [D1, D2, ...] of this robot.")
+        _refuse_large_batch(len(listed), here, blocks)
         robots.append([_block(block, f"{here}[{size}]", len(quiet)) for size, block in enumerate(listed)])
     everything = [quiet, *(block for blocks in robots for block in blocks)]
     _refuse_leaks(everything, f"{place}.D0", "D0 and all matrices of the robots")
@@ -189,11 +202,18 @@ def _arrivals(value: Any, place: str) -> BMAP:
     listed = _list(value, place, _ARRIVALS)
     if len(listed) < 2:
         raise InstanceError(place, value, _ARRIVALS)
+    _refuse_large_batch(len(listed) - 1, place, value)
     quiet = _matrix(listed[0], f"{place}[0]")
     _refuse_negative(quiet, f"{place}[0]", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
     batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
     _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
     return _told(lambda: BMAP((quiet, *batches)), place, value)
+
+
+def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
+    if largest > MOST_IN_BATCH:
+        rule = f"its matrices go up to batches of {largest} pages, and at most {MOST_IN_BATCH} are supported."
+        raise InstanceError(place, value, rule)
 
 
 # -- matrices ---------------------------------------------------------------------------------------------------------

@@ -412,3 +412,25 @@ def test_unknown_measures_are_refused(envelope, sentence):
     content = Instance.from_data({"format": 1, "kind": "threshold", "name": "x", "data": data()} | envelope)
     with pytest.raises(InstanceError, match=sentence):
         content.problem()
+
+
+# -- sizes -------------------------------------------------------------------------------------------------------------
+
+
+def test_robots_whose_phases_multiply_beyond_bounds_are_refused():
+    with pytest.raises(
+        InstanceError, match=r"data.modes.independent is .*; the phases of all robots multiply to 2048,"
+    ):
+        read(modes={"independent": [[QUIET, BATCH]] * 11})
+
+
+@pytest.mark.parametrize(
+    ("modes", "place"),
+    [
+        ([{"robots": 1, "arrivals": [[[-1]], *[[[0]]] * 2000, [[1]]]}], r"data.modes\[0\].arrivals"),
+        ({"marked": {"D0": [[-1]], "robots": [[*[[[0]]] * 2000, [[1]]]]}}, r"data.modes.marked.robots\[0\]"),
+    ],
+)
+def test_batches_beyond_bounds_are_refused(modes, place):
+    with pytest.raises(InstanceError, match=place + r" is .* batches of 2001 pages, and at most 2000 are supported"):
+        read(modes=modes)
