@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LEVELS = (0.5, 0.95, 0.99)
 #: States of the chain of one page, at most, where sojourn times are told unasked.
 MOST_STATES = 20_000
+#: Times the mean up to which distributions must be had at once.
+FAR = 50.0
 
 _NAMES = {"served": "served", "obsolete": "out of date", "all": "all, lost ones 0"}
 
@@ -27,9 +29,11 @@ def cheap_sojourn(queue: ThresholdQueue, thresholds: Sequence[int]) -> SojournTi
     if queue.model.states > MOST_STATES:
         return None
     try:
-        return queue.sojourn(thresholds)
+        times = queue.sojourn(thresholds)
     except ValueError:  # rates too far apart for doubles: the measures say so, where they cannot be had either
         return None
+    laws = [law for law in (times.served, times.obsolete, times.all) if law is not None]
+    return times if all(law.is_quick(FAR * law.mean) for law in laws) else None
 
 
 def sojourn_quantiles(times: SojournTimes | None) -> dict[str, dict[str, float] | None] | None:

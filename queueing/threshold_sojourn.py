@@ -83,6 +83,10 @@ class SojournLaw:
         """P(V > time), accurate where it is small."""
         return self._share(self._clock.left(not_negative("time", time)))
 
+    def is_quick(self, time: float) -> bool:
+        """Whether P(V <= time) comes by uniformisation, of which all times share the work; else by inversion."""
+        return self._clock.is_short(not_negative("time", time))
+
     def quantile(self, p: float) -> float:
         """The least t with P(V <= t) >= p, for 0 <= p < 1."""
         level = not_negative("p", p)

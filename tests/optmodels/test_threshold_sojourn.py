@@ -66,6 +66,11 @@ def test_large_queues_are_not_asked():
     assert sojourn_quantiles(None) is None
 
 
+def test_rates_far_apart_are_not_waited_for():
+    stiff = PhaseType.hyperexponential([0.5, 0.5], [1e9, 0.01])
+    assert cheap_sojourn(ThresholdQueue((BMAP.poisson(0.004),), stiff, capacity=3), ()) is None
+
+
 def test_a_queue_where_nothing_comes_has_a_policy_and_no_panel(paper):
     quiet = (BMAP([[[0.0]], [[0.0]]]), BMAP([[[-1.0]], [[1.0]]]))
     silent = replace(paper, cost=None, queue=ThresholdQueue(quiet, PhaseType.exponential(1.0), capacity=3))
