@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,11 +28,19 @@ from heuristics.oracle import BudgetSpent, Oracle
 from heuristics.protocols import Problem
 from heuristics.result import Result
 from queueing import ThresholdQueue
-from queueing.threshold_policies import YIELDS, PolicyChain, too_large
+from queueing.threshold_policies import (
+    SINGLE_LIMIT,
+    YIELDS,
+    PolicyChain,
+    pair_count,
+    policy_measures,
+    too_large,
+)
 from queueing.threshold_tree import shares_work
 
 from .costs import CostFunction
 from .threshold import ThresholdProblem
+from .threshold_policy_pairs import improve_by_pairs
 from .threshold_space import StatePolicy
 from .threshold_subsets import single_mode
 
@@ -55,6 +63,7 @@ QUOTIENTS = {
 MOST_THRESHOLDS = 30_000
 
 #: Told with every answer.
+PAIR_ORDER = "by pages, then arrival phase, then service phase"
 STATE_ORDER = (
     "by pages, then arrival phase, then service phase, then patience phases of waiting pages, the oldest first"
 )
@@ -79,6 +88,9 @@ class OptimalPolicy:
     then service phase, then patience phases of waiting pages, the oldest first. Phases are those of the laws of service
     and patience written with as few as possible. The bound holds for randomised policies too. In ``extra`` stand the
     best thresholds, and by how much they cost more.
+
+    Where waiting pages have phases and there are more than 100 000 states, to 300 000, a good policy on pages, arrival
+    phase and service phase is looked for, a mode for each of these and no bound.
 
     Parameters
     ----------
@@ -106,16 +118,22 @@ class OptimalPolicy:
                 f"strategy {self.name!r} takes quotients of one denominator only, and the cost of {problem.name!r} has "
                 f"{' and '.join(f'{measure} (by pages {kind})' for kind, measure in kinds.items())}."
             )
-        reason = too_large(problem.queue.model)
+        reason = too_large(problem.queue.model, SINGLE_LIMIT)
         return None if reason is None else f"strategy {self.name!r} cannot take {problem.name!r}: {reason}."
 
     def prepare(self, problem: ThresholdProblem) -> None:
-        """Write down the chain: it is the problem, not the search."""
-        problem.policies()
+        """Compile what the search needs on a queue with little room."""
+        small = replace(problem.queue, capacity=min(2, problem.queue.capacity))
+        policy_measures(small, [0] * pair_count(small.model))
 
     def solve(self, oracle: Oracle[ThresholdProblem], rng: np.random.Generator) -> Result:
         """Policy iteration from above, intervals from below, then the thresholds."""
         problem = oracle.problem
+        if too_large(problem.queue.model) is not None:
+            if self.thresholds:
+                _tell_best_thresholds(oracle, rng)
+            _search_pairs(oracle)
+            return oracle.result()
         costs, denominator = priced(problem)
         search = _Search(oracle, DecisionProcess(problem.policies().rates, costs))
         if denominator is None:
@@ -186,6 +204,26 @@ class _Search:
         self.oracle.report(bound=self.bound)
 
 
+def _search_pairs(oracle: Oracle[ThresholdProblem]) -> None:
+    """Beyond what can be proved: a good policy on level, arrival phase and service phase."""
+    problem = oracle.problem
+    chain = problem.policies()
+    told = oracle.extra.get("best_threshold")
+    by_level = problem.queue.mode_by_level(told["decision"] if told else single_mode(problem, 0))
+    level = np.zeros(chain.order.pairs, dtype=np.int64)
+    level[chain.order.pair] = chain.order.level
+    oracle.extra |= {"state_order": PAIR_ORDER}
+
+    def judge(policy: NDArray[np.int64]) -> float:
+        judged = oracle(StatePolicy(tuple(policy.tolist())))
+        return judged.objective if judged.feasible else math.inf
+
+    try:
+        improve_by_pairs(chain, priced(problem)[0], by_level[level], judge, lambda _: oracle.require())
+    finally:
+        _price(oracle)
+
+
 def priced(problem: ThresholdProblem) -> tuple[Costs, str | None]:
     """Costs by state and mode: c alone, or c, n and d with the name of d."""
     chain = problem.policies()
@@ -230,13 +268,18 @@ def _tell_best_thresholds(oracle: Oracle[Any], rng: np.random.Generator) -> None
         complete = True
     finally:
         found: dict[str, Any] | None = None
-        if part.best is not None and oracle.best is not None:
-            thresholds, policy = part.best.evaluation.objective, oracle.best.evaluation.objective
-            proved = complete and by == "exhaustive"
-            found = {"decision": list(part.best.decision), "objective": thresholds, "proved": proved, "by": by}
-            if policy > 0:
-                oracle.extra["price_of_thresholds"] = thresholds / policy - 1.0
+        if part.best is not None:
+            proved, objective = complete and by == "exhaustive", part.best.evaluation.objective
+            found = {"decision": list(part.best.decision), "objective": objective, "proved": proved, "by": by}
         oracle.extra["best_threshold"] = found
+        _price(oracle)
+
+
+def _price(oracle: Oracle[Any]) -> None:
+    """Tell what thresholds cost more than the best policy so far."""
+    thresholds = oracle.extra.get("best_threshold")
+    if thresholds and oracle.best is not None and oracle.best.evaluation.objective > 0:
+        oracle.extra["price_of_thresholds"] = thresholds["objective"] / oracle.best.evaluation.objective - 1.0
 
 
 def _few(problem: ThresholdProblem) -> bool:

@@ -15,6 +15,7 @@ what a decision process is made of.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ from .threshold_elimination import _rates as rates_of
 from .threshold_model import Flows, ThresholdModel, direct_error
 from .threshold_policies_stationary import Iterates, eliminated, outcomes_by_ahead, stationary_of_states
 
-#: Most states of a policy that looks at phases of patience.
-POLICY_LIMIT = 100_000
+#: Most states of a chain whose moves are written down for every mode, and for one policy at a time.
+POLICY_LIMIT, SINGLE_LIMIT = 100_000, 300_000
 
 #: Factor between the error that two iterates let expect and the one that is told.
 SAFETY = 5.0
@@ -110,15 +111,12 @@ class PolicyChain:
     ----------
     model, order
         the queue, and its states in order.
-    rates
-        rows of generators, one for each mode and state: row ``mode * states + state``.
     yields
         by name in `YIELDS`, mode and state: what a unit of time yields.
     """
 
     model: ThresholdModel
     order: StateOrder
-    rates: csr_array
     yields: NDArray[np.float64]
 
     @property
@@ -131,28 +129,36 @@ class PolicyChain:
         """Number of modes."""
         return len(self.model.arrivals)
 
+    @cached_property
+    def rates(self) -> csr_array:
+        """Rows of generators, one for each mode and state: row ``mode * states + state``."""
+        return _rates(self.model, self.order, np.zeros(0, dtype=np.int64))
+
     def generator(self, modes: Modes) -> csr_array:
         """Generator under a policy, one mode for each state."""
-        return csr_array(self.rates[modes * self.states + np.arange(self.states)])
+        if too_large(self.model) is None:
+            return csr_array(self.rates[modes * self.states + np.arange(self.states)])
+        return _rates(self.model, self.order, modes)
 
 
-def too_large(model: ThresholdModel) -> str | None:
-    """Why policies that see the whole state cannot be evaluated, or None if they can."""
-    if ELIMINATION.refusal(model) is None or model.states <= POLICY_LIMIT:
+def too_large(model: ThresholdModel, limit: int | None = None) -> str | None:
+    """Why policies that see the whole state cannot be compared, or None if they can; `POLICY_LIMIT` unless said."""
+    limit = POLICY_LIMIT if limit is None else limit
+    if ELIMINATION.refusal(model) is None or model.states <= limit:
         return None
     return (
-        f"a policy that sees the phases of waiting pages takes at most {POLICY_LIMIT} states, and this queue has "
+        f"policies that see phases of waiting pages are taken for at most {limit} states, and this queue has "
         f"{model.states}; lower the capacity or give patience fewer phases"
     )
 
 
 def policy_chain(model: ThresholdModel) -> PolicyChain:
     """The chain of a model under every mode at once."""
-    refusal = too_large(model)
+    refusal = too_large(model, SINGLE_LIMIT)
     if refusal is not None:
         raise ValueError(f"{refusal[0].upper()}{refusal[1:]}.")
     order = state_order(model)
-    return PolicyChain(model, order, _rates(model, order), _yields(model, order))
+    return PolicyChain(model, order, _yields(model, order))
 
 
 def checked_policy(chain: PolicyChain, policy: Sequence[int] | Modes) -> Modes:
@@ -258,13 +264,13 @@ def closed_classes(generator: csr_array) -> list[Modes]:
 # -- rates -------------------------------------------------------------------------------------------------------------
 
 
-def _rates(model: ThresholdModel, order: StateOrder) -> csr_array:
-    """Rows of the generators of all modes."""
+def _rates(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
+    """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
     gamma, change, fading = _patience(model)
-    states, modes = order.states, len(model.arrivals)
+    states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
     service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
     life = _life_moves(order.offsets, model.arrivals[0].phases, *service, change, fading)
-    climbs = _climb_moves(model, order, gamma)
+    climbs = _climb_moves(model, order, gamma, chosen)
     shifts = np.repeat(np.arange(modes, dtype=np.int64) * states, len(life[0]))
     rows = np.concatenate([np.tile(life[0], modes) + shifts, climbs[0]])
     columns = np.concatenate([np.tile(life[1], modes), climbs[1]])
@@ -362,7 +368,7 @@ def _life_moves(
     return rows[:entry], columns[:entry], rates[:entry]
 
 
-def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector) -> tuple[Modes, Modes, Vector]:
+def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Modes) -> tuple[Modes, Modes, Vector]:
     """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
     blocks, entering = _arrivals(model)
     likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
@@ -374,9 +380,9 @@ def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector) -> tup
         begun = np.outer(model.service.initial, likely[count - 1]).ravel() if count else law
         chances[0, count, : len(begun)] = begun
     nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    count = _write_climbs(order.offsets, blocks, entering, chances, *nothing, False)
+    count = _write_climbs(order.offsets, blocks, entering, chances, chosen, *nothing, False)
     rows, columns, rates = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
-    _write_climbs(order.offsets, blocks, entering, chances, rows, columns, rates, True)
+    _write_climbs(order.offsets, blocks, entering, chances, chosen, rows, columns, rates, True)
     return rows, columns, rates
 
 
@@ -386,13 +392,15 @@ def _write_climbs(
     blocks: NDArray[np.float64],
     entering: Modes,
     chances: NDArray[np.float64],
+    chosen: Modes,
     rows: Modes,
     columns: Modes,
     rates: Vector,
     writing: bool,
 ) -> int:
-    """Count the moves of arrivals, or write them."""
+    """Count the moves of arrivals, or write them: of all modes, or in each state of the one chosen."""
     modes, batches, phases, _ = blocks.shape
+    single = len(chosen) > 0
     entry = 0
     for mode in range(modes):
         for level in range(len(offsets) - 1):
@@ -408,12 +416,15 @@ def _write_climbs(
                         if rate == 0.0:
                             continue
                         for place in range(block):
+                            state = offsets[level] + nu * block + place
+                            if single and chosen[state] != mode:
+                                continue
                             for new in range(begun):
                                 chance = chances[0 if level == 0 else 1, enter, new]
                                 if chance == 0.0:
                                     continue
                                 if writing:
-                                    rows[entry] = mode * offsets[-1] + offsets[level] + nu * block + place
+                                    rows[entry] = state if single else mode * offsets[-1] + state
                                     columns[entry] = offsets[above] + after * larger + place * begun + new
                                     rates[entry] = rate * chance
                                 entry += 1

@@ -20,9 +20,10 @@ from optmodels.results import result_from_data, result_to_data
 from optmodels.solving import evaluate, solve
 from optmodels.threshold import ThresholdProblem
 from optmodels.threshold_policy import AVERAGES, QUOTIENTS, OptimalPolicy, priced
+from optmodels.threshold_policy_pairs import small_process
 from optmodels.threshold_space import StatePolicy
 from optmodels.verifying import verify
-from queueing import BMAP, Mode, PhaseType, ThresholdQueue
+from queueing import BMAP, Mode, PhaseType, ThresholdQueue, threshold_policies
 from queueing.threshold import MEASURES
 
 PRICES = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_robots": 20, "starvation": 300}
@@ -211,7 +212,7 @@ def test_costs_and_limits_it_cannot_prove_are_refused_in_one_sentence(paper):
     with pytest.raises(UnsupportedProblem, match="takes no limits"):
         solve(replace(paper, limits=Limits({"loss": Limit(maximum=0.1)})), "optimal-policy")
     large = replace(paper, queue=replace(paper.queue, patience=PhaseType.erlang(3, 1.0), capacity=12))
-    with pytest.raises(UnsupportedProblem, match=r"takes at most \d+ states"):
+    with pytest.raises(UnsupportedProblem, match=r"at most 300000 states"):
         solve(large, "optimal-policy")
 
 
@@ -324,3 +325,40 @@ def test_an_interrupt_tells_the_best_so_far(paper, monkeypatch):
     assert found.objective == pytest.approx(53.9179, abs=5e-5)
     assert found.status == Status.OPTIMAL  # it was proved before the thresholds were looked at
     assert found.extra["best_threshold"] is None
+
+
+# -- beyond what can be proved -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", [PhaseType.erlang(2, 0.7), PhaseType.hyperexponential([0.5, 0.5], [4.0, 0.2])])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_policy_on_pairs_lies_between_the_best_thresholds_and_the_best_policy(seed, law, monkeypatch):
+    problem = random_problem(seed, capacity=4, modes=3, phases=2, order=2, patience=law)
+    best = solve(problem, "optimal-policy")
+    monkeypatch.setattr(threshold_policies, "POLICY_LIMIT", 10)
+    found = solve(problem, "optimal-policy")
+    assert found.status == Status.FEASIBLE
+    assert found.bound is None
+    assert len(found.decision["policy"]) == problem.policies().order.pairs < problem.policies().states
+    assert best.objective <= found.objective * (1 + 1e-9)
+    assert found.objective <= found.extra["best_threshold"]["objective"] * (1 + 1e-9)
+    assert found.extra["price_of_thresholds"] <= best.extra["price_of_thresholds"] + 1e-9
+    assert found.extra["state_order"] == "by pages, then arrival phase, then service phase"
+    verify(found, problem)
+
+
+def test_where_patience_has_one_phase_pairs_are_states_and_their_means_are_exact(paper):
+    chain = paper.policies()
+    costs, _ = priced(paper)
+    process = small_process(chain, costs, np.zeros(chain.states, dtype=np.int64))
+    assert abs(process.rates - chain.rates).max() < 1e-12
+    assert process.costs == pytest.approx(costs)
+
+
+def test_one_policy_at_a_time_has_the_generator_of_all(monkeypatch):
+    problem = random_problem(1, capacity=4, modes=3, phases=2, order=2, patience=PhaseType.erlang(2, 0.7))
+    chain = problem.policies()
+    policy = np.random.default_rng(0).integers(0, 3, chain.states)
+    rows = chain.generator(policy)
+    monkeypatch.setattr(threshold_policies, "POLICY_LIMIT", 10)
+    assert abs(rows - chain.generator(policy)).max() == 0.0

@@ -174,7 +174,7 @@ def test_policies_of_the_wrong_length_or_with_unknown_modes_are_refused(paper_qu
 
 
 def test_a_chain_that_is_too_large_is_refused_before_it_is_built(paper_queue):
-    with pytest.raises(ValueError, match="takes at most"):
+    with pytest.raises(ValueError, match="at most 300000 states, and this queue has"):
         policy_chain(paper_queue(40, PhaseType.erlang(3, 1.0)).model)
 
 
