@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from optmodels.errors import InstanceError, MissingField
+from optmodels.errors import InstanceError, MissingField, RequestError
 from optmodels.instance import Instance
 from optmodels.threshold import ThresholdProblem
 from queueing import BMAP, PhaseType, independent_modes, marked_modes, thinned_modes
@@ -389,10 +389,11 @@ def test_rows_may_miss_zero_by_the_rounding_of_typed_numbers():
         read(modes=[{"robots": 1, "arrivals": leaking}])
 
 
-def test_a_queue_too_large_for_every_method_is_refused_when_it_is_read():
-    law = {"initial": [1] + [0] * 5, "generator": (10 * (np.eye(6, k=1) - np.eye(6))).tolist()}
-    with pytest.raises(InstanceError, match=r"^data\.capacity is 4000; No method evaluates this queue of"):
-        read(capacity=4000, patience=law)
+def test_a_queue_too_large_for_every_exact_method_is_refused_where_its_pages_are_many():
+    law = {"initial": [1] + [0] * 5, "generator": (0.01 * (np.eye(6, k=1) - np.eye(6))).tolist()}
+    problem = read(capacity=4000, patience=law)
+    with pytest.raises(RequestError, match=r"cannot be evaluated at \(4000,\): Method 'truncated' must find less than"):
+        problem.evaluate((4000,))
 
 
 @pytest.mark.parametrize(
