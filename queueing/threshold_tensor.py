@@ -136,21 +136,26 @@ def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces)
     outlooks = outlooks_of(chain, law, spaces)
     entering = entering_pages(chain, spaces, outlooks)
     outcome = _outcome(model, moves, spaces, rows, entering)
-    goals = _goals(chain, spaces, entering, outcome.flows)
-    columns, brought = worths(moves, spaces, eliminated, goals, rows)
-    return _Round(Solution(rows, columns, brought, outlooks), outcome)
+    columns, brought = worths(moves, spaces, eliminated, _goals(chain, spaces, entering), rows)
+    return _Round(Solution(rows, columns, brought, outlooks, _importances(outcome.flows)), outcome)
 
 
-def _goals(chain: Chain, spaces: Spaces, entering: Sequence[Columns], flows: Flows) -> list[Columns]:
-    """Means that are asked for: idle time, lost pages, pages there, pages that come, and what these have before."""
+def _importances(flows: Flows) -> Vector:
+    """How much each goal counts: shares of time or of pages that are small count less."""
+    whole = max(flows.arriving, 1e-300)
+    lost, served, obsolete = (min(1.0, part / whole / SHARE) for part in (flows.lost, flows.served, flows.obsolete))
     idle = min(1.0, float(flows.levels[0]) / SHARE)
-    lost = min(1.0, flows.lost / flows.arriving / SHARE) if flows.arriving > 0 else 0.0
+    return np.array([idle, lost, 1.0, 1.0, served, served, obsolete, obsolete])
+
+
+def _goals(chain: Chain, spaces: Spaces, entering: Sequence[Columns]) -> list[Columns]:
+    """Means that are asked for: idle time, lost pages, pages there, pages that come, and what these have before."""
     goals = []
     for level in range(chain.top + 1):
         phases = 1 if level == 0 else len(chain.start)
         goal = np.zeros((chain.climbs.shape[2] * phases, spaces.dimensions[sites(level)], 8))
-        goal[:, 0, 0] = idle * (level == 0)
-        goal[:, 0, 1] = lost * np.repeat(chain.refused[level], phases)
+        goal[:, 0, 0] = level == 0
+        goal[:, 0, 1] = np.repeat(chain.refused[level], phases)
         goal[:, 0, 2] = level
         goal[:, 0, 3] = np.repeat(chain.offered[level], phases)
         goal[:, :, 4:] = entering[level]

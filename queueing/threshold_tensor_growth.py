@@ -37,12 +37,16 @@ class Growth(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """All that is solved for in some spaces; `brought` is what goals and batches bring to worths."""
+    """All that is solved for in some spaces.
+
+    `brought` is what goals and batches bring to worths, `importances` say how much each goal counts.
+    """
 
     rows: Sequence[Matrix]
     worths: Sequence[Columns]
     brought: Sequence[Columns]
     outlooks: Outlooks
+    importances: Vector
 
 
 def grown(
@@ -114,13 +118,17 @@ def _speed(moves: Moves, law: ScaledLaw, pages: int) -> float:
 
 
 def _scaled(masses: Vector, solution: Solution) -> tuple[list[Columns], list[Columns], Outlooks]:
-    """Worths and outlooks made as long, in the mean over levels, as one another; those in e alone are left out."""
+    """Worths made as long, in the mean over levels, as they are important, and outlooks of length 1.
+
+    Worths that lie in e alone are left out.
+    """
     count = solution.worths[0].shape[2]
     outside, whole = np.zeros(count), np.zeros(count)
     for mass, column in zip(masses[1:], solution.worths[1:], strict=True):
         outside += mass * (column[:, 1:] ** 2).sum(axis=(0, 1))
         whole += mass * (column**2).sum(axis=(0, 1))
     factor = np.where(outside > 1e-14 * whole, 1.0 / np.sqrt(np.maximum(outside, 1e-300)), 0.0)
+    factor *= solution.importances
     shares = []
     for outlook in (solution.outlooks.chances, solution.outlooks.times):
         length = sum(

