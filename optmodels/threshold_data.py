@@ -33,7 +33,7 @@ MOST_IN_BATCH = 2000
 MOST_PHASES = 1024
 
 #: As many pages stand for a system without bound if patience has several phases: states multiply with each.
-MOST_PHASED_PAGES = 1000
+MOST_PHASED_PAGES = 100
 
 _FORMS = (
     'modes are a list of {"robots": r, "arrivals": [D0, D1, ...]}, or one of {"independent": ..}, {"thinned": ..}, '
