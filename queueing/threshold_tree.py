@@ -247,6 +247,7 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
     share = np.zeros(phases)
     sums, empty = np.zeros((len(modes), _COLUMNS)), np.zeros(len(modes))
     lifts, bottom_lifts = _lifts(rates)
+    beginnings = _beginnings(rates, yields, width)
     largest = rates.blocks.shape[1] - 1
     computed = 0
     for policy in range(len(modes)):
@@ -262,22 +263,13 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
             fading = (level - 1) * rates.fading
             for nu in range(phases):
                 for phase in range(order):
-                    state = nu * order + phase
-                    exits[state] = rates.ending[phase] + fading
-                    for column in range(size):
-                        passages[level, state, column] = 0.0
-                    for other in range(order):
-                        within[state, nu * order + other] += rates.service[phase, other]
-                        if level > 1:
-                            passages[level, state, nu * order + other] = rates.ending[phase] * rates.start[other]
-                    if level > 1:
-                        passages[level, state, state] += fading
-                    else:
-                        passages[level, state, nu] = rates.ending[phase]
-                    for column in range(_COLUMNS):
-                        passages[level, state, size + column] = (
-                            yields[mode, level, state, column] + yielded[state, column]
-                        )
+                    exits[nu * order + phase] = rates.ending[phase] + fading
+            begun, passage = beginnings[mode, level], passages[level]
+            for state in range(size):
+                for column in range(width):
+                    passage[state, column] = begun[state, column]
+                for column in range(_COLUMNS):
+                    passage[state, size + column] += yielded[state, column]
             if size == 4:
                 _solve_by_four(within, exits, passages[level])
             else:
@@ -309,8 +301,30 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
 
 
 @njit(cache=True)
+def _beginnings(rates: _Rates, yields: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """By mode and level: rates of moves to the level below, then what a unit of time yields."""
+    phases, order = rates.blocks.shape[2], len(rates.start)
+    size = phases * order
+    result = np.zeros((yields.shape[0], yields.shape[1], size, width))
+    for mode in range(yields.shape[0]):
+        for level in range(1, rates.top + 1):
+            for nu in range(phases):
+                for phase in range(order):
+                    state = nu * order + phase
+                    for column in range(_COLUMNS):
+                        result[mode, level, state, size + column] = yields[mode, level, state, column]
+                    if level == 1:
+                        result[mode, level, state, nu] = rates.ending[phase]
+                        continue
+                    for other in range(order):
+                        result[mode, level, state, nu * order + other] = rates.ending[phase] * rates.start[other]
+                    result[mode, level, state, state] += (level - 1) * rates.fading
+    return result
+
+
+@njit(cache=True)
 def _lifts(rates: _Rates) -> tuple[Blocks, Blocks]:
-    """By mode, room and step: `_climb` as a matrix of all states of a level, and of level 0.
+    """By mode, room and step: `_climb` as a matrix of all states of a level, and of level 0; service is with step 0.
 
     Room counts up to the largest batch; more makes no difference.
     """
@@ -329,10 +343,15 @@ def _lifts(rates: _Rates) -> tuple[Blocks, Blocks]:
             for step in range(_reach(rates, level) + 1):
                 climb = _climb(rates, mode, level, step)
                 for before in range(phases):
+                    if step == 0:
+                        for phase in range(order):
+                            for other in range(order):
+                                state = before * order
+                                within[mode, room, 0, state + phase, state + other] += rates.service[phase, other]
                     for after in range(phases):
                         rate = climb[before, after]
                         for phase in range(order):
-                            within[mode, room, step, before * order + phase, after * order + phase] = rate
+                            within[mode, room, step, before * order + phase, after * order + phase] += rate
                             if step > 0:
                                 bottom[mode, room, step, before, after * order + phase] = rate * rates.start[phase]
                         if step == 0:
