@@ -61,6 +61,9 @@ class ThresholdExperiment:
         arrived, lost, obsolete, served = (float(value) for value in means[:4])
         starved = float(means[6]) * arrived  # arrivals see about this share of empty queues
         return {
+            "arrival_rate": (arrived, 1.0),
+            "active_robots": (arrived, 0.0),
+            "mean_length": (arrived, 0.0),
             "loss": (lost, arrived),
             "loss_rate": (lost, 1.0),
             "obsolescence": (obsolete, arrived),

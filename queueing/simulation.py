@@ -31,6 +31,7 @@ from .simulation_kernel import (
     NOW,
     OBSOLETE,
     OBSOLETE_TIME,
+    PHASE,
     SERVED,
     SERVED_TIME,
     State,
@@ -86,6 +87,8 @@ class Replication:
         self.queue, self.time, self.warm_up = queue, float(time), float(warm_up)
         self.state: State = empty_state(queue.top, samples)
         self._rng = np.random.default_rng([seed, index])
+        # A chain that moves rarely is seen in all its phases by many replications, if not by one.
+        self.state.places[PHASE] = self._rng.integers(queue.rules.rates.shape[1])
 
     def advance(self, events: int = STEP) -> bool:
         """Let so many events happen, or all that is left; tells whether the run has come to its end."""
@@ -151,8 +154,8 @@ def replicate(
 def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
     """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
 
-    Where all comes to rest before (a mode that brings nothing, and an empty queue), a hundred times as long as that
-    took.
+    More where the chain behind the arrivals moves rarely: it shall move a hundred times. Where all comes to
+    rest before (a mode that brings nothing, and an empty queue), a hundred times as long as that took.
     """
     pilot = Replication(queue, seed, 2**62, _LONGEST, 0.0)
     passed = 0.0
@@ -165,7 +168,7 @@ def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
                 )
             return 100.0 * passed or 1.0
         passed = float(pilot.state.clocks[NOW])
-    return passed
+    return max(passed, 100.0 * queue.slowest)
 
 
 def simulate(

@@ -101,6 +101,14 @@ class SimulatedQueue:
         return min(means + ([1 / fastest] if fastest > 0 else []))
 
     @cached_property
+    def slowest(self) -> float:
+        """The longest mean stay of the chain behind the arrivals in one of its phases; 0 where it has but one."""
+        together = np.max([np.sum([np.asarray(block) for block in blocks], axis=0) for blocks in self.arrivals], axis=0)
+        phases = len(together)
+        leaving = (together * (1 - np.eye(phases))).sum(axis=1)
+        return float(1 / leaving.min()) if phases > 1 and leaving.min() > 0 else 0.0
+
+    @cached_property
     def robots_by_level(self) -> Vector:
         """Number of active robots with 0, 1, ... pages."""
         numbers = range(1, len(self.arrivals) + 1) if self.robots is None else self.robots

@@ -493,6 +493,20 @@ def test_a_queue_that_comes_to_rest_has_a_usual_time_too():
     assert simulate(queue, time=1.0, replications=2).measures()["starvation"].value == 1.0
 
 
+def test_a_chain_that_moves_rarely_is_watched_for_long_and_from_all_its_phases():
+    rare = 1e-5
+    arrivals = [[[[-1 - rare, rare], [rare, -3 - rare]], [[1.0, 0.0], [0.0, 3.0]]]]
+    queue = SimulatedQueue(**GOOD | {"arrivals": arrivals})
+    assert queue.slowest == pytest.approx(1e5)
+    assert usual_time(queue, 1000) == pytest.approx(1e7)
+    starts = [Replication(queue, 1, index, 1.0, 0.0).state.places[0] for index in range(40)]
+    assert 10 < sum(starts) < 30
+    # Watched for too short a time, the error still tells that half of the replications see another queue.
+    found = simulate(queue, time=1000.0, replications=20).measures()["arrival_rate"]
+    assert found.error > 0.1
+    assert found.covers(2.0)
+
+
 def test_no_replication_is_no_simulation():
     with pytest.raises(ValueError, match="replications must not be empty"):
         Simulation.of(SimulatedQueue(**GOOD), [])
