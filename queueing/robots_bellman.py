@@ -1,0 +1,137 @@
+r"""Relative values of the robot queue to twice the digits of a double, and the step of policy iteration from them.
+
+With values J the number
+
+.. math::  b(q, r) = c(q, r) + \mu 1(q>0) \, [M(q-1, r) - J(q, r)] + \lambda r \, [M(\min(q+1, K), r-1) - J(q, r)],
+           \qquad M(q, r) = \min \{ J(q, r), J(q, \min(r+1, N)) \},
+
+brackets the least average cost, :math:`\min b \le g^* \le \max b`, whatever J is. It is a difference of values that
+may be 1e10 times as large, so that doubles prove little where costs are small. Values are therefore kept as sums of two
+doubles, the second one solved for from the residual of the first, and b is summed without rounding errors that count.
+"""
+
+import numpy as np
+from numba import njit
+
+from .robots_cuts import Grid, Policy, Reduced, Turns, after_arrival, after_service, collected, expectations
+
+
+@njit(cache=True)
+def _plus(high: float, low: float, other: float) -> tuple[float, float]:
+    """Add a double to a sum of two."""
+    total = high + other
+    part = total - high
+    return total, low + ((high - (total - part)) + (other - part))
+
+
+@njit(cache=True)
+def _plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
+    """Add the exact product of two doubles to a sum of two (Dekker)."""
+    product = first * second
+    big = 134217729.0 * first
+    head = big - (big - first)
+    tail = first - head
+    big = 134217729.0 * second
+    front = big - (big - second)
+    back = second - front
+    rest = ((head * front - product) + head * back + tail * front) + tail * back
+    total = high + product
+    part = total - high
+    return total, low + ((high - (total - part)) + (product - part)) + rest
+
+
+@njit(cache=True)
+def _plus_flow(
+    high: float, low: float, rate: float, values: Grid, rest: Grid, a: int, b: int, q: int, r: int
+) -> tuple[float, float]:
+    """Add rate x (value at (a, b) - value at (q, r))."""
+    high, low = _plus_product(high, low, rate, values[a, b])
+    high, low = _plus_product(high, low, -rate, values[q, r])
+    return high, low + rate * (rest[a, b] - rest[q, r])
+
+
+@njit(cache=True)
+def residuals(
+    policy: Policy, arrival: float, service: float, cost: Grid, gain: float, values: Grid, rest: Grid
+) -> Grid:
+    """By state, c - g + Q J under a policy: 0 if values and gain are exact."""
+    found = np.zeros(values.shape)
+    for q in range(values.shape[0]):
+        for r in range(1 if q == 0 else 0, values.shape[1]):
+            high, low = _plus(cost[q, r], 0.0, -gain)
+            if q > 0:
+                a, b = after_service(policy, q, r)
+                high, low = _plus_flow(high, low, service, values, rest, a, b, q, r)
+            if r > 0:
+                a, b = after_arrival(policy, q, r)
+                high, low = _plus_flow(high, low, arrival * r, values, rest, a, b, q, r)
+            found[q, r] = high + low
+    return found
+
+
+@njit(cache=True)
+def refined(
+    policy: Policy, turns: Turns, reduced: Reduced, arrival: float, service: float, cost: Grid, gain: float
+) -> tuple[Grid, Grid]:
+    """Values of a policy with one closed class as sums of two doubles, 0 at its end."""
+    nothing = np.zeros(len(reduced.ends))
+    loads = reduced.loads[0] - gain * reduced.loads[-1]
+    values = expectations(policy, turns, reduced, arrival, service, loads, cost - gain, nothing)
+    rest = np.zeros(values.shape)
+    for _ in range(2):
+        left = residuals(policy, arrival, service, cost, gain, values, rest)
+        columns = left.reshape((1, *left.shape))
+        loads = collected(policy, turns, arrival, service, columns, reduced.steps, reduced.pivots)[0]
+        rest += expectations(policy, turns, reduced, arrival, service, loads, left, nothing)
+    return values, rest
+
+
+@njit(cache=True)
+def _difference(values: Grid, rest: Grid, q: int, r: int) -> float:
+    """Value with one robot more, minus value."""
+    return float((values[q, r + 1] - values[q, r]) + (rest[q, r + 1] - rest[q, r]))
+
+
+@njit(cache=True)
+def improved(
+    policy: Policy, arrival: float, service: float, cost: Grid, values: Grid, rest: Grid
+) -> tuple[Policy, int, float, float, float]:
+    """The policy that is greedy for these values, which of two equal actions stays; a bracket of the least cost.
+
+    Returns
+    -------
+    tuple
+        policy, number of changes, lower end, upper end, smallest decision gap: least absolute difference between
+        activating a robot and not.
+    """
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    better = policy.copy()
+    choice = np.zeros(policy.shape, dtype=np.int64)  # robots after the best action
+    changes, gap = 0, np.inf
+    for q in range(most + 1):
+        for r in range(robots + 1):
+            choice[q, r] = r
+            if q == 0 and r == 0:
+                choice[q, r] = 1
+            elif r < robots:
+                change = _difference(values, rest, q, r)
+                gap = min(gap, abs(change))
+                if change < 0.0:
+                    choice[q, r] = r + 1
+                # Twice the digits are there, but they are worth nothing beyond the rounding of the costs themselves.
+                if abs(change) > 1e-15 * (abs(values[q, r]) + abs(values[q, r + 1])) * 1e-6:
+                    wanted = 1 if change < 0.0 else 0
+                    if wanted != policy[q, r]:
+                        better[q, r] = wanted
+                        changes += 1
+    lower, upper = np.inf, -np.inf
+    for q in range(most + 1):
+        for r in range(1 if q == 0 else 0, robots + 1):
+            high, low = cost[q, r], 0.0
+            if q > 0:
+                high, low = _plus_flow(high, low, service, values, rest, q - 1, choice[q - 1, r], q, r)
+            if r > 0:
+                there = min(q + 1, most)
+                high, low = _plus_flow(high, low, arrival * r, values, rest, there, choice[there, r - 1], q, r)
+            lower, upper = min(lower, high + low), max(upper, high + low)
+    return better, changes, lower, upper, gap

@@ -1,0 +1,144 @@
+r"""The best activation policy of the robot queue, by policy iteration on its structure, with a certificate.
+
+A step of policy iteration evaluates a policy through its cuts (:mod:`queueing.robots_cuts`), improves it from relative
+values of twice the digits, and brackets the least cost (:mod:`queueing.robots_bellman`).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from .robots import RobotQueue
+from .robots_bellman import improved, refined
+from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyStep:
+    """A policy, what it costs, and a better one.
+
+    Attributes
+    ----------
+    policy, gain
+        the policy that was evaluated, and its average cost; one with several closed classes was first led to the
+        cheapest.
+    values
+        relative values by state, 0 somewhere in its closed class.
+    better, changes
+        the policy that is greedy for these values, and in how many states it differs.
+    lower, upper
+        the least average cost of all policies lies between them.
+    gap
+        smallest difference, in absolute value, between activating a robot and not.
+    """
+
+    policy: Policy
+    gain: float
+    values: Grid
+    better: Policy
+    changes: int
+    lower: float
+    upper: float
+    gap: float
+
+
+def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
+    """Evaluate a policy under a cost by state, and improve it."""
+    arrival, service = queue.arrival_rate, queue.service_rate
+    costs = np.stack([cost, queue.rates[-1]])
+    turns, reduced = queue.reduced(policy, costs)
+    gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
+    if len(reduced.ends) > 1:
+        best = turns.cuts[reduced.ends[int(np.argmin(gains))]]
+        policy = led_to(policy, closed_class(policy, int(best[0]), int(best[1])))
+        turns, reduced = queue.reduced(policy, costs)
+        gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
+    gain = float(gains[0])
+    values, rest = refined(policy, turns, reduced, arrival, service, cost, gain)
+    better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
+    return PolicyStep(policy, gain, values, better, changes, min(lower, gain), max(upper, gain), gap)
+
+
+def best_policy(queue: RobotQueue, cost: Grid, start: Policy | None = None, *, steps: int = 1000) -> PolicyStep:
+    """Improve a policy until nothing is left to improve (Howard); from a fixed number of robots unless said."""
+    policy = queue.base_stock(min(queue.robots, max(1, round(queue.balanced)))) if start is None else start
+    policy = descend(policy, queue.arrival_rate, queue.service_rate, cost)
+    best: PolicyStep | None = None
+    idle = 0
+    for _ in range(steps):
+        found = policy_step(queue, cost, policy)
+        # Equal costs are no reason to stop: states that do not recur are put right last, and the bracket needs them.
+        if best is None or (found.gain, -found.lower) < (best.gain, -best.lower):
+            best, idle = found, 0
+        else:
+            idle += 1
+        if found.changes == 0 or idle > 20:
+            break
+        policy = found.better
+    assert best is not None
+    return best
+
+
+@njit(cache=True)
+def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Policy:
+    """Policy iteration in plain doubles, as long as costs fall and policies have one closed class."""
+    costs = np.ones((2, *cost.shape))
+    costs[0] = cost
+    nothing, rest = np.zeros(1), np.zeros(cost.shape)
+    least = np.inf
+    while True:
+        turns, reduced = solved(policy, arrival, service, costs)
+        gain = reduced.loads[0, reduced.ends[0]] / reduced.loads[1, reduced.ends[0]]
+        if len(reduced.ends) > 1 or not gain < least:
+            return policy
+        least = gain
+        loads = reduced.loads[0] - gain * reduced.loads[1]
+        values = expectations(policy, turns, reduced, arrival, service, loads, cost - gain, nothing)
+        better, changes, _, _, _ = improved(policy, arrival, service, cost, values, rest)
+        if changes == 0:
+            return policy
+        policy = better
+
+
+@njit(cache=True)
+def led_to(policy: Policy, aim: np.ndarray) -> Policy:
+    """The policy, changed outside a closed class so that every state leads there."""
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    found, decided = policy.copy(), np.zeros(policy.shape, dtype=np.bool_)
+    reached = aim.copy()
+    for q in range(most + 1):
+        for r in range(robots + 1):
+            if aim[q, r]:  # what the class decides stays
+                if q > 0:
+                    decided[q - 1, r] = True
+                if r > 0:
+                    decided[min(q + 1, most), r - 1] = True
+    decided[0, 0] = True
+    changing = True
+    while changing:
+        changing = False
+        for q in range(most + 1):
+            for r in range(robots + 1):
+                if not decided[q, r]:
+                    keeps = reached[q, r + found[q, r]]
+                    other = 1 - found[q, r]
+                    if keeps or (r + other <= robots and reached[q, r + other]):
+                        if not keeps:
+                            found[q, r] = other
+                        decided[q, r] = True
+                        changing = True
+        for q in range(most + 1):
+            for r in range(robots + 1):
+                if not reached[q, r] and q + r > 0:
+                    leads = False
+                    if q > 0 and decided[q - 1, r]:
+                        a, b = after_service(found, q, r)
+                        leads = reached[a, b]
+                    if r > 0 and not leads and decided[min(q + 1, most), r - 1]:
+                        a, b = after_arrival(found, q, r)
+                        leads = reached[a, b]
+                    if leads:
+                        reached[q, r] = True
+                        changing = True
+    return found

@@ -1,0 +1,388 @@
+r"""Policies of the robot queue, evaluated through the few states where their course turns.
+
+With q pages and r active robots, count :math:`t = q + r`. Below the switching curve of a sensible policy a service
+activates a robot and an arrival keeps its own: t never falls. Above it neither does: t never rises. Put states in the
+order of t, then of falling q. A move then *rises* or *falls* in the order, and most states have moves of one direction
+only. Take away a state where both meet, a *cut*, whenever it is needed to leave the rest without a cycle: a policy with
+a monotone curve has about one cut for each number of robots along its curve, however large the buffer.
+
+Between cuts every expectation is a recursion, one pass over all states. What is left is a chain on the cuts, which is
+eliminated as by Grassmann, Taksar and Heyman: neither step subtracts, so average costs have full relative accuracy,
+1e-12 and less included. Only relative values are differences; `refined` carries them to twice the digits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+#: By queue length and number of active robots, 1 where one more is activated after an event.
+Policy = NDArray[np.int8]
+Grid = NDArray[np.float64]
+
+FALLING, RISING, CUT, ABSENT = 0, 1, 2, 3
+
+
+class Turns(NamedTuple):
+    """How states of a policy are ordered.
+
+    Attributes
+    ----------
+    kinds
+        `FALLING`: all moves go to lower states that are falling, or to cuts; `RISING`: moves go to higher states, or
+        to cuts; `CUT`; `ABSENT`: never entered.
+    places
+        number of each cut.
+    cuts
+        queue length and robots of each.
+    """
+
+    kinds: NDArray[np.int8]
+    places: NDArray[np.int64]
+    cuts: NDArray[np.int64]
+
+
+class Reduced(NamedTuple):
+    """The chain on the cuts after elimination from the last to the first.
+
+    Attributes
+    ----------
+    steps
+        row k, columns below k: where the chain goes from cut k when it leaves the cuts from k on; columns of `ends`:
+        probabilities of ending there instead.
+    pivots
+        probability of leaving a cut for lower ones or an end; 0 at an end.
+    loads
+        by column and cut, what is collected before leaving; the last column is time.
+    ends
+        one cut of each closed class of states, in falling order.
+    """
+
+    steps: Grid
+    pivots: NDArray[np.float64]
+    loads: Grid
+    ends: NDArray[np.int64]
+
+
+@njit(cache=True)
+def after_service(policy: Policy, q: int, r: int) -> tuple[int, int]:
+    """State after a page was served."""
+    return q - 1, r + policy[q - 1, r]
+
+
+@njit(cache=True)
+def after_arrival(policy: Policy, q: int, r: int) -> tuple[int, int]:
+    """State after a robot came; with a full buffer and the robot sent out again, the same one."""
+    there = min(q + 1, policy.shape[0] - 1)
+    return there, r - 1 + policy[there, r - 1]
+
+
+@njit(cache=True)
+def turns_of(policy: Policy, balanced: float) -> Turns:
+    """Find the cuts of a policy: one pass, lower states first.
+
+    Cuts are numbered by the distance of their robots from `balanced`, where arrivals and services are equally fast: the
+    last one left by an elimination should be a frequent one, or relative values would be differences of numbers as
+    large as the time between its visits.
+    """
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    kinds = np.full(policy.shape, ABSENT, dtype=np.int8)
+    places = np.full(policy.shape, -1, dtype=np.int64)
+    cuts = np.zeros((policy.size, 2), dtype=np.int64)
+    count = 0
+    for t in range(1, robots + most + 1):
+        for q in range(min(t, most), max(0, t - robots) - 1, -1):
+            r = t - q
+            rises, lower_cut, lower_falling = False, True, True
+            if q > 0:
+                a, b = after_service(policy, q, r)
+                if b > r:
+                    rises = True
+                else:
+                    lower_cut = lower_cut and kinds[a, b] == CUT
+                    lower_falling = lower_falling and kinds[a, b] != RISING
+            if r > 0:
+                a, b = after_arrival(policy, q, r)
+                if b == r:
+                    rises = rises or a > q
+                else:
+                    lower_cut = lower_cut and kinds[a, b] == CUT
+                    lower_falling = lower_falling and kinds[a, b] != RISING
+            if lower_falling and not rises:
+                kinds[q, r] = FALLING
+            elif lower_cut:
+                kinds[q, r] = RISING
+            else:
+                kinds[q, r] = CUT
+                places[q, r] = count
+                cuts[count, 0], cuts[count, 1] = q, r
+                count += 1
+    order = np.argsort(np.abs(cuts[:count, 1] - balanced), kind="mergesort")
+    for place in range(count):
+        q, r = cuts[order[place]]
+        places[q, r] = place
+    return Turns(kinds, places, cuts[order])
+
+
+@njit(cache=True)
+def _between(
+    policy: Policy, turns: Turns, arrival: float, service: float, costs: Grid, q: int, r: int, found: Grid
+) -> None:
+    """What is collected from a state on until the next cut: `found` at (q, r), from its successors."""
+    columns = costs.shape[0]
+    rate = 0.0
+    for column in range(columns):
+        found[column, q, r] = costs[column, q, r]
+    if q > 0:
+        rate += service
+        a, b = after_service(policy, q, r)
+        if turns.kinds[a, b] != CUT:
+            for column in range(columns):
+                found[column, q, r] += service * found[column, a, b]
+    if r > 0:
+        a, b = after_arrival(policy, q, r)
+        if a != q or b != r:
+            rate += arrival * r
+            if turns.kinds[a, b] != CUT:
+                for column in range(columns):
+                    found[column, q, r] += arrival * r * found[column, a, b]
+    for column in range(columns):
+        found[column, q, r] /= rate
+
+
+@njit(cache=True)
+def _push(
+    policy: Policy, turns: Turns, arrival: float, service: float, q: int, r: int, mass: float, masses: Grid, row: Grid
+) -> None:
+    """Send a mass from a state to its successors."""
+    by_service, by_arrival = service if q > 0 else 0.0, arrival * r
+    if r > 0:
+        a, b = after_arrival(policy, q, r)
+        if a == q and b == r:
+            by_arrival = 0.0
+        else:
+            part = mass * by_arrival / (by_service + by_arrival)
+            if turns.kinds[a, b] == CUT:
+                row[turns.places[a, b]] += part
+            else:
+                masses[a, b] += part
+    if q > 0:
+        a, b = after_service(policy, q, r)
+        part = mass * by_service / (by_service + by_arrival)
+        if turns.kinds[a, b] == CUT:
+            row[turns.places[a, b]] += part
+        else:
+            masses[a, b] += part
+
+
+@njit(cache=True)
+def _rows(policy: Policy, turns: Turns, arrival: float, service: float) -> Grid:
+    """From each cut, the probabilities of the next one."""
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    count = len(turns.cuts)
+    rows, masses = np.zeros((count, count)), np.zeros(policy.shape)
+    for place in range(count):
+        row = rows[place]
+        _push(policy, turns, arrival, service, turns.cuts[place, 0], turns.cuts[place, 1], 1.0, masses, row)
+        highest = turns.cuts[place, 0] + turns.cuts[place, 1] + 1
+        t = highest - 2
+        while t <= min(highest, robots + most):  # rising: the next move is in this line or the next
+            for q in range(min(max(t, 0), most), max(0, t - robots) - 1, -1):
+                mass = masses[q, t - q]
+                if mass != 0.0 and turns.kinds[q, t - q] == RISING:
+                    masses[q, t - q] = 0.0
+                    _push(policy, turns, arrival, service, q, t - q, mass, masses, row)
+                    highest = max(highest, t + 1)
+            t += 1
+        t = min(highest, robots + most)
+        idle = 0
+        lowest = turns.cuts[place, 0] + turns.cuts[place, 1] - 1  # below, nothing is but what falls from line to line
+        while t > 0 and (t >= lowest or idle < 3):
+            idle += 1
+            for q in range(max(0, t - robots), min(t, most) + 1):
+                mass = masses[q, t - q]
+                if mass != 0.0:
+                    masses[q, t - q] = 0.0
+                    _push(policy, turns, arrival, service, q, t - q, mass, masses, row)
+                    idle = 0
+            t -= 1
+    return rows
+
+
+@njit(cache=True)
+def reduce(policy: Policy, turns: Turns, arrival: float, service: float, costs: Grid) -> Reduced:
+    """Eliminate the cuts from the last to the first, carrying what is collected; no subtraction anywhere.
+
+    `costs`: by column, queue length and robots, cost per unit of time; the last column must be ones.
+    """
+    count = len(turns.cuts)
+    steps, pivots = _rows(policy, turns, arrival, service), np.zeros(count)
+    ends = np.zeros(count, dtype=np.int64)
+    ended = 0
+    for k in range(count - 1, -1, -1):
+        pivot = 0.0
+        for j in range(k):
+            pivot += steps[k, j]
+        for end in range(ended):
+            pivot += steps[k, ends[end]]
+        pivots[k] = pivot
+        if pivot == 0.0:
+            ends[ended] = k
+            ended += 1
+            continue
+        for i in range(k):
+            if steps[i, k] > 0.0:
+                share = steps[i, k] / pivot
+                for j in range(k):
+                    steps[i, j] += share * steps[k, j]
+                for end in range(ended):
+                    steps[i, ends[end]] += share * steps[k, ends[end]]
+    loads = collected(policy, turns, arrival, service, costs, steps, pivots)
+    return Reduced(steps, pivots, loads, ends[:ended].copy())
+
+
+@njit(cache=True)
+def solved(policy: Policy, arrival: float, service: float, costs: Grid) -> tuple[Turns, Reduced]:
+    """The cuts of a policy and the chain on them, eliminated so that a frequent cut is left last.
+
+    Balance of arrivals and services is a good guess of where the chain mostly is, but only a guess; where another cut
+    turns out to be visited a hundred times as often, the elimination is done again.
+    """
+    turns = turns_of(policy, service / arrival)
+    reduced = reduce(policy, turns, arrival, service, costs)
+    if len(reduced.ends) > 1:
+        return turns, reduced
+    end, count = reduced.ends[0], len(turns.cuts)
+    visits = np.zeros(count)
+    visits[end] = 1.0
+    for k in range(end + 1, count):  # cuts below the end do not recur
+        total = 0.0
+        for j in range(end, k):
+            total += visits[j] * reduced.steps[j, k]
+        visits[k] = total / reduced.pivots[k]
+    often = np.argmax(visits)
+    if visits[often] < 100.0:
+        return turns, reduced
+    cuts, places = turns.cuts.copy(), turns.places.copy()
+    for place in range(often, 0, -1):
+        cuts[place] = cuts[place - 1]
+    cuts[0] = turns.cuts[often]
+    for place in range(count):
+        places[cuts[place, 0], cuts[place, 1]] = place
+    turns = Turns(turns.kinds, places, cuts)
+    return turns, reduce(policy, turns, arrival, service, costs)
+
+
+@njit(cache=True)
+def collected(
+    policy: Policy,
+    turns: Turns,
+    arrival: float,
+    service: float,
+    costs: Grid,
+    steps: Grid,
+    pivots: NDArray[np.float64],
+) -> Grid:
+    """By column and cut, what is collected before the chain leaves for lower cuts, given the elimination."""
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    columns, count = costs.shape[0], len(turns.cuts)
+    found = np.zeros(costs.shape)
+    for t in range(1, robots + most + 1):
+        for q in range(min(t, most), max(0, t - robots) - 1, -1):
+            if turns.kinds[q, t - q] == FALLING:
+                _between(policy, turns, arrival, service, costs, q, t - q, found)
+    for t in range(robots + most, 0, -1):
+        for q in range(max(0, t - robots), min(t, most) + 1):
+            if turns.kinds[q, t - q] == RISING:
+                _between(policy, turns, arrival, service, costs, q, t - q, found)
+    loads = np.zeros((columns, count))
+    for place in range(count):
+        q, r = turns.cuts[place]
+        _between(policy, turns, arrival, service, costs, q, r, found)
+        loads[:, place] = found[:, q, r]
+    for k in range(count - 1, -1, -1):
+        if pivots[k] > 0.0:
+            for i in range(k):
+                if steps[i, k] > 0.0:
+                    share = steps[i, k] / pivots[k]
+                    for column in range(columns):
+                        loads[column, i] += share * loads[column, k]
+    return loads
+
+
+@njit(cache=True)
+def expectations(
+    policy: Policy,
+    turns: Turns,
+    reduced: Reduced,
+    arrival: float,
+    service: float,
+    loads: NDArray[np.float64],
+    rates: Grid,
+    at_ends: NDArray[np.float64],
+) -> Grid:
+    """Solve x(s) = what is collected from s on, given x at the ends: by state.
+
+    `loads`: collected before leaving each cut, eliminated; `rates`: collected per unit of time in each state.
+    """
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    count = len(turns.cuts)
+    at_cuts, found = np.zeros(count), np.zeros(policy.shape)
+    for end in range(len(reduced.ends)):
+        at_cuts[reduced.ends[end]] = at_ends[end]
+    for k in range(count):
+        if reduced.pivots[k] > 0.0:
+            total = loads[k]
+            for j in range(k):
+                total += reduced.steps[k, j] * at_cuts[j]
+            for end in range(len(reduced.ends)):
+                if reduced.ends[end] > k:
+                    total += reduced.steps[k, reduced.ends[end]] * at_ends[end]
+            at_cuts[k] = total / reduced.pivots[k]
+        found[turns.cuts[k, 0], turns.cuts[k, 1]] = at_cuts[k]
+    for t in range(1, robots + most + 1):
+        for q in range(min(t, most), max(0, t - robots) - 1, -1):
+            if turns.kinds[q, t - q] == FALLING:
+                found[q, t - q] = _from_successors(policy, arrival, service, rates, found, q, t - q)
+    for t in range(robots + most, 0, -1):
+        for q in range(max(0, t - robots), min(t, most) + 1):
+            if turns.kinds[q, t - q] == RISING:
+                found[q, t - q] = _from_successors(policy, arrival, service, rates, found, q, t - q)
+    return found
+
+
+@njit(cache=True)
+def _from_successors(policy: Policy, arrival: float, service: float, rates: Grid, found: Grid, q: int, r: int) -> float:
+    total, rate = rates[q, r], 0.0
+    if q > 0:
+        a, b = after_service(policy, q, r)
+        rate += service
+        total += service * found[a, b]
+    if r > 0:
+        a, b = after_arrival(policy, q, r)
+        if a != q or b != r:
+            rate += arrival * r
+            total += arrival * r * found[a, b]
+    return float(total / rate)
+
+
+@njit(cache=True)
+def closed_class(policy: Policy, q: int, r: int) -> NDArray[np.bool_]:
+    """The states that are reached from a state: its class, if it is closed."""
+    found = np.zeros(policy.shape, dtype=np.bool_)
+    waiting = np.zeros((policy.size, 2), dtype=np.int64)
+    waiting[0, 0], waiting[0, 1] = q, r
+    found[q, r] = True
+    first, last = 0, 1
+    while first < last:
+        q, r = waiting[first]
+        first += 1
+        for event in range(2):
+            if (q > 0) if event == 0 else (r > 0):
+                a, b = after_service(policy, q, r) if event == 0 else after_arrival(policy, q, r)
+                if not found[a, b]:
+                    found[a, b] = True
+                    waiting[last, 0], waiting[last, 1] = a, b
+                    last += 1
+    return found
