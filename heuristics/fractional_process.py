@@ -61,6 +61,9 @@ FARTHER = 6
 #: Steps in search of the best multiplier at one point.
 MULTIPLIERS = 60
 
+#: Factor from one multiplier to the next where all policies lean to one side, as long as the best is this far away.
+PUSH, FAR = 8.0, 1e-7
+
 
 @dataclass(frozen=True)
 class Point:
@@ -210,14 +213,21 @@ class FractionalSearch:
         rising and the lowest falling line cross above the best multiplier, and the search ends where G meets the cross.
         """
         denominator = 1.0 / inverse
-        multiplier, best = 0.0, Point(inverse, 0.0, -math.inf)
+        multiplier, best, push = 0.0, Point(inverse, 0.0, -math.inf), 1.0
         for _ in range(MULTIPLIERS):
             heights, slopes = self._lines(inverse)
             multiplier, level = _highest(heights, slopes - denominator, multiplier)
+            leaning = math.isinf(level)
+            if leaning:  # the least or the most denominator there is: the farther out, the better
+                multiplier, push = push * multiplier, PUSH * push
             known = len(self._met)
             found = self._solve(inverse, multiplier, self._nearest(inverse, multiplier))
             tried = Point(inverse, multiplier, found.bound)
+            gained = tried.value > best.value + 0.1 * GAP * max(1.0, abs(tried.value))
             best = max(best, tried, key=lambda point: point.value)
+            distance = abs(float(found.gains[DENOMINATOR]) / denominator - 1.0)
+            if leaning and gained and distance > FAR and push < PUSH**8:
+                continue
             close = found.gain - multiplier * denominator >= level - 0.1 * GAP * max(1.0, abs(level))
             if close and slopes.min() <= denominator <= slopes.max():
                 # Policies of either slope cross here: a mixture of two has just this denominator, and this J.

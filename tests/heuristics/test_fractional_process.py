@@ -80,6 +80,17 @@ def test_no_randomised_policy_is_below_the_bound(seed):
     assert min(search.value, search.randomised) == pytest.approx(search.bound, rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("scale", [-300.0, -1.0, 100.0])
+def test_the_bound_is_attained_also_where_the_best_has_the_most_or_least_denominator(seed, scale):
+    """Large numerators of either sign drive the denominator to an end of its range, where all policies lean one way."""
+    process = random_process(seed, states=3)
+    process.costs[1] *= scale
+    search = solved(process)
+    assert min(search.value, search.randomised) == pytest.approx(search.bound, rel=1e-9)
+    assert search.bound <= min(value_of(process, policy) for policy in product(range(3), repeat=3)) + 1e-7
+
+
 def test_a_mixture_that_beats_every_policy_leaves_a_gap_and_is_told():
     """c = 3s/2 and n/d = 1/(1/2 + 3s/2): 2 at either end, 3/2 at s = 1/3."""
     search = solved(one_state((0.0, 1.0, 0.5), (1.5, 1.0, 2.0)))
