@@ -1,0 +1,148 @@
+r"""The relative value iteration of Talim, Liu, Nain and Coffman (2001), on their own chain, event types included.
+
+States are (q, r, s): pages and active robots *before* a decision, and the event that calls for it, s = 0 a departure,
+1 an arrival, 2 nothing. Epochs form a Poisson process of rate :math:`\nu = \lambda N + \mu`. Written from the paper
+alone, as a rival and a witness: nothing here rests on the rest of the robot queue. Their equations are read with the
+misprints mended (docs/robots.md lists them): in (2) the robots *after* the decision bring pages, in (3) the queue is
+cut off at K, and :math:`\theta = T(h)(\hat x)` in Proposition 2.
+
+The paper names neither :math:`\hat x` nor :math:`h_0`. With :math:`\hat x = (1, 1, 1)` and :math:`h_0 = 0` the printed
+iteration counts come out, those of Table 1 one higher.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PaperIteration:
+    """Where the iteration stopped.
+
+    Attributes
+    ----------
+    cost
+        theta, the value of T(h) at the reference state.
+    iterations
+        applications of T before the last one, whose result is `cost`.
+    policy
+        by pages and active robots after an event, 1 where one more is activated; of two equal actions, none.
+    lower, upper
+        least and largest T(h) - h: the least average cost lies between them.
+    """
+
+    cost: float
+    iterations: int
+    policy: NDArray[np.int8]
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class PaperChain:
+    """The decision process by event, pages and robots, with zeros for states that do not exist.
+
+    Attributes
+    ----------
+    chances
+        after a decision that leaves (q, r), probabilities of the next event.
+    costs
+        c(x), equation (1).
+    states
+        which exist.
+    """
+
+    chances: Array
+    costs: Array
+    states: NDArray[np.bool_]
+
+    def decided(self, values: Array) -> Array:
+        """By (q, r) after a decision, the expected value of the next state."""
+        found: Array = np.einsum("sqr,sqr->qr", self.chances, values)
+        found[0, 0] = found[0, 1]  # the empty system without robots is forbidden: one is activated
+        return found
+
+    def applied(self, values: Array) -> Array:
+        """T(h), and 0 where there is no state."""
+        decided = self.decided(values)
+        best = decided.copy()
+        np.minimum(decided[:, :-1], decided[:, 1:], out=best[:, :-1])
+        found = self.costs.copy()
+        found[0, 1:] += best[:-1]
+        found[1, :-1, 1:] += best[1:, :-1]
+        found[1, -1, 1:] += best[-1, :-1]
+        found[2] += decided
+        found[2, 0, 0] = 0.0
+        return found
+
+
+def paper_chain(robots: int, capacity: int, arrival_rate: float, service_rate: float, gamma: float) -> PaperChain:
+    """The chain of the paper for N, K, lambda, mu and the weight of starvation."""
+    lengths, active = np.indices((capacity + 1, robots + 1))
+    pace = arrival_rate * robots + service_rate
+    served = np.where(lengths > 0, service_rate / pace, 0.0)
+    brought = arrival_rate * active / pace
+    costs = np.where(lengths == 0, gamma, 0.0) * np.ones((3, 1, 1))
+    costs[1, -1] += pace
+    states = np.ones(costs.shape, dtype=bool)
+    states[0, 0, :] = states[1, :, 0] = states[2, 0, 0] = False
+    return PaperChain(np.stack([served, brought, 1.0 - served - brought]), np.where(states, costs, 0.0), states)
+
+
+def paper_iteration(
+    robots: int,
+    capacity: int,
+    arrival_rate: float,
+    service_rate: float,
+    gamma: float,
+    tau: float = 0.99999,
+    tolerance: float = 1e-5,
+    *,
+    certified: bool = False,
+    most: int = 10_000_000,
+) -> PaperIteration:
+    r"""Iterate :math:`h \leftarrow (1-\tau) h + \tau (T(h) - T(h)(\hat x))` from 0, with :math:`\hat x = (1, 1, 1)`.
+
+    Parameters
+    ----------
+    robots, capacity, arrival_rate, service_rate, gamma
+        N, K, lambda, mu and the weight of starvation; losses weigh 1.
+    tau, tolerance
+        the paper's: it stops when no value changes by more than `tolerance` of itself.
+    certified
+        stop instead when `upper` - `lower` is at most `tolerance` times `lower`: then the cost is proved so far.
+    most
+        iterations after which to stop in any case.
+    """
+    chain = paper_chain(robots, capacity, arrival_rate, service_rate, gamma)
+    values = np.zeros(chain.costs.shape)
+    count = 0
+    while True:
+        image = chain.applied(values)
+        if certified:
+            lower, upper = _bracket(chain, image, values)
+            if upper - lower <= tolerance * lower:
+                break
+        following = tau * (image - image[1, 1, 1])
+        following += (1.0 - tau) * values
+        following[~chain.states] = 0.0
+        count += 1
+        settled = not certified and bool((np.abs(following - values) <= tolerance * np.abs(values)).all())
+        values = following
+        if settled or count >= most:
+            image = chain.applied(values)
+            lower, upper = _bracket(chain, image, values)
+            break
+    decided = chain.decided(values)
+    policy = np.zeros(decided.shape, dtype=np.int8)
+    policy[:, :-1] = decided[:, 1:] < decided[:, :-1]
+    policy[0, 0] = 1
+    return PaperIteration(float(image[1, 1, 1]), count, policy, lower, upper)
+
+
+def _bracket(chain: PaperChain, image: Array, values: Array) -> tuple[float, float]:
+    moved = (image - values)[chain.states]
+    return float(moved.min()), float(moved.max())
