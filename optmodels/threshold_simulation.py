@@ -27,8 +27,9 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ThresholdExperiment:
-    """A queue, and what is seen of it."""
+    """A queue, and what is seen of it; the name of the problem is for sentences."""
 
+    name: str
     queue: SimulatedQueue
 
     def usual_time(self, events: int, seed: int) -> float:
@@ -36,7 +37,7 @@ class ThresholdExperiment:
         try:
             return usual_time(self.queue, events, seed)
         except ValueError as refusal:
-            raise RequestError(f"this queue cannot be simulated: {refusal}") from None
+            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
@@ -50,7 +51,7 @@ class ThresholdExperiment:
                 nothing = np.zeros(0)
                 yield one if count <= SAMPLED else replace(one, served=nothing, obsolete=nothing)
         except ValueError as refusal:
-            raise RequestError(f"this queue cannot be simulated: {refusal}") from None
+            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -103,6 +104,7 @@ def experiment_of(problem: ThresholdProblem, decision: Any) -> ThresholdExperime
     queue = problem.queue
     try:
         return ThresholdExperiment(
+            problem.name,
             SimulatedQueue(
                 arrivals=[mode.arrivals.blocks for mode in queue.modes],
                 service=queue.service,
@@ -111,7 +113,7 @@ def experiment_of(problem: ThresholdProblem, decision: Any) -> ThresholdExperime
                 capacity=queue.capacity,
                 admission=queue.admission,
                 robots=[mode.robots for mode in queue.modes],
-            )
+            ),
         )
     except ValueError as refusal:
         raise RequestError(f"{problem.name!r} cannot be simulated: {refusal}") from None
