@@ -184,6 +184,13 @@ def test_every_quotient_can_be_minimised(name, sign):
     assert found.objective == pytest.approx(least, rel=1e-9)
 
 
+def test_the_ends_of_the_range_of_the_denominator_are_ruled_out_too():
+    """At the least and the most denominator all policies lean to one side: only far multipliers tell them apart."""
+    prices = {"success": -500.0, "active_robots": 5.0, "starvation": 100.0, "loss_rate": 3.0}
+    found = solve(random_problem(9, capacity=3, prices=prices), OptimalPolicy(thresholds=False))
+    assert found.status == Status.OPTIMAL
+
+
 def test_all_measures_are_averages_or_quotients():
     assert set(AVERAGES) | set(QUOTIENTS) == set(MEASURES)
 
