@@ -24,6 +24,7 @@ from .threshold_model import Flows, Method, ModeByLevel, ThresholdModel, direct_
 from .threshold_tensor_accuracy import SHARE, Outcome, estimated
 from .threshold_tensor_growth import Solution, grown
 from .threshold_tensor_levels import Columns, Moves, eliminate, moves_of, sites, stationary_rows, worths
+from .threshold_tensor_marginals import marginal_cores
 from .threshold_tensor_pages import entering_pages, outlooks_of
 from .threshold_tensor_spaces import ScaledLaw, Spaces, first_cores, scaled_law, spaces_of
 
@@ -31,10 +32,13 @@ from .threshold_tensor_spaces import ScaledLaw, Spaces, first_cores, scaled_law,
 TARGET = 1e-5
 
 #: Most rounds, and most dimensions of a space.
-ROUNDS, DIMENSIONS = 20, 112
+ROUNDS, DIMENSIONS = 24, 112
 
 #: Most levels, and most pairs of an arrival phase and a service phase.
 LEVELS_LIMIT, PAIRS_LIMIT = 1000, 64
+
+# Most levels for which pages are first looked at one by one: their number grows by squares.
+_MARGINALS_LIMIT = 300
 
 # Bytes for the levels of one round; they limit the dimensions.
 _MEMORY = 600e6
@@ -115,6 +119,11 @@ def _beginning(model: ThresholdModel, moves: Moves) -> tuple[ScaledLaw, list[Mat
             for row, offered, refused in zip(rows, chain.offered, chain.refused, strict=True)
         )
         wait = min(max(waiting / entering, 1e-3 * model.service.mean), wait * 100)
+    else:
+        for _ in range(2 if chain.top <= _MARGINALS_LIMIT else 0):
+            cores = marginal_cores(chain, law, *model.patience_rates, rows)
+            spaces = spaces_of(law, cores)
+            rows = stationary_rows(moves, spaces, eliminate(moves, spaces))
     return law, cores
 
 

@@ -63,7 +63,7 @@ def estimated(found: Sequence[Outcome], modes: ModeByLevel) -> Estimated:
         else:
             errors[name] = rounding + max(move, _PART * largest) + apart
     for name in {"obsolescence", "obsolescence_rate", "obsolete_time"} & set(errors):
-        errors[name] += obsolete
+        errors[name] += obsolete + (moves[name] if name == "obsolete_time" else 0.0)  # a quotient of two
     # Little's law, too, holds between levels and pages only in the limit.
     times = {"response_time": flows.served_time, "obsolete_time": flows.obsolete_time}
     times["sojourn_time"] = flows.served_time + flows.obsolete_time
@@ -97,9 +97,14 @@ def _gap(forward: float, seen: float) -> float:
 def _moves(fine: Flows, coarse: Flows, modes: ModeByLevel) -> dict[str, float]:
     """By measure, its relative change between two rounds, as far as there is such a measure."""
     new, old = _measures(fine), _measures(coarse)
-    moves = {name: abs(old[name] / value - 1.0) for name, value in new.items() if value > 0.0}
+    moves = {name: _apart(old[name], value) for name, value in new.items() if value > 0.0}
     moves["active_robots"] = float(np.abs(np.bincount(modes, weights=fine.levels - coarse.levels)).sum())
     return moves
+
+
+def _apart(old: float, new: float) -> float:
+    """Relative change, to whichever side: a value that was ten times as small may be ten times too large now."""
+    return max(old / new, new / old) - 1.0 if old > 0.0 else 1.0
 
 
 def _measures(flows: Flows) -> dict[str, float]:

@@ -12,6 +12,7 @@ from queueing.threshold_matrix_free import matrix_free_flows
 from queueing.threshold_model import ThresholdModel
 from queueing.threshold_tensor import TENSOR_TRAIN, tensor_flows
 from queueing.threshold_tensor_levels import eliminate, moves_of, stationary_rows
+from queueing.threshold_tensor_marginals import marginal_cores
 from queueing.threshold_tensor_spaces import first_cores, scaled_law, spaces_of
 
 RULES = ("partial", "whole-batch", "complete")
@@ -185,6 +186,29 @@ def test_seen_in_small_spaces_probabilities_still_balance(paper_queue):
             for count in range(level - below, moves.reach(below) + 1)
         )
         assert up == pytest.approx(down, rel=1e-9)
+
+
+def test_spaces_begin_with_e_and_single_pages_in_orthonormal_rows(paper_queue):
+    queue = paper_queue(15, LAWS["erlang-3"])
+    chain = chain_of(queue.model, queue.mode_by_level((15, 15, 15)))
+    law, moves = scaled_law(*queue.model.patience_rates, 0.1), moves_of(chain)
+    spaces = spaces_of(law, first_cores(law, chain.top - 1))
+    rows = stationary_rows(moves, spaces, eliminate(moves, spaces))
+    for pages, core in enumerate(marginal_cores(chain, law, *queue.model.patience_rates, rows)):
+        flat = core.reshape(len(core), -1)
+        np.testing.assert_allclose(flat @ flat.T, np.eye(len(core)), atol=1e-10)
+        np.testing.assert_allclose(core[0, :, 0], law.whole, atol=1e-15)
+        assert len(core) > 2 or pages == 0
+
+
+def test_a_queue_that_is_always_full_needs_few_rounds(paper_queue):
+    """Oldest pages are far from new ones: by what is left over alone, news of them would travel a page a round."""
+    queue = ThresholdQueue((Mode(1, BMAP.poisson(30.0)),), PhaseType.exponential(1.0), LAWS["gen"], capacity=13)
+    modes = queue.mode_by_level(())
+    exact = measured(queue, (), krylov_flows)
+    found = queue._measures(tensor_flows(queue.model, modes, rounds=6), modes, "test")
+    for name in ("loss", "obsolescence", "response_time", "mean_length"):
+        assert abs(getattr(found, name) / getattr(exact, name) - 1) < min(1e-3, found.errors[name]), name
 
 
 def test_many_pages_obey_littles_law_and_balance(paper_queue):
