@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -42,7 +43,7 @@ from .costs import CostFunction
 from .threshold import ThresholdProblem
 from .threshold_policy_pairs import improve_by_pairs
 from .threshold_space import StatePolicy
-from .threshold_subsets import single_mode
+from .threshold_subsets import of_subset, single_mode
 
 Costs = NDArray[np.float64]
 
@@ -290,10 +291,16 @@ def _few(problem: ThresholdProblem) -> bool:
 
 
 def _descend(part: Oracle[ThresholdProblem]) -> None:
-    """From the best single mode to better neighbours until there is none."""
+    """From the best policy of one mode or of two to better neighbours until there is none.
+
+    Where policies share work every threshold of two modes is tried, else those of a coarse grid.
+    """
     problem = part.problem
-    space = problem.space
-    starts = [single_mode(problem, index) for index in range(len(problem.modes))]
+    space, capacity = problem.space, problem.capacity
+    steps = range(capacity) if shares_work(problem.queue) else [2**power - 1 for power in range(capacity.bit_length())]
+    indices = range(len(problem.modes))
+    starts = [single_mode(problem, index) for index in indices]
+    starts += [of_subset(problem, pair[::-1], (step,)) for pair in combinations(indices, 2) for step in steps]
     part.many([space.repair(start) for start in starts])
     while part.best is not None:
         before = part.best.decision

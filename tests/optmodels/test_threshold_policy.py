@@ -19,7 +19,7 @@ from optmodels.instance import load
 from optmodels.results import result_from_data, result_to_data
 from optmodels.solving import evaluate, solve
 from optmodels.threshold import ThresholdProblem
-from optmodels.threshold_policy import AVERAGES, QUOTIENTS, OptimalPolicy, priced
+from optmodels.threshold_policy import AVERAGES, MOST_THRESHOLDS, QUOTIENTS, OptimalPolicy, priced
 from optmodels.threshold_policy_pairs import small_process
 from optmodels.threshold_space import StatePolicy
 from optmodels.verifying import verify
@@ -99,6 +99,14 @@ def test_a_hundred_pages_are_no_obstacle(instances):
     assert found.status == Status.OPTIMAL
     assert found.objective < 57.232
     assert "best_threshold" not in found.extra
+
+
+def test_thresholds_that_are_too_many_to_list_are_searched_and_nothing_is_claimed(instances):
+    problem = load(instances / "threshold" / "avrachenkov-k100.json")
+    assert problem.space.size > MOST_THRESHOLDS
+    found = solve(problem, "optimal-policy").extra["best_threshold"]
+    assert found["objective"] == pytest.approx(57.2321, abs=5e-5)
+    assert (found["proved"], found["by"]) == (False, "local search")
 
 
 # -- two roads ---------------------------------------------------------------------------------------------------------
