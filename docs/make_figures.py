@@ -32,6 +32,8 @@ def draw_placements() -> None:
 def draw_thresholds() -> None:
     problem = om.load(THRESHOLDS / "avrachenkov-k5.json")
     plot_problem(problem, om.result_to_data(om.solve(problem, "exhaustive")), FIGURES / "avrachenkov-k5.svg")
+    best = om.result_to_data(om.solve(problem, "optimal-policy"))
+    plot_problem(problem, best, FIGURES / "avrachenkov-k5-policy.svg")
     plot_front(om.pareto_front(problem, ("starvation", "response_time")), FIGURES / "avrachenkov-k5-front.svg")
 
 
