@@ -179,7 +179,7 @@ class RobotQueue:
         """
         grid = self.policy(policy)
         turns, reduced = self.reduced(grid)
-        shares = self._shares(grid, turns, reduced)
+        shares = self._shares(turns, reduced)
         totals, fewest, most = np.zeros(5), self.robots, 0
         for share, end in zip(shares, reduced.ends, strict=True):
             if share > 0:
@@ -197,13 +197,13 @@ class RobotQueue:
             most_robots=most,
         )
 
-    def _shares(self, policy: Policy, turns: Turns, reduced: Reduced) -> NDArray[np.float64]:
+    def _shares(self, turns: Turns, reduced: Reduced) -> NDArray[np.float64]:
         """Probabilities of ending in each closed class, from (0, 1)."""
         count = len(reduced.ends)
         if count == 1:
             return np.ones(1)
         nothing = np.zeros(self.shape)
-        arguments = (policy, turns, reduced, self.arrival_rate, self.service_rate, np.zeros(len(turns.cuts)), nothing)
+        arguments = (turns, reduced, np.zeros(len(turns.cuts)), nothing)
         return np.array([expectations(*arguments, np.eye(count)[end])[0, 1] for end in range(count)])
 
 

@@ -76,13 +76,13 @@ def refined(
     """Values of a policy with one closed class as sums of two doubles, 0 at its end."""
     nothing = np.zeros(len(reduced.ends))
     loads = reduced.loads[0] - gain * reduced.loads[-1]
-    values = expectations(policy, turns, reduced, arrival, service, loads, cost - gain, nothing)
+    values = expectations(turns, reduced, loads, cost - gain, nothing)
     rest = np.zeros(values.shape)
     for _ in range(2):
         left = residuals(policy, arrival, service, cost, gain, values, rest)
         columns = left.reshape((1, *left.shape))
-        loads = collected(policy, turns, arrival, service, columns, reduced.steps, reduced.pivots)[0]
-        rest += expectations(policy, turns, reduced, arrival, service, loads, left, nothing)
+        loads = collected(turns, columns, reduced.steps, reduced.pivots)[0]
+        rest += expectations(turns, reduced, loads, left, nothing)
     return values, rest
 
 

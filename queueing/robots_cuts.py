@@ -36,11 +36,23 @@ class Turns(NamedTuple):
         number of each cut.
     cuts
         queue length and robots of each.
+    order
+        the other states, as q (N + 1) + r like all below, each after the successors that are no cuts.
+    after
+        by state, its successor by a service and by an arrival; 0 where there is none.
+    chances
+        by state, probabilities of both.
+    times
+        by state, mean time until it is left; moves to itself do not count.
     """
 
     kinds: NDArray[np.int8]
     places: NDArray[np.int64]
     cuts: NDArray[np.int64]
+    order: NDArray[np.int64]
+    after: NDArray[np.int64]
+    chances: Grid
+    times: NDArray[np.float64]
 
 
 class Reduced(NamedTuple):
@@ -79,18 +91,43 @@ def after_arrival(policy: Policy, q: int, r: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def turns_of(policy: Policy, balanced: float) -> Turns:
+def _successors(policy: Policy, arrival: float, service: float) -> tuple[NDArray[np.int64], Grid, NDArray[np.float64]]:
+    """`after`, `chances` and `times` of `Turns`."""
+    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    after = np.zeros((policy.size, 2), dtype=np.int64)
+    chances, times = np.zeros((policy.size, 2)), np.zeros(policy.size)
+    for q in range(most + 1):
+        for r in range(1 if q == 0 else 0, robots + 1):
+            here = q * (robots + 1) + r
+            by_service, by_arrival = 0.0, 0.0
+            if q > 0:
+                a, b = after_service(policy, q, r)
+                after[here, 0] = a * (robots + 1) + b
+                by_service = service
+            if r > 0:
+                a, b = after_arrival(policy, q, r)
+                if a != q or b != r:
+                    after[here, 1] = a * (robots + 1) + b
+                    by_arrival = arrival * r
+            times[here] = 1.0 / (by_service + by_arrival)
+            chances[here, 0], chances[here, 1] = by_service * times[here], by_arrival * times[here]
+    return after, chances, times
+
+
+@njit(cache=True)
+def turns_of(policy: Policy, arrival: float, service: float) -> Turns:
     """Find the cuts of a policy: one pass, lower states first.
 
-    Cuts are numbered by the distance of their robots from `balanced`, where arrivals and services are equally fast: the
-    last one left by an elimination should be a frequent one, or relative values would be differences of numbers as
+    Cuts are numbered by the distance of their robots from mu / lambda, where arrivals and services are equally fast:
+    the last one left by an elimination should be a frequent one, or relative values would be differences of numbers as
     large as the time between its visits.
     """
     most, robots = policy.shape[0] - 1, policy.shape[1] - 1
     kinds = np.full(policy.shape, ABSENT, dtype=np.int8)
     places = np.full(policy.shape, -1, dtype=np.int64)
     cuts = np.zeros((policy.size, 2), dtype=np.int64)
-    count = 0
+    order, rising = np.zeros(policy.size, dtype=np.int64), np.zeros(policy.size, dtype=np.int64)
+    count, low, high = 0, 0, 0
     for t in range(1, robots + most + 1):
         for q in range(min(t, most), max(0, t - robots) - 1, -1):
             r = t - q
@@ -111,113 +148,86 @@ def turns_of(policy: Policy, balanced: float) -> Turns:
                     lower_falling = lower_falling and kinds[a, b] != RISING
             if lower_falling and not rises:
                 kinds[q, r] = FALLING
+                order[low] = q * (robots + 1) + r
+                low += 1
             elif lower_cut:
                 kinds[q, r] = RISING
+                rising[high] = q * (robots + 1) + r
+                high += 1
             else:
                 kinds[q, r] = CUT
                 places[q, r] = count
                 cuts[count, 0], cuts[count, 1] = q, r
                 count += 1
-    order = np.argsort(np.abs(cuts[:count, 1] - balanced), kind="mergesort")
+    for place in range(high):  # falling states from the lowest on, then rising ones from the highest down
+        order[low + place] = rising[high - 1 - place]
+    numbers = np.argsort(np.abs(cuts[:count, 1] - service / arrival), kind="mergesort")
     for place in range(count):
-        q, r = cuts[order[place]]
+        q, r = cuts[numbers[place]]
         places[q, r] = place
-    return Turns(kinds, places, cuts[order])
+    after, chances, times = _successors(policy, arrival, service)
+    return Turns(kinds, places, cuts[numbers], order[: low + high].copy(), after, chances, times)
 
 
 @njit(cache=True)
-def _between(
-    policy: Policy, turns: Turns, arrival: float, service: float, costs: Grid, q: int, r: int, found: Grid
-) -> None:
-    """What is collected from a state on until the next cut: `found` at (q, r), from its successors."""
-    columns = costs.shape[0]
-    rate = 0.0
-    for column in range(columns):
-        found[column, q, r] = costs[column, q, r]
-    if q > 0:
-        rate += service
-        a, b = after_service(policy, q, r)
-        if turns.kinds[a, b] != CUT:
-            for column in range(columns):
-                found[column, q, r] += service * found[column, a, b]
-    if r > 0:
-        a, b = after_arrival(policy, q, r)
-        if a != q or b != r:
-            rate += arrival * r
-            if turns.kinds[a, b] != CUT:
-                for column in range(columns):
-                    found[column, q, r] += arrival * r * found[column, a, b]
-    for column in range(columns):
-        found[column, q, r] /= rate
-
-
-@njit(cache=True)
-def _push(
-    policy: Policy, turns: Turns, arrival: float, service: float, q: int, r: int, mass: float, masses: Grid, row: Grid
-) -> None:
+def _push(turns: Turns, places: NDArray[np.int64], here: int, mass: float, masses: Grid, row: Grid) -> None:
     """Send a mass from a state to its successors."""
-    by_service, by_arrival = service if q > 0 else 0.0, arrival * r
-    if r > 0:
-        a, b = after_arrival(policy, q, r)
-        if a == q and b == r:
-            by_arrival = 0.0
-        else:
-            part = mass * by_arrival / (by_service + by_arrival)
-            if turns.kinds[a, b] == CUT:
-                row[turns.places[a, b]] += part
+    for event in range(2):
+        part = mass * turns.chances[here, event]
+        if part != 0.0:
+            there = turns.after[here, event]
+            if places[there] >= 0:
+                row[places[there]] += part
             else:
-                masses[a, b] += part
-    if q > 0:
-        a, b = after_service(policy, q, r)
-        part = mass * by_service / (by_service + by_arrival)
-        if turns.kinds[a, b] == CUT:
-            row[turns.places[a, b]] += part
-        else:
-            masses[a, b] += part
+                masses[there] += part
 
 
 @njit(cache=True)
-def _rows(policy: Policy, turns: Turns, arrival: float, service: float) -> Grid:
+def _rows(turns: Turns) -> Grid:
     """From each cut, the probabilities of the next one."""
-    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
+    most, robots = turns.kinds.shape[0] - 1, turns.kinds.shape[1] - 1
     count = len(turns.cuts)
-    rows, masses = np.zeros((count, count)), np.zeros(policy.shape)
+    rows, masses = np.zeros((count, count)), np.zeros(turns.kinds.size)
+    kinds, places = turns.kinds.reshape(-1), turns.places.reshape(-1)
     for place in range(count):
         row = rows[place]
-        _push(policy, turns, arrival, service, turns.cuts[place, 0], turns.cuts[place, 1], 1.0, masses, row)
-        highest = turns.cuts[place, 0] + turns.cuts[place, 1] + 1
+        first = turns.cuts[place, 0] + turns.cuts[place, 1]
+        _push(turns, places, turns.cuts[place, 0] * robots + first, 1.0, masses, row)
+        highest = first + 1
         t = highest - 2
         while t <= min(highest, robots + most):  # rising: the next move is in this line or the next
             for q in range(min(max(t, 0), most), max(0, t - robots) - 1, -1):
-                mass = masses[q, t - q]
-                if mass != 0.0 and turns.kinds[q, t - q] == RISING:
-                    masses[q, t - q] = 0.0
-                    _push(policy, turns, arrival, service, q, t - q, mass, masses, row)
+                here = q * robots + t
+                mass = masses[here]
+                if mass != 0.0 and kinds[here] == RISING:
+                    masses[here] = 0.0
+                    _push(turns, places, here, mass, masses, row)
                     highest = max(highest, t + 1)
             t += 1
         t = min(highest, robots + most)
         idle = 0
-        lowest = turns.cuts[place, 0] + turns.cuts[place, 1] - 1  # below, nothing is but what falls from line to line
+        lowest = first - 1  # below, nothing is but what falls from line to line
         while t > 0 and (t >= lowest or idle < 3):
             idle += 1
             for q in range(max(0, t - robots), min(t, most) + 1):
-                mass = masses[q, t - q]
+                here = q * robots + t
+                mass = masses[here]
                 if mass != 0.0:
-                    masses[q, t - q] = 0.0
-                    _push(policy, turns, arrival, service, q, t - q, mass, masses, row)
+                    masses[here] = 0.0
+                    _push(turns, places, here, mass, masses, row)
                     idle = 0
             t -= 1
     return rows
 
 
 @njit(cache=True)
-def reduce(policy: Policy, turns: Turns, arrival: float, service: float, costs: Grid) -> Reduced:
+def reduce(turns: Turns, costs: Grid) -> Reduced:
     """Eliminate the cuts from the last to the first, carrying what is collected; no subtraction anywhere.
 
     `costs`: by column, queue length and robots, cost per unit of time; the last column must be ones.
     """
     count = len(turns.cuts)
-    steps, pivots = _rows(policy, turns, arrival, service), np.zeros(count)
+    steps, pivots = _rows(turns), np.zeros(count)
     ends = np.zeros(count, dtype=np.int64)
     ended = 0
     for k in range(count - 1, -1, -1):
@@ -238,7 +248,7 @@ def reduce(policy: Policy, turns: Turns, arrival: float, service: float, costs: 
                     steps[i, j] += share * steps[k, j]
                 for end in range(ended):
                     steps[i, ends[end]] += share * steps[k, ends[end]]
-    loads = collected(policy, turns, arrival, service, costs, steps, pivots)
+    loads = collected(turns, costs, steps, pivots)
     return Reduced(steps, pivots, loads, ends[:ended].copy())
 
 
@@ -249,8 +259,8 @@ def solved(policy: Policy, arrival: float, service: float, costs: Grid) -> tuple
     Balance of arrivals and services is a good guess of where the chain mostly is, but only a guess; where another cut
     turns out to be visited a hundred times as often, the elimination is done again.
     """
-    turns = turns_of(policy, service / arrival)
-    reduced = reduce(policy, turns, arrival, service, costs)
+    turns = turns_of(policy, arrival, service)
+    reduced = reduce(turns, costs)
     if len(reduced.ends) > 1:
         return turns, reduced
     end, count = reduced.ends[0], len(turns.cuts)
@@ -270,37 +280,22 @@ def solved(policy: Policy, arrival: float, service: float, costs: Grid) -> tuple
     cuts[0] = turns.cuts[often]
     for place in range(count):
         places[cuts[place, 0], cuts[place, 1]] = place
-    turns = Turns(turns.kinds, places, cuts)
-    return turns, reduce(policy, turns, arrival, service, costs)
+    turns = Turns(turns.kinds, places, cuts, turns.order, turns.after, turns.chances, turns.times)
+    return turns, reduce(turns, costs)
 
 
 @njit(cache=True)
-def collected(
-    policy: Policy,
-    turns: Turns,
-    arrival: float,
-    service: float,
-    costs: Grid,
-    steps: Grid,
-    pivots: NDArray[np.float64],
-) -> Grid:
+def collected(turns: Turns, costs: Grid, steps: Grid, pivots: NDArray[np.float64]) -> Grid:
     """By column and cut, what is collected before the chain leaves for lower cuts, given the elimination."""
-    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
-    columns, count = costs.shape[0], len(turns.cuts)
-    found = np.zeros(costs.shape)
-    for t in range(1, robots + most + 1):
-        for q in range(min(t, most), max(0, t - robots) - 1, -1):
-            if turns.kinds[q, t - q] == FALLING:
-                _between(policy, turns, arrival, service, costs, q, t - q, found)
-    for t in range(robots + most, 0, -1):
-        for q in range(max(0, t - robots), min(t, most) + 1):
-            if turns.kinds[q, t - q] == RISING:
-                _between(policy, turns, arrival, service, costs, q, t - q, found)
+    columns, count, width = costs.shape[0], len(turns.cuts), costs.shape[2]
     loads = np.zeros((columns, count))
-    for place in range(count):
-        q, r = turns.cuts[place]
-        _between(policy, turns, arrival, service, costs, q, r, found)
-        loads[:, place] = found[:, q, r]
+    for column in range(columns):
+        paid = costs[column].reshape(-1)
+        found = np.zeros(paid.size)  # until the next cut; it stays 0 at cuts
+        for here in turns.order:
+            found[here] = _next(turns, paid, found, here)
+        for place in range(count):
+            loads[column, place] = _next(turns, paid, found, turns.cuts[place, 0] * width + turns.cuts[place, 1])
     for k in range(count - 1, -1, -1):
         if pivots[k] > 0.0:
             for i in range(k):
@@ -311,24 +306,26 @@ def collected(
     return loads
 
 
+@njit(cache=True, inline="always")
+def _next(turns: Turns, paid: NDArray[np.float64], found: NDArray[np.float64], here: int) -> float:
+    """What is collected in a state, and what was found for its successors."""
+    return float(
+        paid[here] * turns.times[here]
+        + turns.chances[here, 0] * found[turns.after[here, 0]]
+        + turns.chances[here, 1] * found[turns.after[here, 1]]
+    )
+
+
 @njit(cache=True)
 def expectations(
-    policy: Policy,
-    turns: Turns,
-    reduced: Reduced,
-    arrival: float,
-    service: float,
-    loads: NDArray[np.float64],
-    rates: Grid,
-    at_ends: NDArray[np.float64],
+    turns: Turns, reduced: Reduced, loads: NDArray[np.float64], rates: Grid, at_ends: NDArray[np.float64]
 ) -> Grid:
     """Solve x(s) = what is collected from s on, given x at the ends: by state.
 
     `loads`: collected before leaving each cut, eliminated; `rates`: collected per unit of time in each state.
     """
-    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
-    count = len(turns.cuts)
-    at_cuts, found = np.zeros(count), np.zeros(policy.shape)
+    count, width = len(turns.cuts), rates.shape[1]
+    at_cuts, found, paid = np.zeros(count), np.zeros(rates.size), rates.reshape(-1)
     for end in range(len(reduced.ends)):
         at_cuts[reduced.ends[end]] = at_ends[end]
     for k in range(count):
@@ -340,31 +337,10 @@ def expectations(
                 if reduced.ends[end] > k:
                     total += reduced.steps[k, reduced.ends[end]] * at_ends[end]
             at_cuts[k] = total / reduced.pivots[k]
-        found[turns.cuts[k, 0], turns.cuts[k, 1]] = at_cuts[k]
-    for t in range(1, robots + most + 1):
-        for q in range(min(t, most), max(0, t - robots) - 1, -1):
-            if turns.kinds[q, t - q] == FALLING:
-                found[q, t - q] = _from_successors(policy, arrival, service, rates, found, q, t - q)
-    for t in range(robots + most, 0, -1):
-        for q in range(max(0, t - robots), min(t, most) + 1):
-            if turns.kinds[q, t - q] == RISING:
-                found[q, t - q] = _from_successors(policy, arrival, service, rates, found, q, t - q)
-    return found
-
-
-@njit(cache=True)
-def _from_successors(policy: Policy, arrival: float, service: float, rates: Grid, found: Grid, q: int, r: int) -> float:
-    total, rate = rates[q, r], 0.0
-    if q > 0:
-        a, b = after_service(policy, q, r)
-        rate += service
-        total += service * found[a, b]
-    if r > 0:
-        a, b = after_arrival(policy, q, r)
-        if a != q or b != r:
-            rate += arrival * r
-            total += arrival * r * found[a, b]
-    return float(total / rate)
+        found[turns.cuts[k, 0] * width + turns.cuts[k, 1]] = at_cuts[k]
+    for here in turns.order:
+        found[here] = _next(turns, paid, found, here)
+    return found.reshape(rates.shape)
 
 
 @njit(cache=True)

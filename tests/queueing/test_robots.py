@@ -132,7 +132,7 @@ def test_a_monotone_policy_has_about_one_cut_for_each_number_of_robots_on_its_cu
     policy = np.zeros(queue.shape, dtype=np.int8)
     for q in range(61):
         policy[q, : 80 - q // 2] = 1
-    turns = turns_of(policy, queue.balanced)
+    turns = turns_of(policy, queue.arrival_rate, queue.service_rate)
     assert (turns.kinds == CUT).sum() == len(turns.cuts) <= 45
 
 
