@@ -8,6 +8,9 @@ of means are products of what the spaces miss of both, some eight rounds suffice
 
 Nothing here is a bound: errors are told by how measures still move from one round, with its larger spaces, to the next,
 and by rates of service and obsolescence seen by the server and by arriving pages, which agree only in the limit.
+
+Matrices are small and many. Where other work keeps the cores busy, threads of the linear algebra wait for one another:
+OPENBLAS_NUM_THREADS=1 in the environment is then many times as fast.
 """
 
 import math
