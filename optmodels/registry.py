@@ -156,6 +156,9 @@ strategies = Registry(
         "highs": "optmodels.mip:Highs",
         "local-search": "heuristics.local_search:LocalSearch",
         "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
+        "policy-iteration": "heuristics.policy_iteration:PolicyIteration",
+        "static": "optmodels.robots_static:Static",
+        "value-iteration": "heuristics.value_iteration:ValueIteration",
     },
 )
 costs = Registry(
@@ -166,13 +169,18 @@ costs = Registry(
 problems = Registry(
     "problem kind",
     "optmodels.problems",
-    {"placement": "optmodels.placement:PlacementProblem", "threshold": "optmodels.threshold:ThresholdProblem"},
+    {
+        "placement": "optmodels.placement:PlacementProblem",
+        "robots": "optmodels.robots:RobotsProblem",
+        "threshold": "optmodels.threshold:ThresholdProblem",
+    },
 )
 generators = Registry(
     "generator",
     "optmodels.generators",
     {
         "placement": "optmodels.placement_generating:PlacementGenerator",
+        "robots": "optmodels.robots_generating:RobotsGenerator",
         "threshold": "optmodels.threshold_generating:ThresholdGenerator",
     },
 )

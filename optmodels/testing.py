@@ -93,7 +93,7 @@ def check_space(space: Space, rng: np.random.Generator, count: int = 20) -> None
             assert made in space, f"{how} made {made!r}, which is not in the space {space!r}."
             checked = space.check(made)
             assert _same(checked, made), f"check changes {made!r}, made by {how}, to {checked!r}."
-        for beside in islice(space.neighbours(first), 5) if math.isfinite(space.size) else ():
+        for beside in islice(space.neighbours(first), 5) if space.size != math.inf else ():
             assert beside in space, f"neighbours made {beside!r}, which is not in the space {space!r}."
     assert object() not in space, f"the space {space!r} takes any object for a decision."
     if space.size <= ENUMERABLE:

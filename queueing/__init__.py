@@ -20,6 +20,10 @@
     measures where pages go out of date after a constant time, as a limit with its error.
 `unbounded_room`, `Truncation`
     how much room is as good as room for all pages, under every policy.
+`RobotQueue`, `RobotMeasures`, `static_measures`, `best_static`, `balancing_weight`
+    one server, robots sent out one at a time: every measure of any policy, and of a fixed number of robots.
+`best_policy`, `policy_step`, `PolicyStep`
+    the best such policy, with a certificate.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -32,6 +36,8 @@ from .mixed_source import MixedSourceMeasures, MixedSourceQueue, MixedSourceTabl
 from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_modes
 from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
+from .robots import RobotMeasures, RobotQueue, balancing_weight, best_static, static_measures
+from .robots_control import PolicyStep, best_policy, policy_step
 from .threshold import ThresholdMeasures, ThresholdQueue
 from .threshold_deterministic import DeterministicPatience, deterministic_patience
 from .threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
@@ -47,11 +53,17 @@ __all__ = [
     "MixedSourceTable",
     "Mode",
     "PhaseType",
+    "PolicyStep",
+    "RobotMeasures",
+    "RobotQueue",
     "SojournLaw",
     "SojournTimes",
     "ThresholdMeasures",
     "ThresholdQueue",
     "Truncation",
+    "balancing_weight",
+    "best_policy",
+    "best_static",
     "capacity_by_distance",
     "deterministic_patience",
     "direct_modes",
@@ -59,8 +71,10 @@ __all__ = [
     "largest_safe_population",
     "marked_modes",
     "mean_value_analysis",
+    "policy_step",
     "reduce_order",
     "sojourn_times",
+    "static_measures",
     "stationary_by_levels",
     "stationary_distribution",
     "thinned_modes",

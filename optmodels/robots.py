@@ -1,0 +1,273 @@
+"""When to send crawler robots out and when to keep them back: kind "robots".
+
+Robots bring pages to one indexing server. After every arrival and every service one more robot may be activated, with
+the numbers of pages and of active robots in view. Few robots starve the server, many fill the buffer, and pages are
+lost. Find for every state what to do.
+
+References
+----------
+.. [1] J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM
+   Sigmetrics* 2001, *Performance Evaluation Review* 29 (1), 236-244.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation
+from heuristics.policy_iteration import Improvement
+from heuristics.value_iteration import Rule, Sweeps
+from queueing import RobotMeasures, RobotQueue, policy_step
+from queueing.robots import MEASURES
+from queueing.robots_control import descend
+
+from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear
+from .errors import RequestError
+from .robots_data import PRICED, enough_robots, is_additive, priced_cost, read_fields, refuse_unbounded, state_costs
+from .robots_limits import why_infeasible
+from .robots_space import RobotPolicies
+from .robots_static import BestStatic, best_fixed
+from .robots_structure import structure, switching_curves
+from .robots_sweeps import PaperSweeps, ReducedSweeps
+
+#: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
+PENALTY = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class RobotsProblem:
+    """Choose in which states one more robot is activated.
+
+    A decision has (K+1)(N+1) entries 0 or 1; entry q(N+1)+r is 1 if, when an event leaves q pages and r active robots,
+    one more is activated.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    robots
+        N; ``None``: as many as ever help, found from the prices.
+    capacity
+        K: most pages in the system, the one in service included.
+    arrival_rate, service_rate
+        Pages that one active robot brings, and that the server takes, per unit of time.
+    cost
+        Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
+        decisions can only be evaluated.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    robots: int | None
+    capacity: int
+    arrival_rate: float
+    service_rate: float
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "robots"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    #: What `describe` tells that is worth a column in a parameter study.
+    summary_names: ClassVar[tuple[str, ...]] = ("relative_improvement", "robots_used")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", priced_cost(self.cost))
+        if self.robots is None:
+            refuse_unbounded(self.cost, self.limits)
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "robots",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> RobotsProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "robots")."""
+        return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return {
+            "robots": self.robots,
+            "capacity": self.capacity,
+            "arrival_rate": self.arrival_rate,
+            "service_rate": self.service_rate,
+            "switching": "one",
+        }
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def queue(self) -> RobotQueue:
+        """The queue, with as many robots as there are or as ever help."""
+        queue = RobotQueue(self.robots or 1, self.capacity, self.arrival_rate, self.service_rate)
+        if self.robots is not None:
+            return queue
+        return RobotQueue(enough_robots(queue, self.prices), self.capacity, self.arrival_rate, self.service_rate)
+
+    @cached_property
+    def space(self) -> RobotPolicies:
+        """Zeros and ones by pages and active robots."""
+        return RobotPolicies(self.queue.robots, self.capacity)
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether there is something to minimise."""
+        return self.cost is not None
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def prices(self) -> Mapping[str, float]:
+        """Weights of the measures; none if the cost is no weighted sum."""
+        return self.cost.weights if isinstance(self.cost, WeightedSum) else {}
+
+    @cached_property
+    def state_costs(self) -> NDArray[np.float64]:
+        """Cost per unit of time by state, where the cost is a sum of such."""
+        found: NDArray[np.float64] = state_costs(self.queue, self.prices)
+        return found
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations need."""
+        self.evaluate(self.decision_of(self.queue.base_stock(1)))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    def measures(self, decision: Decision) -> RobotMeasures:
+        """What the queue says about a policy."""
+        try:
+            return self.queue.measures(np.array(decision, dtype=np.int8))
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
+
+    def judge(self, measures: Measures) -> Evaluation:
+        """The price of measures, and the limits they break."""
+        violations = self.limits.violations(measures) if self.limits else {}
+        objective = math.nan if self.cost is None else self.cost(measures)
+        if not violations:
+            return Evaluation(objective, measures=measures)
+        if self.cost is None:
+            return Evaluation(objective, violations, measures)
+        return Evaluation(
+            objective, violations, measures, PENALTY * (1.0 + abs(objective)) * self.limits.excess(measures)
+        )
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means, and what it gains over a fixed number of robots.
+
+        ``switching_curves`` has f_0 (after a departure) and f_1 (after an arrival) of the paper, by number of active
+        robots before the event: one more is activated while the pages before the event are at most f. 0 in f_0 and -1
+        in f_1 stand for never; ``None``: no such event. The relative improvement is (C_s - C) / C, with the best fixed
+        number within N.
+        """
+        policy = self.policy_of(decision)
+        objective = self.judge(self.measures(decision).scalars()).objective
+        static, free = self.best_static, self.best_static_unrestricted
+        gain = None
+        if self.has_objective and static is not None and objective > 0:
+            gain = (static.objective - objective) / objective
+        return {
+            "robots_used": self.queue.robots,
+            "switching_curves": switching_curves(policy),
+            "best_static": None if static is None else static.to_data(),
+            "best_static_unrestricted": None if free is None else free.to_data(),
+            "relative_improvement": gain,
+        }
+
+    @cached_property
+    def best_static(self) -> BestStatic | None:
+        """The best fixed number of the robots that there are; limits are not looked at."""
+        return best_fixed(self, self.queue.robots)
+
+    @cached_property
+    def best_static_unrestricted(self) -> BestStatic | None:
+        """The best fixed number of robots, however many there are; ``None`` if that is not known."""
+        return best_fixed(self, None)
+
+    def infeasibility(self) -> str | None:
+        """Why no policy keeps the limits, if one of them is beyond all policies."""
+        return self._infeasibility
+
+    @cached_property
+    def _infeasibility(self) -> str | None:
+        return why_infeasible(self) if self.limits else None
+
+    # -- policies and values ------------------------------------------------------------------------------------------
+
+    def policy_of(self, decision: Decision) -> NDArray[np.int8]:
+        """A decision by queue length and number of active robots."""
+        return np.array(decision, dtype=np.int8).reshape(self.queue.shape)
+
+    def decision_of(self, policy: NDArray[Any]) -> tuple[int, ...]:
+        """The decision that a policy by queue length and number of robots stands for."""
+        return tuple(policy.ravel().tolist())
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
+        """The best fixed number of robots, as a policy."""
+        static = self.best_static
+        if static is not None:
+            yield self.decision_of(self.queue.base_stock(static.robots))
+
+    def unimprovable(self) -> str | None:
+        """Why exact methods cannot take the cost, if they cannot."""
+        if is_additive(self.cost):
+            return None
+        return f"its cost is no weighted sum of {', '.join(PRICED)}, which alone are averages over states."
+
+    def first_policy(self, quick: bool = False) -> Decision:
+        """The fixed number of robots that balances arrivals and services; quick: already improved."""
+        queue = self.queue
+        policy = queue.base_stock(min(queue.robots, max(1, round(queue.balanced))))
+        if quick:
+            policy = descend(policy, queue.arrival_rate, queue.service_rate, self.state_costs)
+        return self.decision_of(policy)
+
+    def policy_step(self, decision: Decision) -> Improvement:
+        """Evaluate a policy, improve it, and bracket the least cost."""
+        step = policy_step(self.queue, self.state_costs, self.policy_of(decision))
+        return Improvement(
+            decision=self.decision_of(step.policy),
+            better=self.decision_of(step.better),
+            changes=step.changes,
+            lower=step.lower,
+            upper=step.upper,
+            details=lambda: {"decision_gap": _finite(step.gap), "structure": structure(step.policy, step.values)},
+        )
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper" and self.unimprovable() is None:
+            others = {name for name in PRICED[2:] if self.prices.get(name, 0) != 0}
+            if others or self.prices["loss_rate"] != 1:
+                return "the paper's own iteration prices starvation, and losses at 1, and nothing else."
+        return self.unimprovable()
+
+    def sweeps(self, rule: Rule) -> Sweeps:
+        """Values by state after a decision; with the rule of the paper, by its states."""
+        return PaperSweeps(self) if rule == "paper" else ReducedSweeps(self)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,131 @@
+"""Reading the data and prices of a robot instance: every field checked, every complaint one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from queueing import RobotQueue, best_policy
+
+from .costs import CostFunction, Limits, WeightedSum
+from .errors import InstanceError, MissingField, RequestError
+from .placement_data import is_number
+from .placement_layout import is_whole, refuse_unknown
+
+FIELDS = {"robots", "capacity", "arrival_rate", "service_rate", "switching"}
+
+#: Measures that are means over time, and so costs of states: what exact methods take prices of.
+PRICED = ("starvation", "loss_rate", "active_robots", "mean_length")
+
+#: More states than this are refused: a decision has an entry for each.
+MOST_STATES = 5_000_000
+
+
+def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the data, each checked on its own and with the others."""
+    refuse_unknown(data, FIELDS, "data")
+    for name in ("robots", "capacity", "arrival_rate", "service_rate"):
+        if name not in data:
+            raise MissingField(f"data.{name}", "a queue with robots needs it.")
+    robots, capacity = data["robots"], data["capacity"]
+    if robots is not None and (not is_whole(robots) or robots < 1):
+        rule = "robots are counted in whole numbers, 1 or more; null stands for as many as ever help."
+        raise InstanceError("data.robots", robots, rule)
+    if not is_whole(capacity) or capacity < 2:
+        raise InstanceError("data.capacity", capacity, "the capacity is a whole number of pages, 2 or more.")
+    states = (int(capacity) + 1) * (int(robots or 1) + 1)
+    if states > MOST_STATES:
+        rule = f"numbers of pages and robots make {states} states, and at most {MOST_STATES} are supported."
+        raise InstanceError("data.capacity" if robots is None else "data.robots", robots or capacity, rule)
+    for name in ("arrival_rate", "service_rate"):
+        if not is_number(data[name]) or data[name] <= 0:
+            raise InstanceError(f"data.{name}", data[name], "rates are finite numbers above 0.")
+    switching = data.get("switching", "one")
+    if switching == "any":
+        rule = 'switching several robots at once is not built yet; "one" is.'
+        raise InstanceError("data.switching", switching, rule)
+    if switching != "one":
+        raise InstanceError("data.switching", switching, 'robots are switched "one" at a time.')
+    found: dict[str, Any] = {
+        "robots": None if robots is None else int(robots),
+        "capacity": int(capacity),
+        "arrival_rate": float(data["arrival_rate"]),
+        "service_rate": float(data["service_rate"]),
+    }
+    try:
+        RobotQueue(**{**found, "robots": found["robots"] or 1})
+    except ValueError as refusal:  # rates too far apart
+        raise InstanceError("data.arrival_rate", data["arrival_rate"], str(refusal)) from None
+    return found
+
+
+def priced_cost(cost: CostFunction | None) -> CostFunction | None:
+    """The cost with its defaults: a price on starvation is needed, losses cost 1 unless said."""
+    if not isinstance(cost, WeightedSum):
+        return cost
+    weights = dict(cost.weights)
+    if "starvation" not in weights:
+        raise MissingField("cost.weights.starvation", "the price of an idle server, a number above 0, is needed.")
+    for name, weight in weights.items():
+        place = f"cost.weights.{name}"
+        if name == "starvation" and not weight > 0:
+            raise InstanceError(place, weight, "the price of an idle server is a number above 0.")
+        if weight < 0:
+            raise InstanceError(place, weight, "prices are zero or more.")
+    return WeightedSum({"starvation": weights["starvation"], "loss_rate": 1.0} | weights)
+
+
+def is_additive(cost: CostFunction | None) -> bool:
+    """Whether a cost is a sum of prices of states: a weighted sum of measures that are means over time."""
+    return isinstance(cost, WeightedSum) and all(weight == 0 or name in PRICED for name, weight in cost.weights.items())
+
+
+def refuse_unbounded(cost: CostFunction | None, limits: Limits) -> None:
+    """Refuse what leaves the question open how many robots help."""
+    if limits:
+        rule = "with limits on measures the number of robots must be given."
+        raise InstanceError("data.robots", None, rule)
+    if not isinstance(cost, WeightedSum) or not is_additive(cost):
+        names = ", ".join(PRICED)
+        rule = f"how many robots ever help is only known for a weighted sum of {names}; give their number."
+        raise InstanceError("data.robots", None, rule)
+    if not any(cost.weights.get(name, 0) > 0 for name in PRICED[1:]):
+        rule = "robots without end would help where only starvation has a price; give their number."
+        raise InstanceError("data.robots", None, rule)
+
+
+def enough_robots(queue: RobotQueue, weights: Mapping[str, float]) -> int:
+    """How many robots are as good as any number: one more than the best policy ever wants to have.
+
+    Numbers are doubled until the best policy activates none when half of them are active. It is then the best for
+    every number in between, as with N robots it never asks for another one.
+    """
+    robots = max(2, math.ceil(queue.balanced) + 1)
+    wanted = robots
+    while True:
+        states = (queue.capacity + 1) * (robots + 1)
+        if states > MOST_STATES:
+            raise RequestError(
+                f"more than {wanted} robots help at these prices, and with twice as many there are {states} states "
+                f"where {MOST_STATES} are supported; give a number of robots."
+            )
+        larger = replace(queue, robots=robots)
+        found = best_policy(larger, state_costs(larger, weights))
+        wanted = 1 + int(np.flatnonzero(found.policy.any(axis=0))[-1])
+        if 2 * wanted <= robots:
+            return wanted
+        robots = 2 * max(robots, wanted)
+
+
+def state_costs(queue: RobotQueue, weights: Mapping[str, float]) -> Any:
+    """Cost per unit of time by state, for these prices of measures."""
+    return queue.cost(
+        starvation=weights.get("starvation", 0.0),
+        loss_rate=weights.get("loss_rate", 0.0),
+        length=weights.get("mean_length", 0.0),
+        robots=weights.get("active_robots", 0.0),
+    )

@@ -1,0 +1,58 @@
+r"""Value iteration for the robot queue, on states (q, r) after a decision.
+
+With :math:`\Lambda` above every rate of leaving a state, a sweep replaces J by
+
+.. math::  J + b / \Lambda, \qquad
+           b(q, r) = c(q, r) + \mu 1(q>0) \, [M(q-1, r) - J(q, r)] + \lambda r \, [M(\min(q+1, K), r-1) - J(q, r)],
+
+with M as in :mod:`queueing.robots_bellman`, and shifts it to 0 at (0, 1). The least average cost lies between the least
+and the largest b.
+"""
+
+import numpy as np
+from numba import njit
+
+from .robots_cuts import Grid, Policy
+
+#: Rate of steps, in multiples of the largest rate of leaving a state: above 1, or values might swing for ever.
+PACE = 1.0 + 1e-3
+
+
+@njit(cache=True)
+def sweep(arrival: float, service: float, cost: Grid, values: Grid) -> tuple[Grid, float, float]:
+    """Values after one sweep, and the lower and upper end of a bracket of the least cost."""
+    most, robots = values.shape[0] - 1, values.shape[1] - 1
+    best = np.empty(values.shape)
+    for q in range(most + 1):
+        for r in range(robots):
+            best[q, r] = min(values[q, r], values[q, r + 1])
+        best[q, robots] = values[q, robots]
+    best[0, 0] = values[0, 1]
+    pace = PACE * (service + arrival * robots)
+    found = np.zeros(values.shape)
+    lower, upper = np.inf, -np.inf
+    for q in range(most + 1):
+        above = min(q + 1, most)
+        for r in range(1 if q == 0 else 0, robots + 1):
+            here = values[q, r]
+            moved = cost[q, r]
+            if q > 0:
+                moved += service * (best[q - 1, r] - here)
+            if r > 0:
+                moved += arrival * r * (best[above, r - 1] - here)
+            lower, upper = min(lower, moved), max(upper, moved)
+            found[q, r] = here + moved / pace
+    shift = found[0, 1]
+    for q in range(most + 1):
+        for r in range(robots + 1):
+            found[q, r] -= shift
+    found[0, 0] = 0.0  # no state
+    return found, lower, upper
+
+
+def greedy(values: Grid) -> Policy:
+    """The policy that is best for these values; of two equal actions, none is taken."""
+    policy: Policy = np.zeros(values.shape, dtype=np.int8)
+    policy[:, :-1] = values[:, 1:] < values[:, :-1]
+    policy[0, 0] = 1
+    return policy
