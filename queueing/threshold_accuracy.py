@@ -24,7 +24,7 @@ _SHARE, _STILL = 0.01, 1e-5
 
 def judged(fine: Flows, coarse: Flows, modes: ModeByLevel, shrinking: float) -> Flows:
     """`fine` with the errors told by the difference to `coarse`, whose residual is `shrinking` times the coarse one."""
-    new, old = _measures(fine), _measures(coarse)
+    new, old = measures_of_flows(fine), measures_of_flows(coarse)
     moves = {name: abs(old[name] / value - 1.0) for name, value in new.items() if value > 0.0}
     by_mode = np.bincount(modes, weights=fine.levels - coarse.levels)
     moves["active_robots"] = float(np.abs(by_mode).sum())
@@ -39,7 +39,7 @@ def judged(fine: Flows, coarse: Flows, modes: ModeByLevel, shrinking: float) -> 
     return replace(fine, error_estimate=max(errors.values()), errors=errors)
 
 
-def _measures(flows: Flows) -> dict[str, float]:
+def measures_of_flows(flows: Flows) -> dict[str, float]:
     """Measures of a queue by their names, as far as modes do not matter; 0 where there are none."""
     shares = {
         "loss": (flows.lost, flows.arriving),

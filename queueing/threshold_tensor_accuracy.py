@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .threshold_accuracy import measures_of_flows
 from .threshold_model import Flows, ModeByLevel, direct_error
 
 #: A loss or an idle time below this share is not asked for to its last digits.
@@ -96,7 +97,7 @@ def _gap(forward: float, seen: float) -> float:
 
 def _moves(fine: Flows, coarse: Flows, modes: ModeByLevel) -> dict[str, float]:
     """By measure, its relative change between two rounds, as far as there is such a measure."""
-    new, old = _measures(fine), _measures(coarse)
+    new, old = measures_of_flows(fine), measures_of_flows(coarse)
     moves = {name: _apart(old[name], value) for name, value in new.items() if value > 0.0}
     moves["active_robots"] = float(np.abs(np.bincount(modes, weights=fine.levels - coarse.levels)).sum())
     return moves
@@ -105,21 +106,3 @@ def _moves(fine: Flows, coarse: Flows, modes: ModeByLevel) -> dict[str, float]:
 def _apart(old: float, new: float) -> float:
     """Relative change, to whichever side: a value that was ten times as small may be ten times too large now."""
     return max(old / new, new / old) - 1.0 if old > 0.0 else 1.0
-
-
-def _measures(flows: Flows) -> dict[str, float]:
-    """Measures by their names, as far as modes do not matter; 0 where there are none."""
-    shares = {
-        "loss": (flows.lost, flows.arriving),
-        "obsolescence": (flows.obsolete, flows.arriving),
-        "success": (flows.served, flows.arriving),
-        "response_time": (flows.served_time, flows.served),
-        "obsolete_time": (flows.obsolete_time, flows.obsolete),
-        "sojourn_time": (flows.served_time + flows.obsolete_time, flows.arriving),
-        "arrival_rate": (flows.arriving, 1.0),
-        "loss_rate": (flows.lost, 1.0),
-        "obsolescence_rate": (flows.obsolete, 1.0),
-        "starvation": (float(flows.levels[0]), 1.0),
-        "mean_length": (float(np.arange(len(flows.levels)) @ flows.levels), 1.0),
-    }
-    return {name: part / whole if whole > 0.0 else 0.0 for name, (part, whole) in shares.items()}
