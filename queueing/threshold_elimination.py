@@ -29,6 +29,9 @@ _LARGE = 1e200
 
 Blocks = NDArray[np.float64]
 
+#: By level and state in it, the mode in force.
+ModeByState = NDArray[np.int64]
+
 
 def _refusal(model: ThresholdModel) -> str | None:
     if model.patience_order == 1 or model.top == 1:
@@ -36,7 +39,7 @@ def _refusal(model: ThresholdModel) -> str | None:
     return f"takes patience of one phase, and this one has {model.patience_order} that cannot be reduced"
 
 
-class _Rates(NamedTuple):
+class Rates(NamedTuple):
     """The model as arrays: what the kernels are given.
 
     Attributes
@@ -65,19 +68,25 @@ class _Rates(NamedTuple):
 
 def stationary_levels(model: ThresholdModel, modes: ModeByLevel) -> Matrix:
     """Probabilities of (arrival phase, service phase) by level; at level 0 of the phase the next service begins in."""
-    return _stationary(_rates(model), modes)
+    return _stationary(rates_of(model), modes)
 
 
-def _stationary(rates: _Rates, modes: ModeByLevel) -> Matrix:
+def _stationary(rates: Rates, modes: ModeByLevel) -> Matrix:
+    states = rates.blocks.shape[2] * len(rates.start)
+    return stationary_by_state(rates, np.repeat(modes[:, np.newaxis], states, axis=1))
+
+
+def stationary_by_state(rates: Rates, modes: ModeByState) -> Matrix:
+    """As `stationary_levels`, with a mode for each level and state; at level 0 the first ones, by arrival phase."""
     passages, factors, totals, bottom = _eliminate(rates, modes)
     return np.asarray(_distribute(rates, modes, stationary_of_rates(bottom), passages, factors, totals))
 
 
 def _flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
-    rates = _rates(model)
+    rates = rates_of(model)
     levels = _stationary(rates, modes)
     arriving, lost, obsolete, served = _forward_sums(rates, modes, levels)
-    will_serve, served_time, will_fade, obsolete_time = _backward_sums(rates, modes, levels, _outcomes(rates))
+    will_serve, served_time, will_fade, obsolete_time = _backward_sums(rates, modes, levels, outcomes_of(rates))
     return Flows(
         levels=levels.sum(axis=1),
         arriving=arriving,
@@ -93,7 +102,8 @@ def _flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
 ELIMINATION = Method(name="elimination", refusal=_refusal, flows=_flows)
 
 
-def _rates(model: ThresholdModel) -> _Rates:
+def rates_of(model: ThresholdModel) -> Rates:
+    """Write a model as arrays."""
     phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
     blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
     for mode, process in enumerate(model.arrivals):
@@ -106,7 +116,7 @@ def _rates(model: ThresholdModel) -> _Rates:
         quiet = quiet + tails[:, 1:]
     else:
         quiet[:, 0] = tails[:, 0]
-    return _Rates(
+    return Rates(
         quiet=quiet,
         blocks=blocks,
         tails=tails,
@@ -126,12 +136,12 @@ def _rates(model: ThresholdModel) -> _Rates:
 
 
 @njit(cache=True)
-def _room(rates: _Rates, level: int) -> int:
+def _room(rates: Rates, level: int) -> int:
     return max(0, rates.capacity - level)
 
 
 @njit(cache=True)
-def _reach(rates: _Rates, level: int) -> int:
+def reach_of(rates: Rates, level: int) -> int:
     """How many levels a batch can climb."""
     largest: int = rates.blocks.shape[1] - 1
     room: int = _room(rates, level)
@@ -141,8 +151,8 @@ def _reach(rates: _Rates, level: int) -> int:
 
 
 @njit(cache=True)
-def _climb(rates: _Rates, mode: int, level: int, step: int) -> Matrix:
-    """Moves of the arrival chain by which `step` pages enter, at most `_reach`; at 0 the diagonal is no rate."""
+def climb_of(rates: Rates, mode: int, level: int, step: int) -> Matrix:
+    """Moves of the arrival chain by which `step` pages enter, at most `reach_of`; at 0 the diagonal is no rate."""
     room = _room(rates, level)
     matrix: Matrix
     if step == 0:
@@ -167,29 +177,31 @@ def _multiply(left: Matrix, right: Matrix) -> Matrix:
 
 
 @njit(cache=True)
-def _watched(rates: _Rates, mode: int, level: int, passages: Blocks) -> Matrix:
+def _watched(rates: Rates, modes: ModeByState, level: int, passages: Blocks) -> Matrix:
     """Rates of moves from `level` back to it, directly or through higher levels, service phases standing still."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     size = phases * order
     within = np.zeros((size, size))
-    for step in range(_reach(rates, level), -1, -1):
-        climb = _climb(rates, mode, level, step)
+    for step in range(reach_of(rates, level), -1, -1):
         for before in range(phases):
-            for after in range(phases):
-                for phase in range(order):
+            for phase in range(order if level > 0 else 1):
+                row = before * order + phase if level > 0 else before
+                climb = climb_of(rates, modes[level, row], level, step)
+                for after in range(phases):
                     if level > 0:
-                        within[before * order + phase, after * order + phase] += climb[before, after]
+                        within[row, after * order + phase] += climb[before, after]
                     elif step > 0:
-                        within[before, after * order + phase] += climb[before, after] * rates.start[phase]
-                if level == 0 and step == 0:
-                    within[before, after] += climb[before, after]
+                        for begun in range(order):
+                            within[row, after * order + begun] += climb[before, after] * rates.start[begun]
+                    else:
+                        within[row, after] += climb[before, after]
         if step > 0:
             within = _multiply(within, passages[level + step])
     return within
 
 
 @njit(cache=True)
-def _eliminate(rates: _Rates, modes: ModeByLevel) -> tuple[Blocks, Blocks, Matrix, Matrix]:
+def _eliminate(rates: Rates, modes: ModeByState) -> tuple[Blocks, Blocks, Matrix, Matrix]:
     """G_i, the factors of -Qbar_ii with their totals, and the chain watched at level 0."""
     phases, order, top = rates.blocks.shape[2], len(rates.start), rates.top
     size = phases * order
@@ -198,7 +210,7 @@ def _eliminate(rates: _Rates, modes: ModeByLevel) -> tuple[Blocks, Blocks, Matri
     totals = np.zeros((top + 1, size))
     exits = np.zeros(size)
     for level in range(top, 0, -1):
-        within = _watched(rates, modes[level], level, passages)
+        within = _watched(rates, modes, level, passages)
         fading = (level - 1) * rates.fading
         for nu in range(phases):
             for phase in range(order):
@@ -217,7 +229,7 @@ def _eliminate(rates: _Rates, modes: ModeByLevel) -> tuple[Blocks, Blocks, Matri
                 factors[level, state, other] = within[state, other]
         factor_in_place(factors[level], exits, totals[level])
         solve_in_place(factors[level], totals[level], passages[level])
-    watched = _watched(rates, modes[0], 0, passages)
+    watched = _watched(rates, modes, 0, passages)
     bottom = np.zeros((phases, phases))
     for nu in range(phases):
         for other in range(phases):
@@ -226,23 +238,23 @@ def _eliminate(rates: _Rates, modes: ModeByLevel) -> tuple[Blocks, Blocks, Matri
 
 
 @njit(cache=True)
-def _send(rates: _Rates, mode: int, level: int, probabilities: Matrix, pending: Matrix) -> int:
+def _send(rates: Rates, modes: ModeByState, level: int, probabilities: Matrix, pending: Matrix) -> int:
     """Add the flow from a level straight into those above; the highest of them."""
     phases, order = rates.blocks.shape[2], len(rates.start)
-    reach = _reach(rates, level)
+    reach = reach_of(rates, level)
     for step in range(1, reach + 1):
-        climb = _climb(rates, mode, level, step)
         for before in range(phases):
-            for after in range(phases):
-                for phase in range(order):
-                    mass = probabilities[level, before * order + phase]
+            for phase in range(order):
+                mass = probabilities[level, before * order + phase]
+                climb = climb_of(rates, modes[level, before * order + phase if level > 0 else before], level, step)
+                for after in range(phases):
                     pending[level + step, after * order + phase] += mass * climb[before, after]
     return level + reach
 
 
 @njit(cache=True)
 def _distribute(
-    rates: _Rates, modes: ModeByLevel, empty: Vector, passages: Blocks, factors: Blocks, totals: Matrix
+    rates: Rates, modes: ModeByState, empty: Vector, passages: Blocks, factors: Blocks, totals: Matrix
 ) -> Matrix:
     """Probabilities of all states by level; at level 0 of (nu, the phase the next service will begin in)."""
     phases, order, top = rates.blocks.shape[2], len(rates.start), rates.top
@@ -252,7 +264,7 @@ def _distribute(
     for nu in range(phases):
         for phase in range(order):
             probabilities[0, nu * order + phase] = empty[nu] * rates.start[phase]
-    highest = _send(rates, modes[0], 0, probabilities, pending)
+    highest = _send(rates, modes, 0, probabilities, pending)
     total = 1.0
     inflow, falling = np.zeros(size), np.zeros(size)
     for level in range(1, top + 1):
@@ -278,7 +290,7 @@ def _distribute(
                     probabilities[other, state] /= _LARGE
                     pending[other, state] /= _LARGE
             total /= _LARGE
-        highest = max(highest, _send(rates, modes[level], level, probabilities, pending))
+        highest = max(highest, _send(rates, modes, level, probabilities, pending))
     for level in range(top + 1):
         for state in range(size):
             probabilities[level, state] /= total
@@ -286,7 +298,7 @@ def _distribute(
 
 
 @njit(cache=True)
-def _outcomes(rates: _Rates) -> Blocks:
+def outcomes_of(rates: Rates) -> Blocks:
     """By outcome, pages ahead and phase of service: P(served), mean time and served, P(obsolete), mean time and so.
 
     The recursion of :mod:`queueing.threshold_generator` with patience of one phase.
@@ -328,7 +340,7 @@ def _outcomes(rates: _Rates) -> Blocks:
 
 
 @njit(cache=True)
-def _forward_sums(rates: _Rates, modes: ModeByLevel, probabilities: Matrix) -> tuple[float, float, float, float]:
+def _forward_sums(rates: Rates, modes: ModeByLevel, probabilities: Matrix) -> tuple[float, float, float, float]:
     """Pages arriving, lost, out of date and served per unit of time, as the system sees it."""
     largest, phases, order = rates.blocks.shape[1] - 1, rates.blocks.shape[2], len(rates.start)
     arriving, lost, obsolete, served = 0.0, 0.0, 0.0, 0.0
@@ -356,7 +368,7 @@ def _forward_sums(rates: _Rates, modes: ModeByLevel, probabilities: Matrix) -> t
 
 @njit(cache=True)
 def _backward_sums(
-    rates: _Rates, modes: ModeByLevel, probabilities: Matrix, outcomes: Blocks
+    rates: Rates, modes: ModeByLevel, probabilities: Matrix, outcomes: Blocks
 ) -> tuple[float, float, float, float]:
     """Pages entering per unit of time by outcome, and the time they will spend, as they see it."""
     phases, order = rates.blocks.shape[2], len(rates.start)
@@ -365,8 +377,8 @@ def _backward_sums(
     for level in range(rates.top + 1):
         for nu in range(phases):
             joining[nu] = 0.0
-        for step in range(_reach(rates, level), 0, -1):
-            climb = _climb(rates, modes[level], level, step)
+        for step in range(reach_of(rates, level), 0, -1):
+            climb = climb_of(rates, modes[level], level, step)
             for nu in range(phases):
                 for other in range(phases):
                     joining[nu] += climb[nu, other]  # rate of batches of which at least `step` pages enter

@@ -26,9 +26,8 @@ from scipy.sparse.csgraph import connected_components
 
 from .matrices import Matrix, Vector
 from .threshold import ThresholdMeasures, ThresholdQueue
-from .threshold_elimination import ELIMINATION
-from .threshold_elimination import _outcomes as outcomes_by_elimination
-from .threshold_elimination import _rates as rates_of
+from .threshold_elimination import ELIMINATION, rates_of
+from .threshold_elimination import outcomes_of as outcomes_by_elimination
 from .threshold_model import Flows, ThresholdModel, direct_error
 from .threshold_policies_stationary import Iterates, eliminated, outcomes_by_ahead, stationary_of_states
 

@@ -35,12 +35,12 @@ from .threshold_elimination import (
     _WHOLE,
     ELIMINATION,
     Blocks,
-    _climb,
-    _outcomes,
-    _Rates,
-    _rates,
-    _reach,
+    Rates,
     _room,
+    climb_of,
+    outcomes_of,
+    rates_of,
+    reach_of,
 )
 from .threshold_neighbours import NEIGHBOURS_LIMIT, flows_of_neighbours, in_small_steps
 
@@ -106,8 +106,8 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
         modes = _modes_by_level(queue, _limits(queue, policies))
         order = np.lexsort(modes.T)  # the last key, the highest level, decides first
         robots = np.array([mode.robots for mode in queue.modes], dtype=np.float64)
-        rates = _rates(queue.model)
-        sums, empty, levels = _search(rates, modes[order], _yields(rates, robots, _outcomes(rates)))
+        rates = rates_of(queue.model)
+        sums, empty, levels = _search(rates, modes[order], _yields(rates, robots, outcomes_of(rates)))
         values = _measures(sums, empty, np.argsort(order))
         # A passage down may take longer than a double can hold, where the single evaluation scales its numbers.
         alone = np.flatnonzero(~np.isfinite(values["arrival_rate"]) | ~np.isfinite(values["mean_length"])).tolist()
@@ -182,7 +182,7 @@ def _measures(sums: Matrix, empty: Vector, places: Ints) -> dict[str, Vector]:
 
 
 @njit(cache=True)
-def _yields(rates: _Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float64]:
+def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float64]:
     """By mode, level, state and column: what a unit of time yields; level 0 has the first W states."""
     count, largest, phases, order = (
         rates.blocks.shape[0],
@@ -214,8 +214,8 @@ def _yields(rates: _Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float
                     if level > 0:
                         result[mode, level, state, _OBSOLETE] = (level - 1) * rates.fading
                         result[mode, level, state, _SERVED] = rates.ending[phase]
-            for step in range(_reach(rates, level), 0, -1):
-                climb = _climb(rates, mode, level, step)
+            for step in range(reach_of(rates, level), 0, -1):
+                climb = climb_of(rates, mode, level, step)
                 for nu in range(phases):
                     for other in range(phases):
                         joining[nu] += climb[nu, other]  # rate of batches of which at least `step` pages enter
@@ -229,7 +229,7 @@ def _yields(rates: _Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float
 
 
 @njit(cache=True)
-def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Matrix, Vector, int]:
+def _search(rates: Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Matrix, Vector, int]:
     """Columns at level 0 and its own share of time for each policy, and the number of levels computed.
 
     `modes` has a row for each policy; rows that agree on their highest levels stand together.
@@ -259,7 +259,7 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
             mode = modes[policy, level]
             computed += 1
             room = min(_room(rates, level), largest)
-            _climb_and_fall(lifts[mode, room], _reach(rates, level), level, passages, within, yielded, product)
+            _climb_and_fall(lifts[mode, room], reach_of(rates, level), level, passages, within, yielded, product)
             fading = (level - 1) * rates.fading
             for nu in range(phases):
                 for phase in range(order):
@@ -279,7 +279,7 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
             computed += 1
             mode = modes[policy, 0]
             room = min(rates.capacity, largest)
-            _climb_and_fall(bottom_lifts[mode, room], _reach(rates, 0), 0, passages, within, yielded, product)
+            _climb_and_fall(bottom_lifts[mode, room], reach_of(rates, 0), 0, passages, within, yielded, product)
             for nu in range(phases):
                 for other in range(phases):
                     bottom[nu, other] = within[nu, other]
@@ -301,7 +301,7 @@ def _search(rates: _Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Ma
 
 
 @njit(cache=True)
-def _beginnings(rates: _Rates, yields: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+def _beginnings(rates: Rates, yields: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """By mode and level: rates of moves to the level below, then what a unit of time yields."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     size = phases * order
@@ -323,8 +323,8 @@ def _beginnings(rates: _Rates, yields: NDArray[np.float64], width: int) -> NDArr
 
 
 @njit(cache=True)
-def _lifts(rates: _Rates) -> tuple[Blocks, Blocks]:
-    """By mode, room and step: `_climb` as a matrix of all states of a level, and of level 0; service is with step 0.
+def _lifts(rates: Rates) -> tuple[Blocks, Blocks]:
+    """By mode, room and step: `climb_of` as a matrix of all states of a level, and of level 0; service is with step 0.
 
     Room counts up to the largest batch; more makes no difference.
     """
@@ -340,8 +340,8 @@ def _lifts(rates: _Rates) -> tuple[Blocks, Blocks]:
     for mode in range(count):
         for room in range(min(largest, rates.capacity) + 1):
             level = rates.capacity - room
-            for step in range(_reach(rates, level) + 1):
-                climb = _climb(rates, mode, level, step)
+            for step in range(reach_of(rates, level) + 1):
+                climb = climb_of(rates, mode, level, step)
                 for before in range(phases):
                     if step == 0:
                         for phase in range(order):
