@@ -179,11 +179,10 @@ def _check_rows(generator: Matrix) -> None:
 def _check_ends(generator: Matrix, exits: Vector) -> None:
     ending = exits > 0
     linked = generator > 0
-    while True:
-        wider = ending | (linked & ending).any(axis=1)
-        if (wider == ending).all():
-            break
-        ending = wider
+    added = ending
+    while added.any():
+        added = linked[:, added].any(axis=1) & ~ending
+        ending = ending | added
     if not ending.all():
         phase = int(np.argmin(ending))
         raise ValueError(

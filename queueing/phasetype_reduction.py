@@ -14,7 +14,8 @@ given:
    with rising rates; every acyclic law of that order has it, and every law of order 2.
 
 A law of lower order whose eigenvalues are complex, or which is no phase-type law in that order, keeps what steps 1 and
-2 left; so does a law with phases too short against its mean for tails to be compared.
+2 left; so does a law with phases too short against its mean for tails to be compared, or of an order so high that its
+canonical form could not be told from doubles.
 """
 
 import math
@@ -30,6 +31,9 @@ _STIFF = 1e4
 
 # Directions and rates that differ by less than this, relative to the largest, are the same.
 _SAME = 1e-12
+
+# Orders above are not looked for: they take long to find, and moments of canonical forms lose all digits long before.
+_MOST_ORDER = 100
 
 
 def reduce_order(law: PhaseType) -> PhaseType:
@@ -81,11 +85,10 @@ def _stiffness(law: PhaseType) -> float:
 def _without_unreachable(law: PhaseType) -> PhaseType | None:
     reached = law.initial > 0
     linked = law.generator > 0
-    while True:
-        wider = reached | linked[reached].any(axis=0)
-        if (wider == reached).all():
-            break
-        reached = wider
+    added = reached
+    while added.any():
+        added = linked[added].any(axis=0) & ~reached
+        reached = reached | added
     if reached.all():
         return None
     return PhaseType(law.initial[reached], law.generator[np.ix_(reached, reached)])
@@ -93,7 +96,7 @@ def _without_unreachable(law: PhaseType) -> PhaseType | None:
 
 def _lumped_forward(law: PhaseType) -> PhaseType | None:
     """Phases of one class lead into every class, and out, at equal rates."""
-    labels = _coarsest(law.exit_rates[:, np.newaxis], law.generator)
+    labels = _coarsest(law.exit_rates, law.generator)
     members = _membership(labels)
     if members.shape[1] == law.order:
         return None
@@ -104,7 +107,7 @@ def _lumped_forward(law: PhaseType) -> PhaseType | None:
 def _lumped_backward(law: PhaseType) -> PhaseType | None:
     """Phases of one class are entered from every class, and begun in, alike: they stay equally likely for ever."""
     scale = float(np.abs(np.diagonal(law.generator)).max())
-    labels = _coarsest(scale * law.initial[:, np.newaxis], law.generator.T)
+    labels = _coarsest(scale * law.initial, law.generator.T)
     members = _membership(labels)
     if members.shape[1] == law.order:
         return None
@@ -112,26 +115,46 @@ def _lumped_backward(law: PhaseType) -> PhaseType | None:
     return PhaseType(law.initial @ members, rates)
 
 
-def _coarsest(colours: Matrix, rates: Matrix) -> NDArray[np.int64]:
-    """Coarsest classes within equal `colours` such that rows of one class have equal sums over every class."""
+def _coarsest(colours: Vector, rates: Matrix) -> NDArray[np.int64]:
+    """Coarsest classes within equal `colours` such that rows of one class have equal sums over every class.
+
+    Classes are split by their sums over one class at a time. Of the parts of a class that has split others already, the
+    largest need not do so again: sums over it follow from those over the rest.
+    """
     close = _SAME * float(np.abs(np.diagonal(rates)).max())
-    labels = _classes(colours, close)
-    while True:
-        finer = _classes(np.column_stack([colours, rates @ _membership(labels)]), close)
-        if finer.max() == labels.max():
-            return labels
+    labels = _split(np.zeros(len(colours), dtype=np.int64), colours, close)
+    waiting = set(range(int(labels.max()) + 1))
+    while waiting:
+        sums = rates[:, labels == waiting.pop()].sum(axis=1)
+        finer = _split(labels, sums, close)
+        count = int(labels.max()) + 1
+        for part in range(count, int(finer.max()) + 1):
+            waiting.add(part)  # the largest part has kept the number of the whole
         labels = finer
+    # Classes in the order of their first members.
+    first = np.unique(labels, return_index=True)[1]
+    return np.asarray(np.argsort(np.argsort(first))[labels], dtype=np.int64)
 
 
-def _classes(rows: Matrix, close: float) -> NDArray[np.int64]:
-    labels = np.full(len(rows), -1, dtype=np.int64)
-    count = 0
-    for index in range(len(rows)):
-        if labels[index] < 0:
-            like = (np.abs(rows - rows[index]).max(axis=1) <= close) & (labels < 0)
-            labels[like] = count
-            count += 1
-    return labels
+def _split(labels: NDArray[np.int64], values: Vector, close: float) -> NDArray[np.int64]:
+    """Split classes where sorted values leave a gap; the largest part of each keeps its number."""
+    order = np.lexsort((values, labels))
+    sorted_labels, sorted_values = labels[order], values[order]
+    apart = (np.diff(sorted_labels) != 0) | (np.diff(sorted_values) > close)
+    if np.count_nonzero(apart) == labels.max():
+        return labels
+    groups = np.concatenate([[0], np.cumsum(apart)])
+    of_group = sorted_labels[np.flatnonzero(np.concatenate([[True], apart]))]
+    sizes = np.bincount(groups)
+    # Groups of one class by falling size: the first of them is the one that keeps the number.
+    ranked = np.lexsort((-sizes, of_group))
+    keeps = np.zeros(len(sizes), dtype=bool)
+    keeps[ranked[np.concatenate([[True], np.diff(of_group[ranked]) != 0])]] = True
+    numbers = of_group.copy()
+    numbers[~keeps] = labels.max() + 1 + np.arange(np.count_nonzero(~keeps))
+    finer = np.empty_like(labels)
+    finer[order] = numbers[groups]
+    return finer
 
 
 def _membership(labels: NDArray[np.int64]) -> Matrix:
@@ -143,8 +166,12 @@ def _canonical(law: PhaseType) -> PhaseType | None:
     scale = float(np.abs(np.diagonal(law.generator)).max())
     matrix = law.generator / scale
     seen = _krylov(matrix, np.ones(law.order))  # e = seen @ column
+    if seen is None:
+        return None
     matrix, row, column = seen.T @ matrix @ seen, law.initial @ seen, seen.T @ np.ones(law.order)
     begun = _krylov(matrix.T, row)
+    if begun is None:
+        return None
     matrix, row, column = begun.T @ matrix @ begun, row @ begun, begun.T @ column
     order = len(matrix)
     if order == law.order:
@@ -170,17 +197,24 @@ def _canonical(law: PhaseType) -> PhaseType | None:
     return PhaseType(initial / initial.sum(), generator * scale)
 
 
-def _krylov(matrix: Matrix, start: Vector) -> Matrix:
-    """Orthonormal columns spanning start, matrix start, matrix^2 start, ..."""
-    basis = [start / np.linalg.norm(start)]
-    while len(basis) < len(start):
-        vector = matrix @ basis[-1]
+def _krylov(matrix: Matrix, start: Vector) -> Matrix | None:
+    """Orthonormal columns spanning start, matrix start, matrix^2 start, ...; None if they are more than `_MOST_ORDER`.
+
+    The order of a law of more phases than that is found only if it is low.
+    """
+    size = len(start)
+    basis = np.empty((size, min(size, _MOST_ORDER + 1)))
+    basis[:, 0] = start / np.linalg.norm(start)
+    for count in range(1, size):
+        if count > _MOST_ORDER:
+            return None
+        known = basis[:, :count]
+        vector = matrix @ basis[:, count - 1]
         length = float(np.linalg.norm(vector))
         for _ in range(2):  # twice is enough
-            for direction in basis:
-                vector = vector - (direction @ vector) * direction
+            vector = vector - known @ (known.T @ vector)
         rest = float(np.linalg.norm(vector))
         if rest <= 100 * _SAME * length:
-            break
-        basis.append(vector / rest)
-    return np.column_stack(basis)
+            return known
+        basis[:, count] = vector / rest
+    return basis[:, :size]

@@ -218,3 +218,32 @@ def test_laws_that_differ_a_little_are_not_the_same():
     nearly = PhaseType([0.3, 0.7], [[-0.6, 0.4], [0.1, -0.3 - 1e-8]])
     assert reduce_order(nearly) is nearly
     assert not same_law(PAPER_PATIENCE, nearly)
+
+
+def test_a_thousand_phases_in_a_row_stay_as_they_are():
+    law = PhaseType.erlang(1000, 3.0)
+    assert reduce_order(law) is law
+
+
+def test_phases_of_a_long_chain_that_lead_on_alike_are_one():
+    """Each stage of an Erlang law twice, and both lead to both of the next: no round of splitting sees all of it."""
+    stages = 150
+    origin = np.repeat(np.arange(stages), 2)
+    chain = PhaseType.erlang(stages, 2.0)
+    rates = chain.generator[np.ix_(origin, origin)] / 2
+    np.fill_diagonal(rates, 0.0)
+    rates[origin[:, np.newaxis] == origin] = 0.0
+    law = PhaseType(chain.initial[origin] / 2, rates - 2.0 * np.eye(2 * stages))
+    reduced = reduce_order(law)
+    assert reduced.order == stages
+    assert reduced.moment(3) == pytest.approx(chain.moment(3), rel=1e-12)
+
+
+def test_a_low_order_is_found_behind_many_phases():
+    """Balanced chances hide that 300 phases of two rates are a law of two."""
+    rng = np.random.default_rng(4)
+    rates = np.where(np.arange(300) < 120, 1.0, 4.0)
+    law = PhaseType(rng.dirichlet(np.ones(300)), -np.diag(rates))
+    reduced = reduce_order(law)
+    assert reduced.order == 2
+    assert reduced.survival(2.0) == pytest.approx(law.survival(2.0), rel=1e-12)
