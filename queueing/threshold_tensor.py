@@ -9,8 +9,8 @@ of means are products of what the spaces miss of both, some eight rounds suffice
 Nothing here is a bound: errors are told by how measures still move from one round, with its larger spaces, to the next,
 and by rates of service and obsolescence seen by the server and by arriving pages, which agree only in the limit.
 
-Matrices are small and many. Where other work keeps the cores busy, threads of the linear algebra wait for one another:
-OPENBLAS_NUM_THREADS=1 in the environment is then many times as fast.
+Matrices are small and many: threads of the linear algebra would wait for one another, longer than they work, so there
+is only one.
 """
 
 import math
@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from .markov import stationary_by_levels
 from .matrices import Matrix, Vector
@@ -73,6 +74,11 @@ def tensor_flows(
     Rounds go on until the estimate is below `target` (losses and idle times of less than `SHARE` count as if they were
     so large); there are at most `rounds`, in spaces of at most `dimensions`, and the errors told are those reached.
     """
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _rounds(model, modes, target, rounds, dimensions)
+
+
+def _rounds(model: ThresholdModel, modes: ModeByLevel, target: float, rounds: int, dimensions: int) -> Flows:
     moves = moves_of(chain_of(model, modes))
     law, cores = _beginning(model, moves)
     most = _most_dimensions(moves.chain, dimensions)
