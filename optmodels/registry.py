@@ -154,6 +154,7 @@ strategies = Registry(
         "exhaustive": "heuristics.exhaustive:Exhaustive",
         "genetic": "heuristics.genetic:Genetic",
         "highs": "optmodels.mip:Highs",
+        "linear-program": "optmodels.robots_linear:LinearProgram",
         "local-search": "heuristics.local_search:LocalSearch",
         "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
         "policy-iteration": "heuristics.policy_iteration:PolicyIteration",
