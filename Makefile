@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 2 ] && echo 2 || echo $$n)
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
-# The extra `scale` (dask, pyarrow) is not locked: no test and no demonstration needs it.
+# The extras `scale` (dask, pyarrow) and `rivals` (of benchmarks) are not locked: no test and no demonstration needs them.
 LOCKED_EXTRAS := plots scip cpsat topohub dev
 
 DEMO := demo
