@@ -5,8 +5,9 @@
 Rival: Proposition 2 of the paper on its own chain of (q, r, event), `queueing.robots_paper`, numpy on whole arrays; it
 is the method that the published tests reproduce the printed iteration counts with. It stops when its bracket
 [min, max] of T(h) - h is narrower than 1e-8 of the cost. The paper's own stopping rule is shown too; it proves less.
-Ours is `queueing.robots_control.best_policy`, which proves about six digits more than asked. mu = 1 in both cases;
-compilation is not counted; the rival runs once in the large case (--small leaves that out).
+Ours is `queueing.robots_control.best_policy`, asked for 1e-8 too, and without a limit, as the strategies call it; times
+are the least of many. mu = 1 in both cases; compilation is not counted; the rival runs once in the large case (--small
+leaves that out).
 """
 
 import sys
@@ -23,9 +24,9 @@ CASES = [
 ]
 
 
-def ours(robots: int, capacity: int, rate: float, gamma: float) -> PolicyStep:
+def ours(robots: int, capacity: int, rate: float, gamma: float, accuracy: float = ACCURACY) -> PolicyStep:
     queue = RobotQueue(robots, capacity, rate)
-    return best_policy(queue, queue.cost(gamma))
+    return best_policy(queue, queue.cost(gamma), accuracy=accuracy)
 
 
 def fastest(repeats: int, call, *arguments, **options):
@@ -43,12 +44,15 @@ def main() -> int:
     agreed = True
     for name, robots, capacity, rate, gamma, repeats in CASES[: 1 if "--small" in sys.argv else None]:
         arguments = (robots, capacity, rate)
-        quick, best = fastest(10, ours, *arguments, gamma)
+        ours(*arguments, gamma, 0.0)
+        quick, best = fastest(50, ours, *arguments, gamma)
+        full, proved = fastest(50, ours, *arguments, gamma, 0.0)
         slow, rival = fastest(repeats, paper_iteration, *arguments, 1.0, gamma, tolerance=ACCURACY, certified=True)
         loose, stopped = fastest(repeats, paper_iteration, *arguments, 1.0, gamma)
         print(f"{name}, gamma = {gamma}: least cost {best.gain:.12f}")
-        width = (best.upper - best.lower) / best.gain
-        print(f"  policy iteration      {1e3 * quick:10.2f} ms   bracket {width:.0e} of it")
+        for text, spent, step in (("policy iteration, 1e-8", quick, best), ("policy iteration, all", full, proved)):
+            width = (step.upper - step.lower) / step.gain
+            print(f"  {text:22}{1e3 * spent:9.2f} ms   bracket {width:.0e} of it")
         for text, spent, found in (("value iteration, 1e-8", slow, rival), ("value iteration, paper", loose, stopped)):
             width = (found.upper - found.lower) / best.gain
             print(

@@ -12,6 +12,7 @@ doubles, the second one solved for from the residual of the first, and b is summ
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .robots_cuts import Grid, Policy, Reduced, Turns, after_arrival, after_service, collected, expectations
 
@@ -93,20 +94,18 @@ def _difference(values: Grid, rest: Grid, q: int, r: int) -> float:
 
 
 @njit(cache=True)
-def improved(
-    policy: Policy, arrival: float, service: float, cost: Grid, values: Grid, rest: Grid
-) -> tuple[Policy, int, float, float, float]:
-    """The policy that is greedy for these values, which of two equal actions stays; a bracket of the least cost.
+def greedy(policy: Policy, values: Grid, rest: Grid) -> tuple[Policy, NDArray[np.int64], int, float]:
+    """The policy that is greedy for these values, which of two equal actions stays.
 
     Returns
     -------
     tuple
-        policy, number of changes, lower end, upper end, smallest decision gap: least absolute difference between
-        activating a robot and not.
+        policy, robots after the best action in each state, number of changes, smallest decision gap: least absolute
+        difference between activating a robot and not.
     """
     most, robots = policy.shape[0] - 1, policy.shape[1] - 1
     better = policy.copy()
-    choice = np.zeros(policy.shape, dtype=np.int64)  # robots after the best action
+    choice = np.zeros(policy.shape, dtype=np.int64)
     changes, gap = 0, np.inf
     for q in range(most + 1):
         for r in range(robots + 1):
@@ -124,6 +123,15 @@ def improved(
                     if wanted != policy[q, r]:
                         better[q, r] = wanted
                         changes += 1
+    return better, choice, changes, gap
+
+
+@njit(cache=True)
+def bracket(
+    choice: NDArray[np.int64], arrival: float, service: float, cost: Grid, values: Grid, rest: Grid
+) -> tuple[float, float]:
+    """The least cost lies between these; `choice` is that of `greedy`."""
+    most, robots = cost.shape[0] - 1, cost.shape[1] - 1
     lower, upper = np.inf, -np.inf
     for q in range(most + 1):
         for r in range(1 if q == 0 else 0, robots + 1):
@@ -134,4 +142,14 @@ def improved(
                 there = min(q + 1, most)
                 high, low = _plus_flow(high, low, arrival * r, values, rest, there, choice[there, r - 1], q, r)
             lower, upper = min(lower, high + low), max(upper, high + low)
+    return lower, upper
+
+
+@njit(cache=True)
+def improved(
+    policy: Policy, arrival: float, service: float, cost: Grid, values: Grid, rest: Grid
+) -> tuple[Policy, int, float, float, float]:
+    """`greedy` and `bracket`: policy, number of changes, lower end, upper end, smallest decision gap."""
+    better, choice, changes, gap = greedy(policy, values, rest)
+    lower, upper = bracket(choice, arrival, service, cost, values, rest)
     return better, changes, lower, upper, gap

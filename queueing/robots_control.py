@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from .robots import RobotQueue
-from .robots_bellman import improved, refined
+from .robots_bellman import bracket, greedy, improved, refined
 from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved
 
 
@@ -73,10 +73,27 @@ def first_policy(queue: RobotQueue) -> Policy:
     return policy
 
 
-def best_policy(queue: RobotQueue, cost: Grid, start: Policy | None = None, *, steps: int = 1000) -> PolicyStep:
-    """Improve a policy until nothing is left to improve (Howard); from `first_policy` unless said."""
+def best_policy(
+    queue: RobotQueue, cost: Grid, start: Policy | None = None, *, steps: int = 1000, accuracy: float = 0.0
+) -> PolicyStep:
+    """Improve a policy until nothing is left to improve (Howard).
+
+    Parameters
+    ----------
+    queue, cost
+        what is controlled, and its cost by state.
+    start
+        where to begin; `first_policy` unless said.
+    steps
+        most policies that are evaluated to twice the digits.
+    accuracy
+        part of the cost to which it need not be proved better: values of twice the digits are then not found where
+        plain ones do. Unless said, the bracket is as narrow as can be.
+    """
     policy = first_policy(queue) if start is None else start
-    policy = descend(policy, queue.arrival_rate, queue.service_rate, cost)
+    policy, gain, values, changes, lower, upper, gap = descended(policy, queue.arrival_rate, queue.service_rate, cost)
+    if changes == 0 and upper - lower <= accuracy * gain:
+        return PolicyStep(policy, gain, values, policy, changes, min(lower, gain), max(upper, gain), gap)
     best: PolicyStep | None = None
     idle = 0
     for _ in range(steps):
@@ -94,8 +111,16 @@ def best_policy(queue: RobotQueue, cost: Grid, start: Policy | None = None, *, s
 
 
 @njit(cache=True)
-def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Policy:
-    """Policy iteration in plain doubles, as long as costs fall and policies have one closed class."""
+def descended(
+    policy: Policy, arrival: float, service: float, cost: Grid
+) -> tuple[Policy, float, Grid, int, float, float, float]:
+    """Policy iteration in plain doubles, as long as costs fall and policies have one closed class.
+
+    Returns
+    -------
+    tuple
+        policy, gain, values, changes that are left (-1: not known), lower and upper end, decision gap.
+    """
     costs = np.ones((2, *cost.shape))
     costs[0] = cost
     nothing, rest = np.zeros(1), np.zeros(cost.shape)
@@ -104,14 +129,20 @@ def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Polic
         turns, reduced = solved(policy, arrival, service, costs)
         gain = reduced.loads[0, reduced.ends[0]] / reduced.loads[1, reduced.ends[0]]
         if len(reduced.ends) > 1 or not gain < least:
-            return policy
+            return policy, gain, rest, -1, -np.inf, np.inf, 0.0
         least = gain
         loads = reduced.loads[0] - gain * reduced.loads[1]
         values = expectations(turns, reduced, loads, cost - gain, nothing)
-        better, changes, _, _, _ = improved(policy, arrival, service, cost, values, rest)
+        better, choice, changes, gap = greedy(policy, values, rest)
         if changes == 0:
-            return policy
+            lower, upper = bracket(choice, arrival, service, cost, values, rest)
+            return policy, gain, values, changes, lower, upper, gap
         policy = better
+
+
+def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Policy:
+    """The policy that policy iteration in plain doubles ends with."""
+    return descended(policy, arrival, service, cost)[0]
 
 
 @njit(cache=True)

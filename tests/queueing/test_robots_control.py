@@ -89,6 +89,19 @@ def test_every_step_brackets_the_optimum():
         assert best_policy(queue, cost, policy).gain == pytest.approx(best, rel=1e-13)
 
 
+def test_an_answer_of_given_accuracy_is_proved_so_far_and_the_same():
+    rng = np.random.default_rng(16)
+    for _ in range(40):
+        queue, cost = random_case(rng, largest=12)
+        exact, found = best_policy(queue, cost), best_policy(queue, cost, accuracy=1e-8)
+        assert found.gain == pytest.approx(exact.gain, rel=1e-12)
+        assert found.lower <= exact.gain * (1 + 1e-13)
+        assert found.upper - found.lower <= 1e-8 * found.gain
+    hard = RobotQueue(60, 40, 1 / 8)  # plain doubles do not prove a cost of 1e-12
+    found = best_policy(hard, hard.cost(1.0), accuracy=1e-8)
+    assert found.upper - found.lower <= 1e-8 * found.gain
+
+
 def test_values_solve_the_equations_of_the_policy():
     queue = RobotQueue(30, 8, 0.1)
     cost = queue.cost(1.2)
