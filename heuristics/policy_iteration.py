@@ -94,10 +94,6 @@ class PolicyIteration:
         sentence = problem.unimprovable()
         return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
 
-    def prepare(self, problem: Improvable) -> None:
-        """Compile."""
-        problem.policy_step(problem.first_policy(quick=True))
-
     def solve(self, oracle: Oracle[Improvable], rng: np.random.Generator) -> Result:
         """Improve until nothing changes."""
         problem = oracle.problem

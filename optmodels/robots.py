@@ -148,8 +148,11 @@ class RobotsProblem:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Compile, before any clock starts, what evaluations need."""
-        self.evaluate(self.decision_of(self.queue.base_stock(1)))
+        """Compile, before any clock starts, what evaluations and steps of policy iteration need."""
+        small = RobotsProblem("small", 2, 2, 1.0, 1.0, WeightedSum({"starvation": 1.0}))
+        decision = small.first_policy(quick=True)
+        small.evaluate(decision)
+        small.policy_step(decision)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """All measures of a policy and their price."""

@@ -105,13 +105,12 @@ def enough_robots(queue: RobotQueue, weights: Mapping[str, float]) -> int:
     every number in between, as with N robots it never asks for another one.
     """
     robots = max(2, math.ceil(queue.balanced) + 1)
-    wanted = robots
     while True:
         states = (queue.capacity + 1) * (robots + 1)
         if states > MOST_STATES:
             raise RequestError(
-                f"more than {wanted} robots help at these prices, and with twice as many there are {states} states "
-                f"where {MOST_STATES} are supported; give a number of robots."
+                f"how many robots ever help at these prices could not be found: with {robots} of them there are "
+                f"{states} states, where {MOST_STATES} are supported; give a number of robots."
             )
         larger = replace(queue, robots=robots)
         found = best_policy(larger, state_costs(larger, weights))

@@ -13,10 +13,9 @@ from heuristics import Oracle, Result
 from heuristics.policy_iteration import report_bound
 from heuristics.searching import require_fields
 from queueing import RobotQueue, best_policy
-from queueing.robots_bellman import improved
 from queueing.robots_control import led_to
 from queueing.robots_cuts import closed_class
-from queueing.robots_sweeps import greedy
+from queueing.robots_sweeps import greedy, sweep
 
 from .costs import ROUNDING
 from .robots_limits import linear_limits
@@ -76,7 +75,7 @@ class LinearProgram:
         queue = RobotQueue(2, 2, 1.0)
         cost = queue.cost(1.0)
         found = best_policy(queue, cost)
-        solve_program(queue, cost)
+        sweep(queue.arrival_rate, queue.service_rate, cost, solve_program(queue, cost).values)
         led_to(found.policy, closed_class(found.policy, 1, 1))
 
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
@@ -97,7 +96,7 @@ class LinearProgram:
             step = problem.policy_step(problem.decision_of(policy))
             oracle(step.decision)
             # States that never recur are nothing to the program: its values prove where those of the policy may not.
-            lower, upper = max(step.lower, _proved(problem, policy, answer.values)), step.upper
+            lower, upper = max(step.lower, _proved(problem, answer.values)), step.upper
             oracle.extra["bracket"] = [lower, upper]
             report_bound(oracle, lower)
             return oracle.result()
@@ -135,13 +134,11 @@ def _policy(problem: RobotsProblem, answer: ProgramAnswer) -> NDArray[np.int8]:
     return np.asarray(led_to(policy, closed_class(policy, int(place[0]), int(place[1]))))
 
 
-def _proved(problem: RobotsProblem, policy: NDArray[np.int8], values: NDArray[np.float64]) -> float:
-    """What the multipliers of the program prove, whatever the solver's tolerances."""
+def _proved(problem: RobotsProblem, values: NDArray[np.float64]) -> float:
+    """What the multipliers of the program prove, whatever the solver's tolerances, up to rounding."""
     queue = problem.queue
     known = np.ascontiguousarray(values)
-    *_, lower, _, _ = improved(
-        policy, queue.arrival_rate, queue.service_rate, problem.state_costs, known, np.zeros(queue.shape)
-    )
+    _, lower, _ = sweep(queue.arrival_rate, queue.service_rate, problem.state_costs, known)
     return float(lower)
 
 

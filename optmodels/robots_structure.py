@@ -18,14 +18,13 @@ def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:
     arrival at (min(q+1, K), r-1).
     """
     most, robots = policy.shape[0] - 1, policy.shape[1] - 1
-    last = np.array([max(np.flatnonzero(column), default=-1) for column in policy.T])  # largest q with action 1
-    departure = np.minimum(last + 1, most)
-    arrival = [None, *(most if top == most else max(int(top) - 1, -1) for top in last[:-1])]
-    single = [int(column.sum()) == top + 1 for column, top in zip(policy.T, last, strict=True)]
+    last = np.where(policy.any(axis=0), most - policy[::-1].argmax(axis=0), -1)  # largest q with action 1
+    arrival = np.where(last == most, most, np.maximum(last - 1, -1))
+    single = policy.sum(axis=0) == last + 1
     return {
-        "departure": departure.tolist(),
-        "arrival": arrival,
-        "monotone": bool(all(single)) and bool((np.diff(last[:robots]) <= 0).all()),
+        "departure": np.minimum(last + 1, most).tolist(),
+        "arrival": [None, *arrival[:-1].tolist()],
+        "monotone": bool(single.all() and (np.diff(last[:robots]) <= 0).all()),
     }
 
 
