@@ -26,6 +26,7 @@ from heuristics import Decision, Evaluation
 from heuristics.evaluation import NOTHING
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES
+from queueing.threshold_open import open_measures, takes_open
 from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
 from queueing.threshold_tree import measures_of_many, shares_work, takes_many
 
@@ -189,7 +190,7 @@ class ThresholdProblem:
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
         """Judge several policies; what they share is computed once."""
-        if any(isinstance(decision, Mapping) for decision in decisions):
+        if self._open or any(isinstance(decision, Mapping) for decision in decisions):
             return [self.evaluate(decision) for decision in decisions]
         try:
             found = measures_of_many(self.queue, decisions)
@@ -208,7 +209,7 @@ class ThresholdProblem:
         try:
             if isinstance(decision, Mapping):
                 return policy_measures(self.queue, decision["policy"], self.policies())
-            return self.queue.measures(decision)
+            return open_measures(self.queue, decision) if self._open else self.queue.measures(decision)
         except ValueError as refusal:  # rates too far apart for doubles, or a policy that never settles
             raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
 
@@ -241,11 +242,14 @@ class ThresholdProblem:
         over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
         threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within which 50, 95 and 99 % of
         the pages that are served, that go out of date and that come at all have left; ``None`` in large queues.
-        ``truncation`` has the room that a system without bound was evaluated with, and what is cut off by it.
+        ``truncation`` has the room that stands for a system without bound, and which part of the time at most is spent
+        beyond it under any policy (``tail_mass``); where this policy was evaluated with less room, also that room
+        (``truncated_at``) and the part of the time that is estimated to be spent beyond (``estimated_tail``).
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
-        least = min((one.objective for one in self._single_modes if one.feasible), default=0.0)
+        known = all(math.isfinite(one.objective) for one in self._single_modes)  # not so where one could not be judged
+        least = min((one.objective for one in self._single_modes if one.feasible), default=0.0) if known else 0.0
         objective = self.judge(found.scalars()).objective
         return {
             "level_probabilities": list(found.level_probabilities),
@@ -257,7 +261,7 @@ class ThresholdProblem:
             "method": found.method,
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
-            **self._truncation,
+            **self._truncation(found),
         } | (
             {"policy_map": policy_map(self, decision)}
             if isinstance(decision, Mapping)
@@ -278,7 +282,15 @@ class ThresholdProblem:
 
     @cached_property
     def _single_modes(self) -> list[Evaluation]:
-        return self.evaluate_many([single_mode(self, index) for index in range(len(self.modes))])
+        policies = [single_mode(self, index) for index in range(len(self.modes))]
+        return [self._if_possible(policy) for policy in policies] if self._open else self.evaluate_many(policies)
+
+    def _if_possible(self, policy: tuple[int, ...]) -> Evaluation:
+        """A policy judged, or said to be of no known cost where it fills a system without bound."""
+        try:
+            return self.evaluate(policy)
+        except RequestError:
+            return Evaluation(math.inf, {"all measures undefined": 1.0}, {})
 
     @cached_property
     def best_by_modes(self) -> list[dict[str, Any]] | None:
@@ -294,11 +306,18 @@ class ThresholdProblem:
 
         return find_multipliers(self).to_data()
 
-    @property
-    def _truncation(self) -> dict[str, Any]:
+    def _truncation(self, found: ThresholdMeasures) -> dict[str, Any]:
         if self.tail_mass is None:
             return {}
-        return {"truncation": {"capacity": self.capacity, "tail_mass": self.tail_mass}}
+        told: dict[str, Any] = {"capacity": self.capacity, "tail_mass": self.tail_mass}
+        if self._open:
+            told |= {"truncated_at": found.truncated_at, "estimated_tail": found.tail}
+        return {"truncation": told}
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether each policy is evaluated with room of its own, as room for all of them is too much."""
+        return self.tail_mass is not None and takes_open(self.queue)
 
     @property
     def _priced_limits(self) -> dict[str, Any]:

@@ -32,8 +32,8 @@ MOST_IN_BATCH = 2000
 #: More phases of robots that are told one by one are refused: theirs multiply, and matrices have the square of them.
 MOST_PHASES = 1024
 
-#: As many pages stand for a system without bound if patience has several phases: states multiply with each.
-MOST_PHASED_PAGES = 100
+#: As many pages stand for a system without bound if patience has several phases: a picture of them is solved.
+MOST_PHASED_PAGES = 1000
 
 _FORMS = (
     'modes are a list of {"robots": r, "arrivals": [D0, D1, ...]}, or one of {"independent": ..}, {"thinned": ..}, '

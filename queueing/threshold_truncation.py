@@ -41,7 +41,7 @@ def cut_off(model: ThresholdModel, flows: Flows) -> Flows:
     tail = tail_of(model, flows)
     errors = {
         name: flows.errors.get(name, flows.error_estimate) + (SAFETY * tail * scale / value if value > 0 else 0.0)
-        for name, (value, scale) in _scales(model, flows).items()
+        for name, (value, scale) in tail_scales(model, flows).items()
     }
     estimate = max(flows.error_estimate, *errors.values())
     if flows.lost > 0.0:  # between 0 and this
@@ -55,7 +55,7 @@ def cut_off(model: ThresholdModel, flows: Flows) -> Flows:
     )
 
 
-def _scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, float]]:
+def tail_scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, float]]:
     """By measure that a tail can change: its value, and the largest it can be on a level."""
     levels: Vector = np.arange(len(flows.levels), dtype=np.float64)
     arriving, long = flows.arriving, model.service.mean * (model.top + 1)
@@ -85,7 +85,7 @@ def truncated_flows(model: ThresholdModel, modes: ModeByLevel, tail: float = LIG
 
     The first capacity is small; the decay of its last levels tells how many more are needed, or that there is no hope.
     """
-    highest, capacity = (max(_largest(model, limit), 1) for limit in (MATRIX_FREE_LIMIT, KRYLOV_PREFERRED))
+    highest, capacity = (max(largest_capacity(model, limit), 1) for limit in (MATRIX_FREE_LIMIT, KRYLOV_PREFERRED))
     while True:
         smaller = replace(model, capacity=capacity)
         method = KRYLOV if smaller.states <= KRYLOV_PREFERRED else MATRIX_FREE
@@ -106,7 +106,7 @@ def truncated_flows(model: ThresholdModel, modes: ModeByLevel, tail: float = LIG
         capacity = min(capacity + max(more, 1), highest)
 
 
-def _largest(model: ThresholdModel, states: int) -> int:
+def largest_capacity(model: ThresholdModel, states: int) -> int:
     """The largest capacity with at most so many states."""
     capacity = 0
     while capacity < model.capacity and replace(model, capacity=capacity + 1).states <= states:

@@ -19,6 +19,19 @@ a stationary mean (Foster's criterion), and there these changes cancel: with n t
           \qquad P(i \ge K) \le h_{max}^{\max(0, n - 2)} h_{min}^{1 - K} / \theta \quad (K \ge n).
 
 This holds for every policy, also one that looks at phases; c and theta are chosen to make K small.
+
+Where phases of patience differ much, so do weights, and K is very large. Then no more is used than that pages leave at
+the end of their patience at the latest: let :math:`N_t` be those that came until t and whose patience, running on
+even if they were served, has not ended. With z > 1 the mean of :math:`z^{N_T}` given the past until t is a product over
+these pages of :math:`1 + (z - 1) s`, s the chance that patience lasts from the phase at t until T, but for pages
+still to come. A batch of k multiplies the product by :math:`(1 + (z - 1) S(T - t))^k` in the mean, S the tail of
+patience, which is convex in S. So, whatever the mode, the phase and the policy,
+
+.. math:: E[z^{N_T}] \le \exp \int_0^T \max_{n, \nu} \sum_k \bigl((1 + (z - 1) S(x))^k - 1\bigr)
+          (D_k^{(n)} e)_\nu \, dx \le \exp(m \, b), \qquad
+          b = \max_{n, \nu} \sum_k (z^k - 1) (D_k^{(n)} e)_\nu,
+
+m the mean patience, and :math:`P(i \ge K) \le P(N \ge K - 1) \le e^{m b} z^{1 - K}`: of patience only the mean counts.
 """
 
 import math
@@ -71,6 +84,8 @@ def unbounded_room(modes: Sequence[Mode], patience: PhaseType, tail_mass: float 
     remaining = np.linalg.solve(-law.generator, np.ones(law.order))
     batches = [[block.sum(axis=1) for block in mode.arrivals.blocks[1:]] for mode in modes]
     best = Truncation(0, 0.0)
+    # With one phase room stays what falling weights say, as answers name thresholds up to it.
+    outlasting = law.order > 1
     for scaled in np.geomspace(1e-4, 1e3, 141):  # c, in units of the mean patience
         free = scaled / law.mean
         least, most = math.log1p(free * remaining.min()), math.log1p(free * remaining.max())
@@ -83,11 +98,20 @@ def unbounded_room(modes: Sequence[Mode], patience: PhaseType, tail_mass: float 
             )
         if not math.isfinite(growth):
             break
+        if outlasting:
+            above, rise = law.mean * growth, math.log1p(scaled)
+            best = _smaller(best, max(1, math.ceil(1.0 + (above - math.log(tail_mass)) / rise)), above, rise)
         falling = free / math.exp(most)
         for theta in (0.01, 0.03, 0.1, 0.3, 1.0):
             turning = math.ceil(1.0 + (1.0 + theta) * growth / falling)
             above = max(0, turning - 2) * most - math.log(theta)
             room = max(turning, 1, math.ceil(1.0 + (above - math.log(tail_mass)) / least))
-            if best.capacity == 0 or room < best.capacity:
-                best = Truncation(room, math.exp(above - (room - 1) * least))
+            best = _smaller(best, room, above, least)
+    return best
+
+
+def _smaller(best: Truncation, room: int, above: float, each: float) -> Truncation:
+    """The smaller of two rooms, of which the second leaves out exp(above - (room - 1) each)."""
+    if best.capacity == 0 or room < best.capacity:
+        return Truncation(room, math.exp(above - (room - 1) * each))
     return best

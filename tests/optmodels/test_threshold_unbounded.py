@@ -63,7 +63,7 @@ def test_without_patience_a_system_may_fill_for_ever(instances):
 
 
 def test_too_many_pages_are_refused_with_their_number(instances):
-    slow = {"initial": [0.9, 0.1], "generator": [[-0.5, 0], [0, -0.03]]}
+    slow = {"initial": [0.9, 0.1], "generator": [[-0.03, 0], [0, -0.001]]}
     with pytest.raises(InstanceError, match=r"there may be \d+ pages .* too many to evaluate with this patience"):
         Instance.from_data(content(instances, patience=slow)).problem()
 
@@ -74,3 +74,57 @@ def test_the_command_line_takes_it(instances, tmp_path, capsys):
     assert main(["evaluate", str(file), "--at=-1,3,3"]) == 0
     assert "objective 57.2321, feasible" in capsys.readouterr().out
     assert main(["check", str(file)]) == 0
+
+
+# -- patience of several phases ----------------------------------------------------------------------------------------
+
+
+def of_figure_4(instances, **changes) -> dict:
+    """Two modes of one phase, the patience of Figure 4, room for all pages."""
+    known = read(instances / "threshold" / "avrachenkov-fig4-3.json").to_data()
+    known.pop("best_known")
+    modes = [{"robots": robots, "arrivals": [[[-rate]], [[rate]]]} for robots, rate in ((1, 0.6), (2, 1.5))]
+    return known | {"name": "open", "data": known["data"] | {"capacity": None, "modes": modes} | changes}
+
+
+def test_patience_of_several_phases_is_evaluated_with_the_room_a_policy_needs(instances):
+    found = Instance.from_data(of_figure_4(instances)).problem()
+    wide = Instance.from_data(of_figure_4(instances, capacity=15)).problem()
+    assert found.capacity > 15
+    told = found.describe((3,))
+    assert told["truncation"]["tail_mass"] <= 1e-12  # proved, of the room that stands for none
+    assert told["truncation"]["truncated_at"] <= 15 and told["truncation"]["estimated_tail"] < 1e-6
+    near = wide.evaluate((3,)).objective
+    assert found.evaluate((3,)).objective == pytest.approx(near, rel=1e-5)
+    assert found.evaluate_many([(3,), (2,)])[0] == found.evaluate((3,))
+
+
+def test_the_paper_s_own_modes_and_law_are_accepted_with_room_without_bound(instances):
+    modes = read(instances / "threshold" / "avrachenkov-fig4-3.json").to_data()["data"]["modes"]
+    problem = Instance.from_data(of_figure_4(instances, modes=modes)).problem()
+    assert problem.capacity == 162
+    assert ThresholdProblem.from_data(problem.to_data()).capacity == 162
+
+
+def test_the_command_line_takes_patience_of_several_phases(instances, tmp_path, capsys):
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(of_figure_4(instances)))
+    assert main(["evaluate", str(file), "--at=3"]) == 0
+    assert "loss               < " in capsys.readouterr().out
+    assert main(["solve", str(file), "--strategy", "local-search", "--evaluations", "40", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["status"] == "feasible" and answer["extra"]["error_estimate"] < 1e-3
+    assert set(answer["extra"]["truncation"]) == {"capacity", "tail_mass", "truncated_at", "estimated_tail"}
+
+
+def test_a_policy_that_fills_the_room_is_refused_by_name(instances, tmp_path, capsys):
+    modes = [{"robots": robots, "arrivals": [[[-rate]], [[rate]]]} for robots, rate in ((1, 0.6), (2, 20.0))]
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(of_figure_4(instances, modes=modes)))
+    assert main(["evaluate", str(file), "--at=99"]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be evaluated at (99,): without bound a policy is evaluated with room for at most" in said
+    assert main(["evaluate", str(file), "--at=-1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["extra"]
+    assert told["single_mode_costs"]["1"] > 0 and told["single_mode_costs"]["2"] is None
+    assert told["relative_profit"] is None
