@@ -10,10 +10,12 @@ from pathlib import Path
 import optmodels as om
 from optmodels.pareto_plots import plot_front
 from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_trace
+from optmodels.robots_plots import plot_static_dynamic
 
 ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances" / "placement"
 THRESHOLDS = ROOT / "instances" / "threshold"
+ROBOTS = ROOT / "instances" / "robots"
 FIGURES = ROOT / "docs" / "figures"
 
 
@@ -37,6 +39,14 @@ def draw_thresholds() -> None:
     plot_front(om.pareto_front(problem, ("starvation", "response_time")), FIGURES / "avrachenkov-k5-front.svg")
 
 
+def draw_robots() -> None:
+    for name in ("talim-fig2", "talim-fig3", "talim-fig4"):
+        problem = om.load(ROBOTS / f"{name}.json")
+        plot_problem(problem, om.result_to_data(om.solve(problem, "policy-iteration")), FIGURES / f"{name}.svg")
+    problem = om.load(ROBOTS / "talim-table2-0.05-k10-1.2.json")
+    plot_static_dynamic(problem, path=FIGURES / "talim-table2-gamma.svg")
+
+
 def draw_runs() -> None:
     rows = []
     for name in ("gautam-6x6", "gautam-11x11", "gautam-11x22"):
@@ -53,4 +63,5 @@ if __name__ == "__main__":
     plot_finite_source(min_throughput=0.6, max_delay_probability=0.2, path=FIGURES / "finite-source.svg")
     draw_placements()
     draw_thresholds()
+    draw_robots()
     draw_runs()
