@@ -12,13 +12,17 @@ from types import FrameType
 
 from heuristics.oracle import BudgetSpent
 
+#: Seconds until the signal comes again.
+AGAIN = 0.5
+
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
     """End the block by `BudgetSpent` when the time is up, whatever it does.
 
-    By a timer signal, so in the main thread and on Unix only; elsewhere the block takes as long as it takes. A timer
-    that was running before is set again afterwards.
+    By a timer signal, so in the main thread and on Unix only; elsewhere the block takes as long as it takes. A signal
+    that comes while rubbish is collected or an object deleted is lost, so it comes again. A timer that was running
+    before is set again afterwards.
     """
     timed = math.isfinite(seconds) and hasattr(signal, "setitimer")
     if not timed or threading.current_thread() is not threading.main_thread():
@@ -29,7 +33,7 @@ def within(seconds: float) -> Iterator[None]:
         raise BudgetSpent("seconds")
 
     handler = signal.signal(signal.SIGALRM, ring)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    left, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), AGAIN)
     began = time.monotonic()
     try:
         yield

@@ -18,6 +18,18 @@ def test_a_block_without_end_is_ended() -> None:
             pass
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_that_was_swallowed_comes_again() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.2)  # exceptions raised in here go nowhere
+
+    with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
+        Slow()
+        while True:
+            pass
+
+
 def test_a_block_in_time_is_left_alone() -> None:
     with within(60.0):
         pass
