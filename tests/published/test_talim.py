@@ -13,11 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from optmodels.instance import load
+from optmodels.solving import solve
 from queueing.robots import RobotQueue, balancing_weight, best_static, static_measures
 from queueing.robots_control import PolicyStep, best_policy
 from queueing.robots_paper import PaperIteration, paper_chain, paper_iteration
 
 PAPER = json.loads((Path(__file__).parent / "talim.json").read_text(encoding="utf-8"))
+FOLDER = Path(__file__).parents[2] / "instances" / "robots"
 ROWS = [(table, row) for table in ("table_1", "table_2") for row in range(27)]
 
 
@@ -154,6 +157,19 @@ def test_the_least_cost_is_proved_to_twelve_digits(place):
     assert found.changes == 0
     assert found.upper - found.lower < 1e-12 * found.gain
     assert found.lower <= found.gain <= found.upper
+
+
+@pytest.mark.parametrize("place", ROWS, ids=[name(*place) for place in ROWS])
+def test_the_instance_file_of_a_row_is_solved_to_the_same_cost(place):
+    """Files of Table 2 have no number of robots: as many as ever help are found."""
+    line = printed(*place)
+    table = place[0].replace("_", "")
+    asked = load(FOLDER / f"talim-{table}-{line['lambda']}-k{line['K']}-{line['gamma']}.json")
+    assert (asked.robots is None) == (table == "table2")
+    found = solve(asked, "policy-iteration")
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(answer(*place).gain, rel=1e-11)
+    assert found.evaluation.measures["fewest_robots"] == int(line["N_min"])
 
 
 @pytest.mark.parametrize(
