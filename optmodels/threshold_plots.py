@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 MOST_PAIRS = len(COLOURS)
 #: Policies times states that are evaluated for a picture where policies cannot share work.
 MOST_WORK = 50_000
+#: Policies times levels that are evaluated together: what they share is tables of that size.
+MOST_CELLS = 5_000_000
+#: Modes of which policies are drawn; of more, so many from the fewest to the most robots.
+MOST_MODES = 12
+#: Fewer thresholds than this make no line.
+LEAST_POINTS = 12
+#: Levels that are drawn as bars; where there are more, those that hold all but `FAINT` of the time, as a line.
+MOST_BARS, FAINT = 400, 1e-6
 #: Lines of more points than this have no markers.
 MARKED = 40
 
@@ -44,19 +52,19 @@ class Landscape:
     modes
         Their indices, most robots first.
     judged
-        By thresholds, each between -1 and the capacity.
+        By thresholds, each between -1 and the capacity; not all of them where they are many.
     """
 
     modes: tuple[int, ...]
     judged: Mapping[tuple[int, ...], Evaluation]
 
     @classmethod
-    def of(cls, problem: ThresholdProblem, modes: tuple[int, ...]) -> Landscape:
-        """Judge them all."""
-        levels = range(-1, problem.capacity + 1)
-        listed = list(combinations_with_replacement(levels, len(modes) - 1))
-        judged = problem.evaluate_many([of_subset(problem, modes, thresholds) for thresholds in listed])
-        return cls(modes, dict(zip(listed, judged, strict=True)))
+    def of(cls, problem: ThresholdProblem, modes: Sequence[tuple[int, ...]], levels: Sequence[int]) -> list[Landscape]:
+        """Judge all policies of several sub-sets of modes, equally many each, with thresholds among `levels`."""
+        listed = list(combinations_with_replacement(levels, len(modes[0]) - 1))
+        asked = [of_subset(problem, one, thresholds) for one in modes for thresholds in listed]
+        judged = iter(problem.evaluate_many(asked))
+        return [cls(one, {thresholds: next(judged) for thresholds in listed}) for one in modes]
 
     @property
     def best(self) -> tuple[float, tuple[int, ...]]:
@@ -132,24 +140,54 @@ def _decision(
 
 def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape | None]:
     """Policies of pairs of modes, the cheapest first, and of the cheapest three modes."""
-    indices = range(len(problem.modes) - 1, -1, -1)
-    steps = problem.capacity + 2
-    if not problem.has_objective or not _takes_a_moment(problem, math.comb(len(problem.modes), 2) * steps):
+    count = len(problem.modes)
+    if not problem.has_objective or count < 2:
         return [], None
-    pairs = sorted(
-        (Landscape.of(problem, modes) for modes in combinations(indices, 2)), key=lambda one: (one.best[0], one.modes)
-    )
-    threes = math.comb(len(problem.modes), 3)
-    if not threes or not _takes_a_moment(problem, threes * steps * (steps + 1) // 2):
-        return pairs[:MOST_PAIRS], None
-    listed = [Landscape.of(problem, modes) for modes in combinations(indices, 3)]
-    return pairs[:MOST_PAIRS], min(listed, key=lambda one: one.best)
+    indices = np.linspace(count - 1, 0, _modes_tried(problem)).round().astype(int).tolist()
+    twos, threes = list(combinations(indices, 2)), list(combinations(indices, 3))
+    levels = _thresholds(problem, _most_policies(problem) // len(twos))
+    if not levels:
+        return [], None
+    pairs = sorted(Landscape.of(problem, twos, levels), key=lambda one: (one.best[0], one.modes))[:MOST_PAIRS]
+    steps = problem.capacity + 2
+    if not threes or len(threes) * steps * (steps + 1) // 2 > _most_policies(problem):
+        return pairs, None
+    return pairs, min(Landscape.of(problem, threes, range(-1, steps - 1)), key=lambda one: one.best)
 
 
-def _takes_a_moment(problem: ThresholdProblem, policies: int) -> bool:
+def _modes_tried(problem: ThresholdProblem) -> int:
+    """How many modes are looked at: fewer where there would be too few thresholds for each pair."""
+    most = _most_policies(problem) // min(LEAST_POINTS, problem.capacity + 2)
+    tried = min(len(problem.modes), MOST_MODES)
+    while tried > 2 and math.comb(tried, 2) > most:
+        tried -= 1
+    return tried
+
+
+def _most_policies(problem: ThresholdProblem) -> int:
+    """Policies that are judged in a moment, and without much memory."""
     if shares_work(problem.queue):
-        return policies <= 5 * MOST_WORK
-    return policies * problem.queue.model.states <= MOST_WORK
+        return min(5 * MOST_WORK, MOST_CELLS // max(problem.capacity, len(problem.modes)))
+    return MOST_WORK // problem.queue.model.states
+
+
+def _thresholds(problem: ThresholdProblem, most: int) -> list[int]:
+    """All thresholds, or at most so many of them, the lowest closest together; none if they would make no line."""
+    if most >= problem.capacity + 2:
+        return list(range(-1, problem.capacity + 1))
+    if most < LEAST_POINTS:
+        return []
+    spread = np.geomspace(1.0, problem.capacity + 2.0, most).round().astype(int) - 2
+    return [int(level) for level in np.unique(spread)]
+
+
+def _part(problem: ThresholdProblem, pairs: Sequence[Landscape]) -> str:
+    """What of the landscape is drawn, if it is not all of it."""
+    shown, steps = len(pairs[0].judged), problem.capacity + 2
+    words = [f"{shown} of {steps} thresholds"] if shown < steps else []
+    tried, modes = _modes_tried(problem), len(problem.modes)
+    words += [f"{tried} of {modes} modes"] if tried < modes else []
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _best_decision(problem: ThresholdProblem, drawn: Sequence[Landscape]) -> tuple[int, ...] | None:
@@ -164,7 +202,7 @@ def _summary(problem: ThresholdProblem, result: Mapping[str, Any] | None, decisi
     if decision is None:
         return "no policy keeps the limits"
     judged = problem.evaluate(decision)
-    words = [f"thresholds {', '.join(map(str, decision)) or 'none'}"]
+    words = [f"thresholds {plain(', '.join(map(str, decision)), 80) or 'none'}"]
     words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
     if result is not None and result.get("status") is not None:
         words.append(plain(result["status"], 20))
@@ -215,8 +253,12 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
         )
     axes.set_xlabel("threshold: more robots up to so many pages")
     axes.set_ylabel("objective")
-    axes.set_title("two modes")
-    _whole_ticks(axes.xaxis)
+    axes.set_title(f"two modes{_part(problem, pairs)}")
+    if len(pairs[0].judged) < problem.capacity + 2:
+        axes.set_xscale("symlog", linthresh=10)
+        axes.xaxis.set_major_formatter(lambda level, _: f"{level:g}")  # no TeX
+    else:
+        _whole_ticks(axes.xaxis)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7)
 
@@ -240,7 +282,8 @@ def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: La
     most, middle, fewest = (problem.modes[index].robots for index in three.modes)
     axes.set_xlabel(f"{most} robots up to so many pages")
     axes.set_ylabel(f"{middle} robots up to so many pages, {fewest} beyond")
-    axes.set_title("the best three modes")
+    tried = _modes_tried(problem)
+    axes.set_title(f"the best three of {tried} modes" if tried < len(problem.modes) else "the best three modes")
     axes.set_aspect("equal")
     for axis in (axes.xaxis, axes.yaxis):
         _whole_ticks(axis)
@@ -253,8 +296,11 @@ def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: La
 def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...]) -> None:
     found = problem.measures(decision)
     by_level = problem.queue.mode_by_level(decision)
-    levels = np.arange(len(found.level_probabilities))
     chances = np.array(found.level_probabilities)
+    if len(chances) > MOST_BARS:
+        beyond = np.cumsum(chances[::-1])[::-1]  # at this level and above
+        chances = chances[: max(int(np.count_nonzero(beyond > FAINT)), 2)]
+    levels, by_level = np.arange(len(chances)), by_level[: len(chances)]
     for mode in range(len(problem.modes) - 1, -1, -1):
         here = by_level == mode
         if not here.any():
@@ -264,9 +310,14 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
         first, last = levels[here][0], levels[here][-1]
         axes.axvspan(first - 0.5, last + 0.5, color=colour, alpha=0.15, linewidth=0, gid=f"strip-{robots}")
         label = f"{robots} robot{'' if robots == 1 else 's'} ({100 * found.mode_probabilities[mode]:.1f} % of the time)"
-        axes.bar(levels[here], chances[here], width=0.7, color=colour, label=label, gid=f"levels-{robots}")
+        look: dict[str, Any] = {"color": colour, "label": label, "gid": f"levels-{robots}"}
+        if len(levels) > MOST_BARS:
+            axes.fill_between(levels[here], chances[here], step="mid", linewidth=0.5, **look)
+        else:
+            axes.bar(levels[here], chances[here], width=0.7, **look)
     axes.set_xlim(-0.5, len(levels) - 0.5)
-    axes.set_xlabel("pages in the system")
+    rest = f", {FAINT:g} of the time at most beyond" if len(levels) < len(found.level_probabilities) else ""
+    axes.set_xlabel(f"pages in the system{rest}")
     axes.set_ylabel("probability")
     axes.set_title("robots in use by number of pages")
     _whole_ticks(axes.xaxis)

@@ -159,3 +159,31 @@ def test_the_picture_is_written_the_same_every_time(paper, tmp_path):
     for name in ("one.svg", "two.svg"):
         plot_problem(paper, None, tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_of_very_many_levels_some_thresholds_are_drawn_and_said_to_be(paper):
+    wide = replace(paper, queue=replace(paper.queue, capacity=20_000))
+    figure = plot_problem(wide)
+    axes = panels(figure)
+    assert "of 20002 thresholds" in axes["pairs"].get_title() and "three" not in axes
+    lines = with_gid(axes["pairs"], "pair-")
+    assert lines and all(12 <= len(line.get_xdata()) < 200 for line in lines)
+    assert lines[0].get_xdata()[0] == -1 and lines[0].get_xdata()[-1] == 20_000
+    assert "of the time at most beyond" in axes["policy"].get_xlabel()
+    assert len(axes["policy"].patches) < 500  # not a bar for each of 20001 levels
+
+
+def test_of_very_many_modes_some_are_drawn_and_said_to_be(paper):
+    modes = tuple(Mode(robots, BMAP.poisson(robots / 20)) for robots in range(1, 101))
+    many = replace(paper, queue=replace(paper.queue, modes=modes, capacity=3))
+    axes = panels(plot_problem(many))
+    assert "12 of 100 modes" in axes["pairs"].get_title()
+    assert axes["three"].get_title() == "the best three of 12 modes"
+    assert len(with_gid(axes["pairs"], "pair-")) == MOST_PAIRS
+
+
+def test_full_levels_are_a_line_where_bars_would_be_too_many(paper):
+    full = with_modes(paper, 2)
+    full = replace(full, queue=replace(full.queue, capacity=1500, patience=None))
+    axes = panels(plot_problem(full, {"decision": [1500]}))["policy"]
+    assert with_gid(axes, "levels-") and len(axes.patches) < 10
