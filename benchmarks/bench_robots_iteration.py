@@ -5,9 +5,9 @@
 Rival: Proposition 2 of the paper on its own chain of (q, r, event), `queueing.robots_paper`, numpy on whole arrays; it
 is the method that the published tests reproduce the printed iteration counts with. It stops when its bracket
 [min, max] of T(h) - h is narrower than 1e-8 of the cost. The paper's own stopping rule is shown too; it proves less.
-Ours is `queueing.robots_control.best_policy`, asked for 1e-8 too, and without a limit, as the strategies call it; times
-are the least of many. mu = 1 in both cases; compilation is not counted; the rival runs once in the large case (--small
-leaves that out).
+Ours is `queueing.robots_control.best_policy`, asked for 1e-8 too, and without a limit, as the strategies call it. Times
+are CPU times of one thread, the least of several runs; mu = 1 in both cases; compilation is not counted; the rival runs
+once in the large case (--small leaves that out).
 """
 
 import sys
@@ -30,12 +30,12 @@ def ours(robots: int, capacity: int, rate: float, gamma: float, accuracy: float 
 
 
 def fastest(repeats: int, call, *arguments, **options):
-    """Least time of some, and what was found."""
+    """Least CPU time of some, and what was found."""
     best, found = float("inf"), None
     for _ in range(repeats):
-        began = time.perf_counter()
+        began = time.process_time()
         found = call(*arguments, **options)
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.process_time() - began)
     return best, found
 
 

@@ -23,6 +23,9 @@ Grid = NDArray[np.float64]
 
 FALLING, RISING, CUT, ABSENT = 0, 1, 2, 3
 
+#: Cuts from which the chain is followed at the same time: as many numbers as a processor adds at once, or twice.
+LANES = 8
+
 
 class Turns(NamedTuple):
     """How states of a policy are ordered.
@@ -170,53 +173,72 @@ def turns_of(policy: Policy, arrival: float, service: float) -> Turns:
 
 
 @njit(cache=True)
-def _push(turns: Turns, places: NDArray[np.int64], here: int, mass: float, masses: Grid, row: Grid) -> None:
-    """Send a mass from a state to its successors."""
+def _push(
+    turns: Turns,
+    places: NDArray[np.int64],
+    here: int,
+    mass: NDArray[np.float64],
+    masses: Grid,
+    waiting: NDArray[np.bool_],
+    arrived: Grid,
+) -> None:
+    """Send masses from a state to its successors: to cuts, which are `arrived` at, and to others, `waiting` then."""
     for event in range(2):
-        part = mass * turns.chances[here, event]
-        if part != 0.0:
+        chance = turns.chances[here, event]
+        if chance != 0.0:
             there = turns.after[here, event]
             if places[there] >= 0:
-                row[places[there]] += part
+                for lane in range(LANES):
+                    arrived[places[there], lane] += chance * mass[lane]
             else:
-                masses[there] += part
+                waiting[there] = True
+                for lane in range(LANES):
+                    masses[there, lane] += chance * mass[lane]
 
 
 @njit(cache=True)
 def _rows(turns: Turns) -> Grid:
-    """From each cut, the probabilities of the next one."""
+    """From each cut, the probabilities of the next one; `LANES` cuts of neighbouring lines are followed together."""
     most, robots = turns.kinds.shape[0] - 1, turns.kinds.shape[1] - 1
-    count = len(turns.cuts)
-    rows, masses = np.zeros((count, count)), np.zeros(turns.kinds.size)
-    kinds, places = turns.kinds.reshape(-1), turns.places.reshape(-1)
-    for place in range(count):
-        row = rows[place]
-        first = turns.cuts[place, 0] + turns.cuts[place, 1]
-        _push(turns, places, turns.cuts[place, 0] * robots + first, 1.0, masses, row)
-        highest = first + 1
-        t = highest - 2
+    count, size, kinds = len(turns.cuts), turns.kinds.size, turns.kinds.reshape(-1)
+    rows, masses, waiting = np.zeros((count, count)), np.zeros((size, LANES)), np.zeros(size, dtype=np.bool_)
+    places, lines = turns.places.reshape(-1), turns.cuts[:, 0] + turns.cuts[:, 1]
+    numbers, mass = np.argsort(lines, kind="mergesort"), np.zeros(LANES)
+    for start in range(0, count, LANES):
+        followed = numbers[start : start + LANES]
+        arrived = np.zeros((count, LANES))
+        for lane in range(len(followed)):
+            mass[:] = 0.0
+            mass[lane] = 1.0
+            here = turns.cuts[followed[lane], 0] * robots + lines[followed[lane]]
+            _push(turns, places, here, mass, masses, waiting, arrived)
+        first, highest = lines[followed[0]], lines[followed[-1]] + 1
+        t = first - 1
         while t <= min(highest, robots + most):  # rising: the next move is in this line or the next
             for q in range(min(max(t, 0), most), max(0, t - robots) - 1, -1):
                 here = q * robots + t
-                mass = masses[here]
-                if mass != 0.0 and kinds[here] == RISING:
-                    masses[here] = 0.0
-                    _push(turns, places, here, mass, masses, row)
+                if waiting[here] and kinds[here] == RISING:
+                    waiting[here] = False
+                    for lane in range(LANES):
+                        mass[lane], masses[here, lane] = masses[here, lane], 0.0
+                    _push(turns, places, here, mass, masses, waiting, arrived)
                     highest = max(highest, t + 1)
             t += 1
         t = min(highest, robots + most)
         idle = 0
-        lowest = first - 1  # below, nothing is but what falls from line to line
-        while t > 0 and (t >= lowest or idle < 3):
+        while t > 0 and (t >= first - 1 or idle < 3):  # below, nothing is but what falls from line to line
             idle += 1
             for q in range(max(0, t - robots), min(t, most) + 1):
                 here = q * robots + t
-                mass = masses[here]
-                if mass != 0.0:
-                    masses[here] = 0.0
-                    _push(turns, places, here, mass, masses, row)
+                if waiting[here]:
+                    waiting[here] = False
+                    for lane in range(LANES):
+                        mass[lane], masses[here, lane] = masses[here, lane], 0.0
+                    _push(turns, places, here, mass, masses, waiting, arrived)
                     idle = 0
             t -= 1
+        for lane in range(len(followed)):
+            rows[followed[lane]] = arrived[:, lane]
     return rows
 
 
