@@ -23,8 +23,8 @@ Grid = NDArray[np.float64]
 
 FALLING, RISING, CUT, ABSENT = 0, 1, 2, 3
 
-#: Cuts from which the chain is followed at the same time: as many numbers as a processor adds at once, or twice.
-LANES = 8
+#: Cuts from which the chain is followed at the same time: as many numbers as a processor adds at once.
+LANES = 4
 
 
 class Turns(NamedTuple):
