@@ -43,6 +43,9 @@ METHODS: dict[str, Method] = {
     for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK, RECURSION, TRUNCATED, TENSOR_TRAIN)
 }
 
+#: Most phases of patience for which `tensor-train` is chosen unasked: with more it takes minutes, and errors are large.
+TENSOR_PHASES = 12
+
 #: Names of the scalar measures, in the order of `ThresholdMeasures`.
 MEASURES = (
     "arrival_rate",
@@ -217,7 +220,7 @@ class ThresholdQueue:
                     "choose another method or make the queue smaller."
                 )
             return METHODS[name]
-        refusals = {method: method.refusal(self.model) for method in METHODS.values()}
+        refusals = {method: self._refusal(method) for method in METHODS.values()}
         taking = [method for method, refusal in refusals.items() if refusal is None]
         if not taking:
             reasons = "; ".join(f"{method.name!r} {refusal}" for method, refusal in refusals.items())
@@ -227,6 +230,12 @@ class ThresholdQueue:
             )
         return next((method for method in taking if self.model.states <= method.preferred), taking[0])
 
+    def _refusal(self, method: Method) -> str | None:
+        """Why a method is not chosen unasked; None where it may be."""
+        if method.name == TENSOR_TRAIN.name and self.model.patience_order > TENSOR_PHASES:
+            return f"takes patience of more than {TENSOR_PHASES} phases only if asked for by name"
+        return method.refusal(self.model)
+
     def _flows(self, modes: ModeByLevel, name: str | None) -> tuple[Flows, str]:
         """Flows of a policy, and the method that found them."""
         chosen = self.method(name)
@@ -235,7 +244,7 @@ class ThresholdQueue:
                 return chosen.flows(self.model, modes), chosen.name
             except HeavyTailError:
                 later = list(METHODS.values())[list(METHODS).index(chosen.name) + 1 :]
-                taking = [method for method in later if method.refusal(self.model) is None]
+                taking = [method for method in later if self._refusal(method) is None]
                 if name is not None or not taking:
                     raise
                 chosen = taking[0]

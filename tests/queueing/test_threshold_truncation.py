@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from queueing import PhaseType
+from queueing import BMAP, Mode, PhaseType
 from queueing.threshold import MEASURES, METHODS
 from queueing.threshold_truncation import HeavyTailError, truncated_flows
 
@@ -53,3 +53,19 @@ def test_a_full_queue_is_not_cut_off_but_left_to_the_next_method(monkeypatch, pa
     monkeypatch.setitem(METHODS, "tensor-train", replace(tensor, flows=answer))
     assert queue.measures(always).method == "tensor-train"
     assert asked == [queue.model]
+
+
+def test_patience_of_very_many_phases_is_refused_at_once_unless_a_method_is_named(monkeypatch, paper_queue):
+    queue = paper_queue(12, PhaseType.erlang(30, 6.0))
+
+    def never(model, modes):
+        raise AssertionError("minutes of work that nobody asked for")
+
+    monkeypatch.setitem(METHODS, "tensor-train", replace(METHODS["tensor-train"], flows=never))
+    with pytest.raises(ValueError, match=r"pages leave .*; lower the capacity or give patience fewer phases\.$"):
+        queue.measures((-1, 1, 1))
+    assert queue.method("tensor-train").name == "tensor-train"
+    # Few pages wait where robots bring little: this is told, whatever the number of phases.
+    quiet = replace(queue, modes=(Mode(1, BMAP.poisson(0.02)),))
+    found = quiet.measures(())
+    assert "truncated at" in found.method and found.errors["mean_length"] < 1e-5
