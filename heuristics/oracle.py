@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
-from .protocols import Batch, Describing, Followed, Incremental, Moves, Problem, Walk
+from .protocols import Batch, Describing, Estimating, Followed, Incremental, Moves, Problem, Walk
 from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint
 
 P = TypeVar("P", bound=Problem)
@@ -274,7 +274,8 @@ class Oracle(Generic[P]):
         bound
             A proved lower bound on the objective of every feasible decision.
         proved
-            The search was complete: the best decision is optimal, or without one the problem is infeasible.
+            The search was complete: the best decision is optimal, or without one the problem is infeasible; unless
+            the problem says that it only estimates.
         stopped_by
             Why the run ended.
         extra
@@ -284,6 +285,9 @@ class Oracle(Generic[P]):
             self.confirm(incumbent, claimed)
         self.report(bound)
         objective = self._objective
+        if proved and isinstance(self.problem, Estimating) and self.problem.estimated:
+            proved = False
+            self.extra["unproved"] = "all decisions were judged, but judgements are estimates with errors that matter"
         if objective is None:
             status = Status.INFEASIBLE if proved else Status.UNKNOWN
         else:

@@ -107,6 +107,14 @@ class Batch(Problem, Protocol):
     def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]: ...
 
 
+@runtime_checkable
+class Estimating(Problem, Protocol):
+    """A problem that may know decisions only up to errors that matter; if so, no complete search proves anything."""
+
+    @property
+    def estimated(self) -> bool: ...
+
+
 #: Moves of a walk, one per row: the entries to flip, -1 for none.
 Moves = NDArray[np.int64]
 

@@ -262,7 +262,7 @@ def pareto_front(
         kind=getattr(asked, "kind", None),
         objectives=(first, second),
         points=tuple(_points(front, first, second)),
-        exact=found.exact,
+        exact=found.exact and not getattr(problem, "estimated", False),
         stopped_by=found.stopped_by,
         strategy=chosen.name,
         parameters=parameters(chosen),

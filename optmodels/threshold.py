@@ -28,7 +28,9 @@ from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES
 from queueing.threshold_open import open_measures, takes_open
 from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
+from queueing.threshold_tensor import TENSOR_TRAIN
 from queueing.threshold_tree import measures_of_many, shares_work, takes_many
+from queueing.threshold_truncation import TRUNCATED
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from .errors import InstanceError, MissingField, RequestError
@@ -313,6 +315,14 @@ class ThresholdProblem:
         if self._open:
             told |= {"truncated_at": found.truncated_at, "estimated_tail": found.tail}
         return {"truncation": told}
+
+    @cached_property
+    def estimated(self) -> bool:
+        """Whether policies are judged by methods that estimate: cut off at a tail that seems light, or tensor trains."""
+        try:
+            return self._open or self.queue.method().name in (TRUNCATED.name, TENSOR_TRAIN.name)
+        except ValueError:  # no method at all
+            return True
 
     @cached_property
     def _open(self) -> bool:

@@ -109,3 +109,14 @@ def test_the_largest_size_can_be_chosen() -> None:
 )
 def test_sizes_are_spelled_for_people(size: int, text: str) -> None:
     assert spelled(size) == text
+
+
+def test_nothing_is_proved_where_judgements_are_estimates() -> None:
+    class Guessing(Separable):
+        estimated = True
+
+    result = run(Guessing(), Exhaustive())
+    assert result.status == "feasible"
+    assert result.bound is None
+    assert "estimates" in result.extra["unproved"]
+    assert run(Separable(), Exhaustive()).status == "optimal"

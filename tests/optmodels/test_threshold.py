@@ -265,3 +265,11 @@ def test_enumeration_finds_the_shipped_answer(name, instances):
     found = solve(instances / "threshold" / f"{name}.json", "exhaustive")
     assert list(found.decision) == content.best_known.decision
     assert found.objective == pytest.approx(content.best_known.objective, rel=1e-12)
+
+
+def test_a_complete_search_proves_nothing_where_policies_are_only_estimated(instances):
+    small = load(instances / "threshold" / "avrachenkov-fig4-3.json")
+    large = replace(small, queue=replace(small.queue, capacity=60))
+    assert not small.estimated
+    assert large.estimated
+    assert not load(instances / "threshold" / "avrachenkov-k100.json").estimated
