@@ -1,4 +1,4 @@
-"""What the best policy of the robot queue looks like: its switching curves, and shapes that a proof might rest on."""
+"""What the best policy of the robot queue looks like, as results tell it."""
 
 from __future__ import annotations
 
@@ -7,39 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Differences of values below this part of the largest one are rounding.
-ROUNDING = 1e-11
+from queueing.robots_structure import curves, is_monotone, structure_of
 
 
 def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:
-    r"""The curves of the paper, :math:`\pi(q, r, s) = 1(q \le f_s(r))`, and whether the policy is made of them.
+    r"""The curves of the paper, :math:`\pi(q, r, s) = 1(q \le f_s(r))`, and whether the policy is made of them."""
+    departure, arrival = curves(policy)
+    return {"departure": list(departure), "arrival": list(arrival), "monotone": is_monotone(policy)}
 
-    Both are read off the one array of the policy: after a departure from (q, r) it is asked at (q-1, r), after an
-    arrival at (min(q+1, K), r-1).
+
+def structure(policy: NDArray[np.int8], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Whether the policy is a monotone switching curve, its values convex and supermodular; largest violations.
+
+    Violations are parts of the span of values; below 1e-11 they are rounding.
     """
-    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
-    last = np.where(policy.any(axis=0), most - policy[::-1].argmax(axis=0), -1)  # largest q with action 1
-    arrival = np.where(last == most, most, np.maximum(last - 1, -1))
-    single = policy.sum(axis=0) == last + 1
+    found = structure_of(policy, values)
     return {
-        "departure": np.minimum(last + 1, most).tolist(),
-        "arrival": [None, *arrival[:-1].tolist()],
-        "monotone": bool(single.all() and (np.diff(last[:robots]) <= 0).all()),
-    }
-
-
-def structure(policy: NDArray[np.int8], values: NDArray[np.float64]) -> dict[str, bool]:
-    """Whether the policy is a monotone switching curve, and its relative values convex and supermodular.
-
-    Differences within rounding of the largest value count as zero; (0, 0) is no state.
-    """
-    slack = ROUNDING * float(np.abs(values).max())
-    known = values.astype(np.float64).copy()
-    known[0, 0] = np.nan
-    bends = np.diff(known, n=2, axis=1)
-    mixed = np.diff(np.diff(known, axis=0), axis=1)
-    return {
-        "monotone_switching_curve": bool(switching_curves(policy)["monotone"]),
-        "convex_in_robots": bool((np.nan_to_num(bends) >= -slack).all()),
-        "supermodular": bool((np.nan_to_num(mixed) >= -slack).all()),
+        "monotone_switching_curve": found.monotone,
+        "convex_in_robots": found.convex,
+        "supermodular": found.supermodular,
+        "violations": {
+            "switching": found.switching,
+            "convexity": found.convexity,
+            "supermodularity": found.supermodularity,
+        },
     }

@@ -318,7 +318,7 @@ class ThresholdProblem:
 
     @cached_property
     def estimated(self) -> bool:
-        """Whether policies are judged by methods that estimate: cut off at a tail that seems light, or tensor trains."""
+        """Whether policies are judged by methods that estimate: cut off at a light tail, or by tensor trains."""
         try:
             return self._open or self.queue.method().name in (TRUNCATED.name, TENSOR_TRAIN.name)
         except ValueError:  # no method at all
