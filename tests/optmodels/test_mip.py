@@ -832,7 +832,8 @@ def assert_gone(spied):
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_ctrl_c_in_mid_solve_gives_the_incumbent(solver):
     script = f"""
-        import importlib.util, json, sys
+        import importlib.util, json, signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
         sys.path[:0] = {[entry for entry in sys.path if entry]!r}
         spec = importlib.util.spec_from_file_location("toys", {str(Path(__file__))!r})
         toys = importlib.util.module_from_spec(spec)
