@@ -46,6 +46,10 @@ from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
 PENALTY = 10.0
 
 
+#: What is broken by a policy that fills a system without bound, and what a unit of it counts in a search.
+UNKNOWN, UNKNOWN_PENALTY = "all measures undefined", 1e6
+
+
 @dataclass(frozen=True, eq=False)
 class ThresholdProblem:
     """Choose the thresholds at which robots are switched.
@@ -187,8 +191,15 @@ class ThresholdProblem:
             from . import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """All measures of a policy and their price."""
-        return self.judge(self.measures(decision).scalars())
+        """All measures of a policy and their price; infeasible where it fills a system without bound."""
+        try:
+            return self.judge(self.measures(decision).scalars())
+        except RequestError:
+            if not self._open or isinstance(decision, Mapping):
+                raise
+            # Lower thresholds mean fewer robots, so the way down leads to policies that can be evaluated.
+            excess = 1.0 + sum(threshold + 1 for threshold in decision)
+            return Evaluation(0.0, {UNKNOWN: excess}, dict.fromkeys(MEASURES), UNKNOWN_PENALTY * excess)
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
         """Judge several policies; what they share is computed once."""
@@ -250,7 +261,7 @@ class ThresholdProblem:
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
-        known = all(math.isfinite(one.objective) for one in self._single_modes)  # not so where one could not be judged
+        known = not any(UNKNOWN in one.violations for one in self._single_modes)
         least = min((one.objective for one in self._single_modes if one.feasible), default=0.0) if known else 0.0
         objective = self.judge(found.scalars()).objective
         return {
@@ -285,14 +296,7 @@ class ThresholdProblem:
     @cached_property
     def _single_modes(self) -> list[Evaluation]:
         policies = [single_mode(self, index) for index in range(len(self.modes))]
-        return [self._if_possible(policy) for policy in policies] if self._open else self.evaluate_many(policies)
-
-    def _if_possible(self, policy: tuple[int, ...]) -> Evaluation:
-        """A policy judged, or said to be of no known cost where it fills a system without bound."""
-        try:
-            return self.evaluate(policy)
-        except RequestError:
-            return Evaluation(math.inf, {"all measures undefined": 1.0}, {})
+        return self.evaluate_many(policies)
 
     @cached_property
     def best_by_modes(self) -> list[dict[str, Any]] | None:

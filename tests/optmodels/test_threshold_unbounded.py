@@ -128,3 +128,17 @@ def test_a_policy_that_fills_the_room_is_refused_by_name(instances, tmp_path, ca
     told = json.loads(capsys.readouterr().out)["extra"]
     assert told["single_mode_costs"]["1"] > 0 and told["single_mode_costs"]["2"] is None
     assert told["relative_profit"] is None
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "local-search", "annealing", "genetic"])
+def test_a_search_passes_by_policies_that_fill_the_room(instances, tmp_path, strategy):
+    modes = [{"robots": robots, "arrivals": [[[-rate]], [[rate]]]} for robots, rate in ((1, 0.6), (2, 20.0))]
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(of_figure_4(instances, modes=modes)))
+    problem = load(file)
+    assert not problem.evaluate((99,)).feasible
+    result = solve(problem, strategy, evaluations=2000)
+    assert result.status == "feasible"
+    assert result.evaluations > 1
+    if strategy == "exhaustive":
+        assert result.decision == (0,)
