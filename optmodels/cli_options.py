@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from .registry import whole_from_text
+
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
 
@@ -20,16 +22,9 @@ def seconds_of(text: str) -> float:
 def whole_number(text: str | int) -> int:
     """A whole number after a flag; ``1e6`` is one."""
     try:
-        return int(text)
+        return whole_from_text(str(text))
     except ValueError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.5
-    if not number.is_integer() or abs(number) > 2**53:
-        raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.")
-    return int(number)
+        raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.") from None
 
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]

@@ -301,6 +301,21 @@ def from_text(text: str, annotation: Any) -> Any:
     raise ValueError(" or ".join(dict.fromkeys(rules)) or "takes no value")
 
 
+def whole_from_text(text: str) -> int:
+    """A whole number as people write it, ``1e6`` too; ``ValueError`` with the end of a sentence if it is none."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer() or abs(number) > 2**53:
+        raise ValueError("is a whole number")
+    return int(number)
+
+
 def _from_text(text: str, kind: Any) -> Any:
     if typing.get_origin(kind) is typing.Literal:
         choices = typing.get_args(kind)
@@ -314,17 +329,7 @@ def _from_text(text: str, kind: Any) -> Any:
             raise ValueError("is true or false")
         return known[text.lower()]
     if kind is int:
-        try:
-            return int(text)
-        except ValueError:
-            pass
-        try:
-            number = float(text)
-        except ValueError:
-            number = 0.5
-        if not number.is_integer() or abs(number) > 2**53:
-            raise ValueError("is a whole number")
-        return int(number)
+        return whole_from_text(text)
     if kind is float:
         try:
             number = float(text)

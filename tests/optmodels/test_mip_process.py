@@ -185,7 +185,7 @@ def test_the_process_imports_neither_the_front_door_nor_pyomo(backends):
 
 def test_cpsat_never_meets_highspy(backends):
     if importlib.util.find_spec("ortools") is None:  # to import it here would be the very thing to avoid
-        pytest.skip("needs the extra cpsat")
+        pytest.skip("needs the extra cpsat, which users may leave out; `make test` installs it")
     (outcome,) = ask(f"{backends}:looks_into_cpsat")
     assert outcome.status == "optimal", outcome.message
     assert "ortools" in outcome.detail["modules"] and "highspy" not in outcome.detail["modules"]

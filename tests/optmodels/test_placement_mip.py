@@ -403,6 +403,6 @@ def test_every_feasible_placement_is_a_point_of_whole_numbers(name):
 @pytest.mark.parametrize("solver", ["scip", "cpsat"])
 def test_other_solvers_find_the_same_optimum(solver):
     if SOLVERS[solver].missing(solver):  # importing OR-Tools here would clash with highspy
-        pytest.skip(f"the extra {solver} is not installed")
+        pytest.skip(f"needs the extra {solver}, which users may leave out; `make test-all` installs it")
     result = run(gautam("4x4"), Highs(solver=solver))
     assert (result.status, result.objective, result.bound) == ("optimal", 11.0, 11.0)
