@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,24 +26,21 @@ from heuristics import Decision, Evaluation
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
-from queueing.robots import MEASURES
 from queueing.robots_control import descend
 
-from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear
+from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
-from .robots_data import PRICED, enough_robots, is_additive, priced_cost, read_fields, refuse_unbounded, state_costs
+from .robots_data import PRICED, enough_robots, priced_cost, read_fields, refuse_unbounded, state_costs
 from .robots_limits import why_infeasible
+from .robots_pricing import PricedRobots
 from .robots_space import RobotPolicies
-from .robots_static import BestStatic, best_fixed
+from .robots_static import BestStatic, Numbers, best_fixed
 from .robots_structure import structure, switching_curves
 from .robots_sweeps import PaperSweeps, ReducedSweeps
 
-#: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
-PENALTY = 10.0
-
 
 @dataclass(frozen=True, eq=False)
-class RobotsProblem:
+class RobotsProblem(PricedRobots):
     """Choose in which states one more robot is activated.
 
     A decision has (K+1)(N+1) entries 0 or 1; entry q(N+1)+r is 1 if, when an event leaves q pages and r active robots,
@@ -73,11 +70,6 @@ class RobotsProblem:
     service_rate: float
     cost: CostFunction | None = None
     limits: Limits = field(default_factory=Limits)
-
-    kind: ClassVar[str] = "robots"
-    measure_names: ClassVar[tuple[str, ...]] = MEASURES
-    #: What `describe` tells that is worth a column in a parameter study.
-    summary_names: ClassVar[tuple[str, ...]] = ("relative_improvement", "robots_used")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", priced_cost(self.cost))
@@ -124,21 +116,6 @@ class RobotsProblem:
         """Zeros and ones by pages and active robots."""
         return RobotPolicies(self.queue.robots, self.capacity)
 
-    @property
-    def has_objective(self) -> bool:
-        """Whether there is something to minimise."""
-        return self.cost is not None
-
-    @property
-    def linear_cost(self) -> bool:
-        """Whether the cost is linear in the measures."""
-        return is_linear(self.cost)
-
-    @property
-    def prices(self) -> Mapping[str, float]:
-        """Weights of the measures; none if the cost is no weighted sum."""
-        return self.cost.weights if isinstance(self.cost, WeightedSum) else {}
-
     @cached_property
     def state_costs(self) -> NDArray[np.float64]:
         """Cost per unit of time by state, where the cost is a sum of such."""
@@ -164,18 +141,6 @@ class RobotsProblem:
             return self.queue.measures(np.array(decision, dtype=np.int8))
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
-
-    def judge(self, measures: Measures) -> Evaluation:
-        """The price of measures, and the limits they break."""
-        violations = self.limits.violations(measures) if self.limits else {}
-        objective = math.nan if self.cost is None else self.cost(measures)
-        if not violations:
-            return Evaluation(objective, measures=measures)
-        if self.cost is None:
-            return Evaluation(objective, violations, measures)
-        return Evaluation(
-            objective, violations, measures, PENALTY * (1.0 + abs(objective)) * self.limits.excess(measures)
-        )
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a policy means, and what it gains over a fixed number of robots.
@@ -209,6 +174,15 @@ class RobotsProblem:
         """The best fixed number of robots, however many there are; ``None`` if that is not known."""
         return best_fixed(self, None)
 
+    def fixed_numbers(self) -> Iterable[Numbers]:
+        """All numbers of robots."""
+        return range(1, self.queue.robots + 1)
+
+    def keeping(self, robots: Numbers) -> tuple[int, ...]:
+        """The policy that keeps so many robots active."""
+        assert isinstance(robots, int)
+        return self.decision_of(self.queue.base_stock(robots))
+
     def infeasibility(self) -> str | None:
         """Why no policy keeps the limits, if one of them is beyond all policies."""
         return self._infeasibility
@@ -231,13 +205,7 @@ class RobotsProblem:
         """The best fixed number of robots, as a policy."""
         static = self.best_static
         if static is not None:
-            yield self.decision_of(self.queue.base_stock(static.robots))
-
-    def unimprovable(self) -> str | None:
-        """Why exact methods cannot take the cost, if they cannot."""
-        if is_additive(self.cost):
-            return None
-        return f"its cost is no weighted sum of {', '.join(PRICED)}, which alone are averages over states."
+            yield self.keeping(static.robots)
 
     def first_policy(self, quick: bool = False) -> Decision:
         """The fixed number of robots that balances arrivals and services; quick: already improved."""

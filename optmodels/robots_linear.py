@@ -62,6 +62,8 @@ class LinearProgram:
 
     def refuses(self, problem: Any) -> str | None:
         """Refuse costs and limits that are no averages over states, and large queues."""
+        if not hasattr(problem, "queue"):
+            return f"strategy {self.name!r} takes robots of one sort, sent out one at a time, not {problem.name!r}."
         sentence = problem.unimprovable()
         ranges = sorted({"fewest_robots", "most_robots"} & set(problem.limits.by_measure))
         if sentence is None and ranges:

@@ -17,7 +17,7 @@ from .costs import WeightedSum
 from .errors import InstanceError, RequestError
 from .plot_canvas import COLOURS, check_path, house_style, literal, new_figure, number, plain, save
 from .robots import RobotsProblem
-from .robots_static import best_fixed
+from .robots_static import Numbers, best_fixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,9 +80,9 @@ def default_gammas(problem: RobotsProblem) -> list[float]:
     return [float(value) for value in np.geomspace(own / SPREAD, own * SPREAD, WEIGHTS)]
 
 
-def static_and_dynamic(problem: RobotsProblem, gammas: Sequence[float]) -> list[tuple[float, float, int]]:
+def static_and_dynamic(problem: RobotsProblem, gammas: Sequence[float]) -> list[tuple[float, float, Numbers]]:
     """By weight of starvation: least cost, cost of the best fixed number of the robots that there are, that number."""
-    found = []
+    found: list[tuple[float, float, Numbers]] = []
     for gamma in gammas:
         cost = WeightedSum({"starvation": float(gamma), "loss_rate": problem.prices["loss_rate"]})
         asked = RobotsProblem(

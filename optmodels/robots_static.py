@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from heuristics import Oracle, Result
 from heuristics.protocols import Problem
-from queueing import RobotQueue, best_static, static_measures
+from queueing import best_static, static_measures
 
 from .robots_data import is_additive
 
@@ -19,17 +20,25 @@ if TYPE_CHECKING:
 #: Numbers of robots looked at one by one, where prices other than of starvation and losses leave no shorter way.
 MOST_LOOKED_AT = 100_000
 
+#: How many robots are always active: a number, or one for each class of them.
+Numbers: TypeAlias = int | tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class BestStatic:
-    """A fixed number of robots and what it costs."""
+    """A fixed number of robots, or one of each class, and what it costs."""
 
-    robots: int
+    robots: Numbers
     objective: float
 
     def to_data(self) -> dict[str, Any]:
         """For ``extra``."""
-        return asdict(self)
+        return {"robots": told(self.robots), "objective": self.objective}
+
+
+def told(robots: Numbers) -> Any:
+    """Numbers of robots as JSON has them."""
+    return robots if isinstance(robots, int) else list(robots)
 
 
 def best_fixed(problem: RobotsProblem, most: int | None) -> BestStatic | None:
@@ -68,13 +77,16 @@ def _by_proposition(problem: RobotsProblem, most: int | None) -> BestStatic | No
 
 @runtime_checkable
 class RobotControl(Problem, Protocol):
-    """A problem of kind "robots"."""
+    """A problem of kind "robots".
+
+    ``best_static`` is the best fixed number of robots, limits not looked at; ``fixed_numbers()`` lists those worth a
+    look where limits are; ``keeping(robots)`` is the policy that keeps so many active.
+    """
 
     @property
-    def queue(self) -> RobotQueue: ...
-    @property
     def best_static(self) -> BestStatic | None: ...
-    def decision_of(self, policy: Any) -> tuple[int, ...]: ...
+    def fixed_numbers(self) -> Iterable[Numbers]: ...
+    def keeping(self, robots: Numbers) -> tuple[int, ...]: ...
 
 
 @dataclass(frozen=True)
@@ -91,16 +103,15 @@ class Static:
 
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
         """Show the best, or all."""
-        problem: RobotsProblem = oracle.problem
+        problem: Any = oracle.problem
         static = problem.best_static
-        counts = [static.robots] if static is not None else []
-        if problem.limits or not is_additive(problem.cost):
-            counts += [robots for robots in range(1, problem.queue.robots + 1) if robots not in counts]
+        counts: list[Numbers] = [] if static is None else [static.robots]
+        if static is None or problem.limits or not is_additive(problem.cost):
+            counts += [robots for robots in problem.fixed_numbers() if robots not in counts]
+        kept: Numbers | None = None
         for robots in counts:
-            oracle(problem.decision_of(problem.queue.base_stock(robots)))
-        return oracle.result(extra={"static_robots": None if oracle.best is None else _kept(problem, oracle)})
-
-
-def _kept(problem: RobotsProblem, oracle: Oracle[Any]) -> int:
-    assert oracle.best is not None
-    return int(problem.policy_of(oracle.best.decision)[-1].sum())
+            decision = problem.keeping(robots)
+            before = oracle.best
+            oracle(decision)
+            kept = robots if oracle.best is not before else kept
+        return oracle.result(extra={"static_robots": None if kept is None else told(kept)})
