@@ -78,12 +78,12 @@ def read_admission(value: Any) -> Any:
 def read_law(value: Any, place: str) -> PhaseType:
     """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
     form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
-    known = _object(value, place, {"initial", "generator", "scale"}, form)
+    known = read_object(value, place, {"initial", "generator", "scale"}, form)
     for name in ("initial", "generator"):
         if name not in known:
             raise MissingField(f"{place}.{name}", form)
-    generator = _matrix(known["generator"], f"{place}.generator")
-    _refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
+    generator = read_matrix(known["generator"], f"{place}.generator")
+    refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
     for row, total in enumerate(generator.sum(axis=1)):
         if total > SUM_TOLERANCE * abs(generator[row, row]):
             rule = f"its rows sum to at most 0 (what lacks is the rate of ending), this one sums to {float(total)!r}."
@@ -95,7 +95,7 @@ def read_law(value: Any, place: str) -> PhaseType:
     scale = known.get("scale", 1)
     if not is_number(scale) or scale <= 0:
         raise InstanceError(f"{place}.scale", scale, "a scale multiplies all rates and is a positive number.")
-    return _told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
+    return told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
 
 
 def write_law(law: PhaseType) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _direct(value: Sequence[Any], place: str) -> tuple[Mode, ...]:
     for index, entry in enumerate(value):
         here = f"{place}[{index}]"
         form = 'a mode is {"robots": r, "arrivals": [D0, D1, ...]}.'
-        known = _object(entry, here, {"robots", "arrivals"}, form)
+        known = read_object(entry, here, {"robots", "arrivals"}, form)
         for name in ("robots", "arrivals"):
             if name not in known:
                 raise MissingField(f"{here}.{name}", form)
@@ -158,7 +158,7 @@ def _direct(value: Sequence[Any], place: str) -> tuple[Mode, ...]:
 
 
 def _independent(value: Any, place: str) -> tuple[Mode, ...]:
-    robots = _list(value, place, "list the matrices [D0, D1, ...] of each robot.")
+    robots = read_list(value, place, "list the matrices [D0, D1, ...] of each robot.")
     chains = [_arrivals(robot, f"{place}[{index}]") for index, robot in enumerate(robots)]
     phases = math.prod(chain.phases for chain in chains)
     if phases > MOST_PHASES:
@@ -169,45 +169,45 @@ def _independent(value: Any, place: str) -> tuple[Mode, ...]:
 
 def _thinned(value: Any, place: str) -> tuple[Mode, ...]:
     form = 'thinned modes are {"arrivals": [D0, D1, ...], "probabilities": [q1, ..., 1]}.'
-    known = _object(value, place, {"arrivals", "probabilities"}, form)
+    known = read_object(value, place, {"arrivals", "probabilities"}, form)
     for name in ("arrivals", "probabilities"):
         if name not in known:
             raise MissingField(f"{place}.{name}", form)
     arrivals = _arrivals(known["arrivals"], f"{place}.arrivals")
-    chances = _numbers(known["probabilities"], f"{place}.probabilities")
-    return _told(lambda: thinned_modes(arrivals, chances), f"{place}.probabilities", known["probabilities"])
+    chances = read_numbers(known["probabilities"], f"{place}.probabilities")
+    return told(lambda: thinned_modes(arrivals, chances), f"{place}.probabilities", known["probabilities"])
 
 
 def _marked(value: Any, place: str) -> tuple[Mode, ...]:
     form = 'marked modes are {"D0": matrix, "robots": [[D1, D2, ...], ...]}.'
-    known = _object(value, place, {"D0", "robots"}, form)
+    known = read_object(value, place, {"D0", "robots"}, form)
     for name in ("D0", "robots"):
         if name not in known:
             raise MissingField(f"{place}.{name}", form)
-    quiet = _matrix(known["D0"], f"{place}.D0")
-    _refuse_negative(quiet, f"{place}.D0", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
+    quiet = read_matrix(known["D0"], f"{place}.D0")
+    refuse_negative(quiet, f"{place}.D0", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
     robots = []
-    for index, blocks in enumerate(_list(known["robots"], f"{place}.robots", form)):
+    for index, blocks in enumerate(read_list(known["robots"], f"{place}.robots", form)):
         here = f"{place}.robots[{index}]"
-        listed = _list(blocks, here, "list the matrices [D1, D2, ...] of this robot.")
+        listed = read_list(blocks, here, "list the matrices [D1, D2, ...] of this robot.")
         _refuse_large_batch(len(listed), here, blocks)
         robots.append([_block(block, f"{here}[{size}]", len(quiet)) for size, block in enumerate(listed)])
     everything = [quiet, *(block for blocks in robots for block in blocks)]
     _refuse_leaks(everything, f"{place}.D0", "D0 and all matrices of the robots")
-    return _told(lambda: marked_modes(quiet, robots), place, dict(known))
+    return told(lambda: marked_modes(quiet, robots), place, dict(known))
 
 
 def _arrivals(value: Any, place: str) -> BMAP:
     """D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
-    listed = _list(value, place, _ARRIVALS)
+    listed = read_list(value, place, _ARRIVALS)
     if len(listed) < 2:
         raise InstanceError(place, value, _ARRIVALS)
     _refuse_large_batch(len(listed) - 1, place, value)
-    quiet = _matrix(listed[0], f"{place}[0]")
-    _refuse_negative(quiet, f"{place}[0]", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
+    quiet = read_matrix(listed[0], f"{place}[0]")
+    refuse_negative(quiet, f"{place}[0]", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
     batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
     _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
-    return _told(lambda: BMAP((quiet, *batches)), place, value)
+    return told(lambda: BMAP((quiet, *batches)), place, value)
 
 
 def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
@@ -219,10 +219,11 @@ def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def _matrix(value: Any, place: str) -> Matrix:
-    rows = _list(value, place, "a matrix is a list of rows.")
+def read_matrix(value: Any, place: str) -> Matrix:
+    """A square matrix of finite numbers."""
+    rows = read_list(value, place, "a matrix is a list of rows.")
     for index, row in enumerate(rows):
-        entries = _numbers(row, f"{place}[{index}]")
+        entries = read_numbers(row, f"{place}[{index}]")
         if len(entries) != len(rows):
             rule = f"a square matrix of {len(rows)} rows has {len(rows)} numbers in each, and here are {len(entries)}."
             raise InstanceError(f"{place}[{index}]", row, rule)
@@ -231,14 +232,15 @@ def _matrix(value: Any, place: str) -> Matrix:
 
 def _block(value: Any, place: str, size: int) -> Matrix:
     """Rates of moves with a batch: none is negative, the diagonal included."""
-    matrix = _matrix(value, place)
+    matrix = read_matrix(value, place)
     if len(matrix) != size:
         raise InstanceError(place, value, f"all matrices of an arrival process have as many rows as D0, {size}.")
-    _refuse_negative(matrix, place, "rates are zero or more, but for the diagonal of D0.", diagonal=True)
+    refuse_negative(matrix, place, "rates are zero or more, but for the diagonal of D0.", diagonal=True)
     return matrix
 
 
-def _refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
+def refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
+    """Refuse negative entries by `rule`; those on the diagonal only where it says so."""
     for row, column in np.argwhere(matrix < 0).tolist():
         if diagonal or row != column:
             raise InstanceError(f"{place}[{row}][{column}]", float(matrix[row, column]), rule)
@@ -252,8 +254,9 @@ def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
             raise InstanceError(f"{place}[{row}]", blocks[0][row].tolist(), rule)
 
 
-def _numbers(value: Any, place: str) -> list[float]:
-    listed = _list(value, place, "this is a list of numbers.")
+def read_numbers(value: Any, place: str) -> list[float]:
+    """A list of finite numbers, one at least."""
+    listed = read_list(value, place, "this is a list of numbers.")
     for index, entry in enumerate(listed):
         if not is_number(entry):
             raise InstanceError(f"{place}[{index}]", entry, "finite numbers stand here.")
@@ -261,7 +264,7 @@ def _numbers(value: Any, place: str) -> list[float]:
 
 
 def _probabilities(value: Any, place: str) -> list[float]:
-    chances = _numbers(value, place)
+    chances = read_numbers(value, place)
     for index, chance in enumerate(chances):
         if chance < 0:
             raise InstanceError(f"{place}[{index}]", chance, "probabilities are zero or more.")
@@ -270,20 +273,22 @@ def _probabilities(value: Any, place: str) -> list[float]:
     return chances
 
 
-def _list(value: Any, place: str, rule: str) -> list[Any]:
+def read_list(value: Any, place: str, rule: str) -> list[Any]:
+    """A list that is not empty, or `rule`."""
     if not isinstance(value, list | tuple) or not value:
         raise InstanceError(place, value, rule)
     return list(value)
 
 
-def _object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
+def read_object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
+    """An object with no other than the `known` fields; `form` says what it looks like."""
     if not isinstance(value, Mapping):
         raise InstanceError(place, value, form)
     refuse_unknown(value, known, place)
     return value
 
 
-def _told(make: Callable[[], Made], place: str, value: Any) -> Made:
+def told(make: Callable[[], Made], place: str, value: Any) -> Made:
     """What `make` makes; a refusal of the queueing package gets its place in the file."""
     try:
         return make()
