@@ -87,8 +87,12 @@ class RobotsProblem(PricedRobots):
         cost: CostFunction | None = None,
         limits: Limits | None = None,
         folder: Path | None = None,
-    ) -> RobotsProblem:
+    ) -> PricedRobots:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "robots")."""
+        if "areas" in data:
+            from .robots_areas import RobotAreasProblem
+
+            return RobotAreasProblem.from_data(data, name=name, cost=cost, limits=limits)
         return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
 
     def to_data(self) -> dict[str, Any]:

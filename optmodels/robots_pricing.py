@@ -46,10 +46,11 @@ class PricedRobots:
         """Weights of the measures; none if the cost is no weighted sum."""
         return self.cost.weights if isinstance(self.cost, WeightedSum) else {}
 
-    def judge(self, measures: Measures) -> Evaluation:
-        """The price of measures, and the limits they break."""
+    def judge(self, measures: Measures, objective: float | None = None) -> Evaluation:
+        """The price of measures, unless it is known already, and the limits they break."""
         violations = self.limits.violations(measures) if self.limits else {}
-        objective = math.nan if self.cost is None else self.cost(measures)
+        if objective is None:
+            objective = math.nan if self.cost is None else self.cost(measures)
         if not violations:
             return Evaluation(objective, measures=measures)
         if self.cost is None:
