@@ -156,6 +156,7 @@ strategies = Registry(
         "highs": "optmodels.mip:Highs",
         "linear-program": "optmodels.robots_linear:LinearProgram",
         "local-search": "heuristics.local_search:LocalSearch",
+        "marginal-analysis": "heuristics.marginal:MarginalAnalysis",
         "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
         "policy-iteration": "heuristics.policy_iteration:PolicyIteration",
         "static": "optmodels.robots_static:Static",
