@@ -1,0 +1,244 @@
+r"""Policies of a robot fleet: what they achieve, and the best one with a certificate.
+
+Small chains, and large ones that can be ordered so that moves are short, are eliminated without a subtraction
+(:mod:`queueing.robots_fleet_band`); the others are iterated (:mod:`queueing.robots_fleet_krylov`). Either way relative
+values are corrected by what they leave of their equation, summed in twice the digits of a double, and the least cost is
+bracketed by them (:mod:`queueing.robots_fleet_bellman`), so that how they were found does not matter to the proof.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import robots_fleet_band as band
+from . import robots_fleet_krylov as krylov
+from .robots import RobotMeasures
+from .robots_fleet import RobotFleet, Vector
+from .robots_fleet_bellman import greedy, images, residuals
+from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
+from .robots_fleet_policies import allowed_actions, check_actions, first_actions, led_to
+from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
+
+#: Corrections of values, and the part of the cost that may be left of their equation.
+CORRECTIONS, PRECISION = 8, 1e-15
+
+#: Part of what is left that iterations leave of it.
+CORRECTION = 1e-5
+
+#: First and last accuracy of iterations inside `best_fleet_policy`: rough values lead to good policies.
+ROUGH, FINE = 1e-4, 1e-10
+
+#: Steps without a lower cost or a higher bound after which rounding is what is left to improve.
+IDLE = 5
+
+Watch = Callable[["FleetStep"], None]
+
+
+@dataclass(frozen=True)
+class FleetMeasures(RobotMeasures):
+    """What a policy of a fleet achieves.
+
+    Attributes
+    ----------
+    by_class
+        mean number of active robots of each class.
+    error
+        of the measure that is known least, relative, as iterations let one guess; 0 after an elimination.
+    """
+
+    by_class: tuple[float, ...] = ()
+    error: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FleetStep:
+    """A policy of a fleet, what it costs, and a better one; see :class:`queueing.robots_control.PolicyStep`."""
+
+    actions: Actions
+    gain: float
+    values: Vector
+    better: Actions
+    changes: int
+    lower: float
+    upper: float
+    gap: float
+
+
+def fleet_rates(fleet: RobotFleet) -> NDArray[np.float64]:
+    """By state, what is counted per unit of time: starvation, losses, robots, pages, busy time."""
+    lengths = np.arange(fleet.capacity + 1.0)[:, np.newaxis, np.newaxis]
+    exits = np.concatenate([one.journey.exit_rates for one in fleet.classes])
+    coming = (fleet.counts * exits) @ paces_of(fleet)[:, fleet.class_of].T
+    out = fleet.robots_out.sum(axis=1, dtype=np.float64)[:, np.newaxis]
+    found = np.stack(
+        [
+            np.broadcast_to(column, fleet.shape)
+            for column in (lengths == 0, (lengths == fleet.capacity) * coming, out, lengths, lengths > 0)
+        ]
+    )
+    return np.ascontiguousarray(found.reshape(5, -1), dtype=np.float64)
+
+
+def fleet_cost(
+    fleet: RobotFleet, starvation: float, loss_rate: float = 1.0, length: float = 0.0, robots: float = 0.0
+) -> Vector:
+    """Cost per unit of time by state, for these weights of the measures; 0 where there is no state."""
+    cost = np.array([starvation, loss_rate, robots, length]) @ fleet_rates(fleet)[:4]
+    cost[: fleet.environments] = 0.0
+    return np.asarray(cost)
+
+
+def fleet_measures(fleet: RobotFleet, actions: ArrayLike) -> FleetMeasures:
+    """All measures of a policy, from the start without pages and robots."""
+    policy = check_actions(fleet, actions)
+    shares = shares_from_start(fleet, policy)
+    rates = fleet_rates(fleet)
+    found = rates @ shares.best
+    error = 0.0
+    if shares.rough is not None:
+        before = rates @ shares.rough
+        # What is left of the equation and the error shrink together; ten times that is on the safe side.
+        moved = np.abs(before - found) / np.maximum(found, 1e-300)
+        error = float(max(1e-15, 10.0 * shares.progress * moved[found > 0].max(initial=0.0)))
+    starvation, lost, active, length, busy = (float(value) for value in found)
+    visited = np.flatnonzero(shares.best.reshape(fleet.shape).any(axis=(0, 2)))
+    numbers = fleet.robots_out[visited].sum(axis=1)
+    by_place = shares.best.reshape(fleet.shape).sum(axis=(0, 2))
+    return FleetMeasures(
+        starvation=starvation,
+        loss_rate=lost,
+        active_robots=active,
+        mean_length=length,
+        response_time=length / (fleet.service_rate * busy) if busy > 0 else None,
+        fewest_robots=int(numbers.min()),
+        most_robots=int(numbers.max()),
+        by_class=tuple(float(value) for value in by_place @ fleet.robots_out),
+        error=error,
+    )
+
+
+def fleet_step(fleet: RobotFleet, cost: Vector, actions: Actions, near: Vector | None = None) -> FleetStep:
+    """Evaluate a policy under a cost by state, and improve it.
+
+    Parameters
+    ----------
+    near
+        values of a similar policy, from which iterations begin.
+    """
+    return _step(fleet, cost, actions, near, FINE, CORRECTIONS)
+
+
+def best_fleet_policy(
+    fleet: RobotFleet,
+    cost: Vector,
+    start: Actions | None = None,
+    *,
+    steps: int = 1000,
+    watch: Watch | None = None,
+) -> FleetStep:
+    """Improve a policy until nothing is left to improve (Howard), roughly first.
+
+    Parameters
+    ----------
+    start
+        where to begin; `first_actions` unless said.
+    steps
+        most policies that are evaluated.
+    watch
+        called with every step; what it raises ends the iteration.
+    """
+    actions = first_actions(fleet) if start is None else check_actions(fleet, start)
+    best: FleetStep | None = None
+    accuracy, near, idle = ROUGH, None, 0
+    for _ in range(steps):
+        found = _step(fleet, cost, actions, near, accuracy, CORRECTIONS if accuracy <= FINE else 0)
+        near, actions = found.values, found.better
+        if accuracy > FINE:
+            settled = found.changes <= 1e-5 * fleet.states
+            accuracy = FINE if settled else max(FINE, 0.1 * accuracy)
+            if watch is not None:
+                watch(found)
+            continue
+        if best is None or (found.gain, -found.lower) < (best.gain, -best.lower):
+            best, idle = found, 0
+        else:
+            idle += 1
+        if watch is not None:
+            watch(found)
+        if found.changes == 0 or idle > IDLE:
+            break
+    return found if best is None else best
+
+
+def _step(
+    fleet: RobotFleet, cost: Vector, actions: Actions, near: Vector | None, accuracy: float, corrections: int
+) -> FleetStep:
+    moves, absent = moves_of(fleet), fleet.environments
+    chain = chain_of(moves, actions)
+    present = np.arange(absent, fleet.states)
+    classes = closed_classes(chain, present)
+    if len(classes) > 1:
+        actions = _led_to_the_cheapest(fleet, cost, actions, chain, classes)
+        chain = chain_of(moves, actions)
+    gain, values, rest, noise = _values(fleet, chain, cost, near, accuracy, corrections)
+    better, choice, changes, gap = greedy(moves, allowed_actions(fleet), actions, values, rest, noise)
+    image = images(moves, choice, cost, values, rest)[absent:]
+    return FleetStep(
+        actions, gain, values, better, changes, min(float(image.min()), gain), max(float(image.max()), gain), float(gap)
+    )
+
+
+def _values(
+    fleet: RobotFleet, chain: Chain, cost: Vector, near: Vector | None, accuracy: float, corrections: int
+) -> tuple[float, Vector, Vector, float]:
+    """Average cost and relative values as sums of two doubles; and the difference of values that means nothing."""
+    absent, size = fleet.environments, fleet.states
+    solve: Callable[[Vector, float], tuple[Vector, float]]
+    present = np.arange(absent, size)
+    order, width = band.short_order(chain, present, layouts(fleet, present))
+    if band.fits(size, width):
+        factors = band.eliminated(chain, order, width)
+        times = band.collected(factors, np.ones(size))
+
+        def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
+            loads = band.collected(factors, wanted)
+            average = float(loads[factors.end] / times[factors.end])
+            return band.expectations(factors, loads - average * times, size), average
+
+        values, gain = solve(cost, 0.0)
+        corrections = max(corrections, 2)
+    else:
+        matrix = krylov.forward(chain, absent)
+
+        def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
+            found, _, _ = krylov.solved(matrix, wanted, np.zeros(size), tolerance, krylov.STEPS)
+            return found, float(matrix.left @ found)
+
+        start = np.zeros(size) if near is None else near + (0.0 - float(matrix.left @ near)) / matrix.left.sum()
+        values, _, _ = krylov.solved(matrix, cost, start, accuracy, krylov.STEPS)
+        gain = float(matrix.left @ values)
+    rest = np.zeros(size)
+    left = residuals(chain, cost, gain, values, rest, absent)
+    for _ in range(corrections):
+        change, moved = solve(left, CORRECTION)
+        after = residuals(chain, cost, gain + moved, values, rest + change, absent)
+        if not np.abs(after).max() < 0.9 * np.abs(left).max():
+            break
+        rest, gain, left = rest + change, gain + moved, after
+        if np.abs(left).max() <= PRECISION * abs(gain):
+            break
+    span = float(np.ptp(values[absent:]))
+    noise = span * (float(np.abs(left).max()) / max(float(np.abs(cost).max()), 1e-300) + 1e-18)
+    return gain, values, rest, noise
+
+
+def _led_to_the_cheapest(
+    fleet: RobotFleet, cost: Vector, actions: Actions, chain: Chain, classes: list[NDArray[np.int64]]
+) -> Actions:
+    """The policy, changed so that it ends in the closed class with the least average cost, wherever it begins."""
+    averages = [float(shares_within(fleet, chain, states).best @ cost) for states in classes]
+    aim = np.zeros(fleet.states, dtype=np.bool_)
+    aim[classes[int(np.argmin(averages))]] = True
+    return np.asarray(led_to(moves_of(fleet), actions, allowed_actions(fleet), aim))

@@ -1,0 +1,236 @@
+"""Shares of time of the chain of a policy, from the start: no pages, no robots, a decision due.
+
+Only states that can be reached count. Where the chain may end in one of several closed classes, each class is drawn
+together to a state from which the chain begins anew: how often it is there tells how likely it is.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from . import robots_fleet_band as band
+from . import robots_fleet_krylov as krylov
+from .robots_fleet import RobotFleet, Vector
+from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, outcomes, room_for_outcomes
+
+Numbers = NDArray[np.int64]
+
+#: What iterations leave of the equation, relative: first, to see what is gained by going on, and in the end.
+FIRST, LAST = 1e-9, 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares of time by state.
+
+    Attributes
+    ----------
+    best
+        as well as they are known.
+    rough
+        the same from iterations that were ended early; ``None`` after an elimination.
+    progress
+        what is left of the equation in `best`, in parts of what is left in `rough`.
+    """
+
+    best: Vector
+    rough: Vector | None = None
+    progress: float = 0.0
+
+
+def shares_from_start(fleet: RobotFleet, actions: Actions) -> Shares:
+    """Shares of time under a policy; of several closed classes each counts as often as the chain ends there."""
+    moves = moves_of(fleet)
+    chain = chain_of(moves, actions)
+    room = room_for_outcomes(moves)
+    count = outcomes(moves, 0, actions[0], room)
+    starts, chances = room.states[:count].copy(), room.chances[:count].copy()
+    reached = reachable(chain, starts)
+    classes = closed_classes(chain, np.flatnonzero(reached))
+    parts = [shares_within(fleet, chain, states) for states in classes]
+    if len(classes) == 1:
+        return parts[0]
+    weights = _chances_of_ending(chain, reached, classes, starts, chances)
+    best = np.asarray(sum(weight * part.best for weight, part in zip(weights, parts, strict=True)))
+    if all(part.rough is None for part in parts):
+        return Shares(best)
+    rough = sum(
+        weight * (part.best if part.rough is None else part.rough) for weight, part in zip(weights, parts, strict=True)
+    )
+    return Shares(best, np.asarray(rough), max(part.progress for part in parts))
+
+
+def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
+    """Sets of the given states that reach one another and nothing else; no move must lead out of all of them."""
+    graph = chain.matrix().copy()
+    graph.sum_duplicates()  # scipy miscounts components where an entry stands twice
+    if len(states) < len(chain.leaving):
+        graph = graph[states][:, states]
+    count, labels = connected_components(graph, directed=True, connection="strong")
+    if count == 1:
+        return [states]
+    rows = np.repeat(np.arange(len(states)), np.diff(graph.indptr))
+    left = np.zeros(count, dtype=np.bool_)
+    outward = labels[rows] != labels[graph.indices]
+    left[labels[rows[outward]]] = True
+    return [states[labels == one] for one in np.flatnonzero(~left)]
+
+
+def layouts(fleet: RobotFleet, states: Numbers) -> list[Numbers]:
+    """Orders of states in which moves may be short: by pages first, by robots first."""
+    j, place, q = (
+        states % fleet.environments,
+        states // fleet.environments % fleet.places,
+        states // (fleet.environments * fleet.places),
+    )
+    out = fleet.robots_out.sum(axis=1)[place]
+    return [states, states[np.lexsort((j, q, place, out))], states[np.lexsort((j, place, out, q))]]
+
+
+@njit(cache=True)
+def reachable(chain: Chain, starts: Numbers) -> NDArray[np.bool_]:
+    """States that the chain can come to."""
+    found = np.zeros(len(chain.leaving), dtype=np.bool_)
+    waiting = np.zeros(len(chain.leaving), dtype=np.int64)
+    last = 0
+    for state in starts:
+        if not found[state]:
+            found[state], waiting[last] = True, state
+            last += 1
+    first = 0
+    while first < last:
+        state = waiting[first]
+        first += 1
+        for k in range(chain.pointers[state], chain.pointers[state + 1]):
+            there = chain.targets[k]
+            if not found[there]:
+                found[there], waiting[last] = True, there
+                last += 1
+    return found
+
+
+@njit(cache=True)
+def renumbered(chain: Chain, numbers: Numbers, size: int) -> Chain:
+    """The chain on other numbers; several states may have the same, those of number -1 are left out."""
+    pointers, leaving = np.zeros(size + 1, dtype=np.int64), np.zeros(size)
+    for state in range(len(numbers)):
+        if numbers[state] >= 0:
+            pointers[numbers[state] + 1] += chain.pointers[state + 1] - chain.pointers[state]
+    for place in range(size):
+        pointers[place + 1] += pointers[place]
+    targets, rates, filled = np.zeros(pointers[size], dtype=np.int64), np.zeros(pointers[size]), pointers[:-1].copy()
+    for state in range(len(numbers)):
+        here = numbers[state]
+        if here >= 0:
+            for k in range(chain.pointers[state], chain.pointers[state + 1]):
+                targets[filled[here]], rates[filled[here]] = numbers[chain.targets[k]], chain.rates[k]
+                filled[here] += 1
+            leaving[here] += chain.leaving[state]
+    return Chain(pointers, targets, rates, leaving)
+
+
+def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
+    """Shares of time in a closed class."""
+    if len(states) == 1:
+        found = np.zeros(fleet.states)
+        found[states] = 1.0
+        return Shares(found)
+    numbers = np.full(fleet.states, -1, dtype=np.int64)
+    numbers[states] = np.arange(len(states))
+    part = renumbered(chain, numbers, len(states))
+    orders = [numbers[order] for order in layouts(fleet, states)]
+    within = _stationary(part, orders)
+
+    def spread(shares: Vector) -> Vector:
+        everywhere = np.zeros(fleet.states)
+        everywhere[states] = shares
+        return everywhere
+
+    return Shares(spread(within.best), None if within.rough is None else spread(within.rough), within.progress)
+
+
+def _stationary(chain: Chain, orders: list[Numbers]) -> Shares:
+    """Stationary distribution of a chain whose states all reach one another."""
+    size = len(chain.leaving)
+    order, width = band.short_order(chain, np.arange(size), orders)
+    if band.fits(size, width):
+        return Shares(band.shares_of_time(band.eliminated(chain, order, width), size))
+    matrix = krylov.backward(chain, 0)
+    rough, before, _ = krylov.solved(matrix, matrix.right, np.full(size, 1.0 / size), FIRST, krylov.STEPS)
+    best, after = rough, before
+    for _ in range(4):  # what a solution leaves is computed anew: its own account of it drifts
+        image = np.zeros(size)
+        krylov.applied(matrix, best, image)
+        left = matrix.right - image
+        rest = float(np.linalg.norm(left) / np.linalg.norm(matrix.right))
+        if rest <= LAST or (rest > 0.5 * after and best is not rough):
+            break
+        after = rest
+        step, _, _ = krylov.solved(matrix, left, np.zeros(size), max(LAST / rest, 1e-6), krylov.STEPS)
+        best = best + step
+    return Shares(_scaled(best), _scaled(rough), min(1.0, after / max(before, 1e-300)))
+
+
+def _scaled(shares: Vector) -> Vector:
+    positive = np.maximum(shares, 0.0)
+    return np.asarray(positive / positive.sum())
+
+
+def _chances_of_ending(
+    chain: Chain, reached: NDArray[np.bool_], classes: list[Numbers], starts: Numbers, chances: Vector
+) -> Vector:
+    """Probability of ending in each closed class."""
+    numbers = np.full(len(chain.leaving), -1, dtype=np.int64)
+    inside = np.zeros(len(chain.leaving), dtype=np.bool_)
+    for index, states in enumerate(classes):
+        numbers[states] = index
+        inside[states] = True
+    passing = np.flatnonzero(reached & ~inside)
+    numbers[passing] = len(classes) + np.arange(len(passing))
+    cut = _sent_back(chain, inside)
+    drawn = renumbered(cut, numbers, len(classes) + len(passing))
+    share = np.zeros(len(classes) + 1)
+    for start, chance in zip(starts, chances, strict=True):
+        share[min(numbers[start], len(classes))] += chance
+    if share[-1] == 0:
+        return share[:-1]
+    # From each class the chain begins anew at rate 1, in the states that it began in.
+    anew = Chain(
+        np.concatenate(
+            [np.arange(len(classes) + 1) * len(starts), drawn.pointers[len(classes) + 1 :] + len(classes) * len(starts)]
+        ),
+        np.concatenate([np.tile(numbers[starts], len(classes)), drawn.targets]),
+        np.concatenate([np.tile(chances, len(classes)), drawn.rates]),
+        np.concatenate([np.ones(len(classes)), drawn.leaving[len(classes) :]]),
+    )
+    found = _stationary(_tidy(anew), [])
+    weights = found.best[: len(classes)]
+    return np.asarray(weights / weights.sum())
+
+
+@njit(cache=True)
+def _sent_back(chain: Chain, inside: NDArray[np.bool_]) -> Chain:
+    """The chain without the moves of marked states."""
+    size = len(chain.leaving)
+    pointers, targets, rates = np.zeros(size + 1, dtype=np.int64), chain.targets.copy(), chain.rates.copy()
+    n = 0
+    for state in range(size):
+        if not inside[state]:
+            for k in range(chain.pointers[state], chain.pointers[state + 1]):
+                targets[n], rates[n] = chain.targets[k], chain.rates[k]
+                n += 1
+        pointers[state + 1] = n
+    return Chain(pointers, targets[:n].copy(), rates[:n].copy(), chain.leaving)
+
+
+def _tidy(chain: Chain) -> Chain:
+    """The chain without moves from states to themselves."""
+    graph = chain.matrix()
+    graph.sum_duplicates()
+    graph.setdiag(0.0)
+    graph.eliminate_zeros()
+    pointers, targets = (np.asarray(part, dtype=np.int64) for part in (graph.indptr, graph.indices))
+    return Chain(pointers, targets, graph.data, np.asarray(graph.sum(axis=1)))
