@@ -39,6 +39,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation
 from heuristics.marginal import least_split, total
@@ -247,12 +248,14 @@ class RobotAreasProblem(PricedRobots):
         """The best split with all robots active, whatever the limits; ``None`` without a cost, or if too large."""
         if self.cost is None or len(self.areas) * (self.robots + 1) ** 2 > MOST_ADDITIONS:
             return None
-        tables = [
-            np.array([self.outcome(area, robots, "static").objective for robots in range(self.robots + 1)])
-            for area in range(len(self.areas))
-        ]
+        tables = self.costs("static")
         counts, _ = least_split(tables, self.robots)
         return BestStatic(counts, total(tables, counts))
+
+    def costs(self, control: Control) -> list[NDArray[np.float64]]:
+        """What each area costs with 0, 1, ..., N robots."""
+        numbers, areas = range(self.robots + 1), range(len(self.areas))
+        return [np.array([self.outcome(area, robots, control).objective for robots in numbers]) for area in areas]
 
     # -- for strategies -----------------------------------------------------------------------------------------------
 

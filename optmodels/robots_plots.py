@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heuristics.protocols import Problem
 from queueing import best_policy
 from queueing.robots_structure import curves
 
@@ -17,6 +18,7 @@ from .costs import WeightedSum
 from .errors import InstanceError, RequestError
 from .plot_canvas import COLOURS, check_path, house_style, literal, new_figure, number, plain, save
 from .robots import RobotsProblem
+from .robots_pricing import PricedRobots
 from .robots_static import Numbers, best_fixed
 
 if TYPE_CHECKING:
@@ -32,7 +34,20 @@ WEIGHTS, SPREAD = 25, 10.0
 _ON, _OFF, _NONE = COLOURS[0], "#DDE6EC", "#FFFFFF"
 
 
-def draw_robots(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figure:
+    """Draw a problem of kind "robots" and the decision of `result`, the best one without."""
+    from .robots_areas import RobotAreasProblem
+
+    if isinstance(problem, RobotAreasProblem):
+        from .robots_areas_plots import draw_areas
+
+        return draw_areas(problem, result)
+    if not isinstance(problem, RobotsProblem):
+        raise RequestError(f"no picture is known of problems like {getattr(problem, 'name', problem)!r}.")
+    return draw_policy(problem, result)
+
+
+def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Figure:
     """Draw the policy of `result`, the best one without: after a departure, after an arrival, and its price.
 
     Where the prices are those of the paper and the system is small, a third panel shows the least cost and that of the
@@ -107,13 +122,21 @@ def _gamma(problem: RobotsProblem) -> float | None:
 
 def _decision(problem: RobotsProblem, result: Mapping[str, Any] | None) -> tuple[int, ...]:
     """The policy of a result, checked to be one of this problem; the best one without."""
+    given = given_decision(problem, result)
+    if given is not None:
+        return given
+    if problem.unimprovable() is not None or problem.limits:
+        raise RequestError(
+            f"{problem.name!r} has no best policy that could be found in a moment; give a result, whose policy can "
+            "be drawn."
+        )
+    return problem.decision_of(best_policy(problem.queue, problem.state_costs).policy)
+
+
+def given_decision(problem: Problem, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
+    """The decision of a result, checked to be one of this problem; ``None`` if there is none."""
     if result is None or result.get("decision") is None:
-        if problem.unimprovable() is not None or problem.limits:
-            raise RequestError(
-                f"{problem.name!r} has no best policy that could be found in a moment; give a result, whose policy can "
-                "be drawn."
-            )
-        return problem.decision_of(best_policy(problem.queue, problem.state_costs).policy)
+        return None
     of, given = result.get("problem"), result["decision"]
     if of is not None and of != problem.name:
         raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
