@@ -199,10 +199,9 @@ class RobotAreasProblem(PricedRobots):
     # -- judging ------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Compile, before any clock starts, what the best policies of areas need."""
-        if self.control == "dynamic":
-            queue = Area(2, 1.0, 1.0).queue(2)
-            queue.measures(best_policy(queue, queue.cost(1.0)).policy)
+        """Compile, before any clock starts, what the best policies of areas need; control may be another next time."""
+        queue = Area(2, 1.0, 1.0).queue(2)
+        queue.measures(best_policy(queue, queue.cost(1.0)).policy)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """The measures of all areas together, and what areas cost."""

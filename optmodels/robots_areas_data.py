@@ -13,11 +13,11 @@ from .errors import InstanceError, MissingField
 from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
 from .registry import costs
-from .robots_data import FIELDS as ONE_QUEUE
 from .robots_data import MOST_STATES, PRICED, is_additive, priced_cost
 
 FIELDS = {"robots", "areas", "control"}
-AREA_FIELDS = {"name", "capacity", "arrival_rate", "service_rate", "importance"}
+NUMBERS = ("capacity", "arrival_rate", "service_rate")
+AREA_FIELDS = {"name", "importance", *NUMBERS}
 
 #: How the robots of an area are used: the best activation policy, or all of them always active.
 Control: TypeAlias = Literal["dynamic", "static"]
@@ -53,7 +53,7 @@ class Area:
 
 def read_areas(data: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the data, each checked on its own and with the others."""
-    for name in sorted(ONE_QUEUE - FIELDS):
+    for name in NUMBERS:
         if name in data:
             rule = "each of the areas has its own; leave it out beside data.areas."
             raise InstanceError(f"data.{name}", data[name], rule)
@@ -81,7 +81,7 @@ def _area(entry: Any, place: str) -> Area:
     if not isinstance(entry, Mapping):
         raise InstanceError(place, entry, "an area is an object with its capacity and rates.")
     refuse_unknown(entry, AREA_FIELDS, place)
-    for field in ("capacity", "arrival_rate", "service_rate"):
+    for field in NUMBERS:
         if field not in entry:
             raise MissingField(f"{place}.{field}", "an area needs it.")
     capacity, name = entry["capacity"], entry.get("name")
