@@ -27,12 +27,14 @@ from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
 from queueing.robots_control import descend
+from queueing.robots_fleet import fleet_of
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
-from .robots_data import PRICED, enough_robots, priced_cost, read_fields, refuse_unbounded, state_costs
+from .robots_data import PRICED, enough_robots, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
 from .robots_limits import why_infeasible
 from .robots_pricing import PricedRobots
+from .robots_simulation import RobotsExperiment, experiment_of
 from .robots_space import RobotPolicies
 from .robots_static import BestStatic, Numbers, best_fixed
 from .robots_structure import structure, switching_curves
@@ -93,6 +95,10 @@ class RobotsProblem(PricedRobots):
             from .robots_areas import RobotAreasProblem
 
             return RobotAreasProblem.from_data(data, name=name, cost=cost, limits=limits)
+        if is_fleet(data):
+            from .robots_fleet import RobotFleetProblem
+
+            return RobotFleetProblem.from_data(data, name=name, cost=cost, limits=limits)
         return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
 
     def to_data(self) -> dict[str, Any]:
@@ -242,6 +248,12 @@ class RobotsProblem(PricedRobots):
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by state after a decision; with the rule of the paper, by its states."""
         return PaperSweeps(self) if rule == "paper" else ReducedSweeps(self)
+
+    def experiment(self, decision: Decision) -> RobotsExperiment:
+        """A policy to be tried out event by event, see `optmodels.simulating`."""
+        queue = self.queue
+        fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
+        return experiment_of(self.name, fleet, np.array(decision, dtype=np.int64))
 
 
 def _finite(value: float) -> float | None:

@@ -18,11 +18,21 @@ from .placement_layout import is_whole, refuse_unknown
 
 FIELDS = {"robots", "capacity", "arrival_rate", "service_rate", "switching"}
 
+#: Fields that the base model does not know: a file with one of them is about a fleet.
+FLEET_FIELDS = ("classes", "travel_time", "environment")
+
+SWITCHING = 'robots are switched "one" at a time, or "any" number of them.'
+
 #: Measures that are means over time, and so costs of states: what exact methods take prices of.
 PRICED = ("starvation", "loss_rate", "active_robots", "mean_length")
 
 #: More states than this are refused: a decision has an entry for each.
 MOST_STATES = 5_000_000
+
+
+def is_fleet(data: Mapping[str, Any]) -> bool:
+    """Whether the data ask for more than the base model has."""
+    return any(name in data for name in FLEET_FIELDS) or data.get("switching") == "any"
 
 
 def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,11 +55,8 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         if not is_number(data[name]) or data[name] <= 0:
             raise InstanceError(f"data.{name}", data[name], "rates are finite numbers above 0.")
     switching = data.get("switching", "one")
-    if switching == "any":
-        rule = 'switching several robots at once is not built yet; "one" is.'
-        raise InstanceError("data.switching", switching, rule)
     if switching != "one":
-        raise InstanceError("data.switching", switching, 'robots are switched "one" at a time.')
+        raise InstanceError("data.switching", switching, SWITCHING)
     found: dict[str, Any] = {
         "robots": None if robots is None else int(robots),
         "capacity": int(capacity),

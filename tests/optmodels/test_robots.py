@@ -58,7 +58,6 @@ def drawn(rng: np.random.Generator, robots=None, capacity=None) -> RobotsProblem
         ("arrival_rate", 1e-200, "nearer to one another"),
         ("service_rate", 0.0, "above 0"),
         ("service_rate", "1", "above 0"),
-        ("switching", "any", "not built yet"),
         ("switching", "two", '"one" at a time'),
     ],
 )

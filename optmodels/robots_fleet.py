@@ -1,0 +1,296 @@
+"""Fleets of robots: several classes, long journeys, a world that changes, several sent out at once; kind "robots".
+
+As in `optmodels.robots`, robots bring pages to one indexing server, and after every arrival and every service idle ones
+may be sent out. What is more is in `queueing.robots_fleet`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, interrupting
+from heuristics.policy_iteration import Improvement
+from heuristics.value_iteration import Closing, Rule, Swept
+from queueing.robots_fleet import MOST_STATES, RobotFleet
+from queueing.robots_fleet_control import (
+    FleetMeasures,
+    FleetStep,
+    best_fleet_policy,
+    fleet_cost,
+    fleet_measures,
+    fleet_step,
+)
+from queueing.robots_fleet_policies import first_actions, keep_out
+from queueing.robots_fleet_sweeps import greedy, sweep
+
+from .costs import CostFunction, Limits, WeightedSum
+from .errors import RequestError
+from .robots_data import priced_cost, refuse_unbounded
+from .robots_fleet_data import FleetPlan, read_plan
+from .robots_fleet_space import FleetPolicies
+from .robots_fleet_static import all_numbers, best_fixed_numbers
+from .robots_fleet_structure import habits
+from .robots_pricing import PricedRobots
+from .robots_static import BestStatic, Numbers
+from .robots_sweeps import TOLERANCE
+
+Actions = NDArray[np.int64]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RobotFleetProblem(PricedRobots):
+    """Choose what is sent out in each state of a fleet.
+
+    A decision has an entry for each state (q pages, robots by class and phase, environment), in the order of
+    `queueing.robots_fleet.RobotFleet`; see `optmodels.robots_fleet_space.FleetPolicies`.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    plan
+        The data.
+    cost
+        Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
+        decisions can only be evaluated.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    plan: FleetPlan
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+    #: Values of the last step of policy iteration: iterations begin near them.
+    _last: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", priced_cost(self.cost))
+        if self.plan.sorts[0].robots is None:
+            refuse_unbounded(self.cost, self.limits)
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "robots",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> RobotFleetProblem:
+        """Read the ``data`` of an instance file."""
+        return cls(name=name, plan=read_plan(data), cost=cost, limits=limits or Limits())
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return self.plan.to_data()
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def fleet(self) -> RobotFleet:
+        """The fleet, with as many robots as there are or as ever help."""
+        return self.plan.fleet(enough_robots(self) if self.plan.sorts[0].robots is None else None)
+
+    @cached_property
+    def space(self) -> FleetPolicies:
+        """An entry for each state."""
+        return FleetPolicies(self.fleet)
+
+    @cached_property
+    def state_costs(self) -> Vector:
+        """Cost per unit of time by state, where the cost is a sum of such."""
+        return state_costs(self.fleet, self.prices)
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations and steps of policy iteration need."""
+        data = {"robots": 2, "capacity": 2, "arrival_rate": 1.0, "service_rate": 1.0}
+        small = RobotFleetProblem("small", read_plan(data), WeightedSum({"starvation": 1.0}))
+        decision = small.first_policy(quick=True)
+        small.describe(decision)
+        small.policy_step(decision)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    def measures(self, decision: Decision) -> FleetMeasures:
+        """What the fleet says about a policy."""
+        try:
+            return fleet_measures(self.fleet, self.actions_of(decision))
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means, and what it gains over fixed numbers of robots.
+
+        Means of robots out and robots sent per unit of time by class, the estimated error of measures where they were
+        iterated (a power of ten), and what `optmodels.robots_fleet_structure.habits` tells.
+        """
+        found = self.measures(decision)
+        objective, static = self.judge(found.scalars()).objective, self.best_static
+        gain = None
+        if static is not None and objective > 0:
+            gain = (static.objective - objective) / objective
+        return {
+            "robots_used": sum(one.robots for one in self.fleet.classes),
+            "states": self.fleet.states,
+            "robots_by_class": list(found.by_class),
+            "best_static": None if static is None else static.to_data(),
+            "relative_improvement": gain,
+            "error_estimate": _power_of_ten(found.error),
+            **habits(self.fleet, self.actions_of(decision)),
+        }
+
+    @cached_property
+    def best_static(self) -> BestStatic | None:
+        """The best fixed numbers found of the robots that there are; limits are not looked at."""
+        if self.cost is None:
+            return None
+        return best_fixed_numbers(self, lambda judged: judged.objective)
+
+    def fixed_numbers(self) -> Iterable[Numbers]:
+        """All numbers of robots of one class; of several, those that a search with limits ends with."""
+        robots = [one.robots for one in self.fleet.classes]
+        if len(robots) == 1:
+            return (counts[0] for counts in all_numbers(robots))
+        return [best_fixed_numbers(self, lambda judged: judged.penalised).robots]
+
+    def keeping(self, robots: Numbers) -> tuple[int, ...]:
+        """The policy that keeps so many robots of each class out."""
+        return self.decision_of(keep_out(self.fleet, (robots,) if isinstance(robots, int) else robots))
+
+    def experiment(self, decision: Decision) -> Any:
+        """A policy to be tried out event by event."""
+        from .robots_simulation import experiment_of
+
+        return experiment_of(self.name, self.fleet, self.actions_of(decision))
+
+    # -- policies and values ------------------------------------------------------------------------------------------
+
+    def actions_of(self, decision: Decision) -> Actions:
+        """The actions of the fleet that a decision stands for."""
+        return np.array(decision, dtype=np.int64) + self.space.shift
+
+    def decision_of(self, actions: Actions) -> tuple[int, ...]:
+        """The decision that actions of the fleet stand for."""
+        return tuple((actions - self.space.shift).tolist())
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
+        """The best fixed numbers of robots, and a guess."""
+        static = self.best_static
+        if static is not None:
+            yield self.keeping(static.robots)
+        yield self.decision_of(first_actions(self.fleet))
+
+    def first_policy(self, quick: bool = False) -> Decision:
+        """A guess that lets robots bring what is served; quick: already improved."""
+        self._last.clear()
+        if not quick:
+            return self.decision_of(first_actions(self.fleet))
+        step = best_fleet_policy(self.fleet, self.state_costs, watch=lambda _: interrupting.check())
+        self._last["values"] = step.values
+        return self.decision_of(step.actions)
+
+    def policy_step(self, decision: Decision) -> Improvement:
+        """Evaluate a policy, improve it, and bracket the least cost."""
+        step: FleetStep = fleet_step(
+            self.fleet, self.state_costs, self.actions_of(decision), near=self._last.get("values")
+        )
+        self._last["values"] = step.values
+        return Improvement(
+            decision=self.decision_of(step.actions),
+            better=self.decision_of(step.better),
+            changes=step.changes,
+            lower=step.lower,
+            upper=step.upper,
+            details=lambda: {"decision_gap": step.gap if math.isfinite(step.gap) else None},
+        )
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper":
+            return "the paper's own iteration is for robots of one sort that are sent out one at a time."
+        return self.unimprovable()
+
+    def sweeps(self, rule: Rule) -> FleetSweeps:
+        """Values by state after a decision."""
+        return FleetSweeps(self)
+
+
+@dataclass(frozen=True, eq=False)
+class FleetSweeps:
+    """Sweeps over the states of a fleet after a decision, with a bracket at each."""
+
+    problem: RobotFleetProblem
+    tolerance: float = TOLERANCE
+
+    def start(self) -> Vector:
+        """Zeros."""
+        return np.zeros(self.problem.fleet.states)
+
+    def sweep(self, values: Vector) -> Swept:
+        """One sweep."""
+        return Swept(*sweep(self.problem.fleet, self.problem.state_costs, values))
+
+    def greedy(self, values: Vector) -> Decision:
+        """What is best for these values."""
+        return self.problem.decision_of(greedy(self.problem.fleet, values))
+
+    def close(self, values: Vector) -> Closing:
+        """Nothing that was not told."""
+        return Closing()
+
+
+def state_costs(fleet: RobotFleet, weights: Mapping[str, float]) -> Vector:
+    """Cost per unit of time by state, for these prices of measures."""
+    return fleet_cost(
+        fleet,
+        starvation=weights.get("starvation", 0.0),
+        loss_rate=weights.get("loss_rate", 0.0),
+        length=weights.get("mean_length", 0.0),
+        robots=weights.get("active_robots", 0.0),
+    )
+
+
+def enough_robots(problem: RobotFleetProblem) -> int:
+    """How many robots of one class are as good as any number: as many as the best policy ever wants to have out.
+
+    Numbers are doubled until the best policy never fills up to more than half of them. It is then the best for every
+    number in between.
+    """
+    plan = problem.plan
+    robots = max(2, math.ceil(plan.service_rate * plan.sorts[0].journey.mean) + 1)
+    while True:
+        states = (plan.capacity + 1) * (robots + 1)
+        if states > MOST_STATES:
+            raise RequestError(
+                f"how many robots ever help at these prices could not be found: with {robots} of them there are "
+                f"{states} states, where {MOST_STATES} are supported; give a number of robots."
+            )
+        fleet = plan.fleet(robots)
+        actions = best_fleet_policy(fleet, state_costs(fleet, problem.prices)).actions.reshape(fleet.shape)
+        out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
+        wanted = int(out[actions > 0].max())
+        if 2 * wanted <= robots:
+            return wanted
+        robots = 2 * max(robots, wanted)
+
+
+def _power_of_ten(error: float) -> float:
+    """The next power of ten: the digits of an estimate say nothing."""
+    return float(10.0 ** math.ceil(math.log10(error))) if error > 0 else 0.0

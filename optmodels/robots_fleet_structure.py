@@ -1,0 +1,65 @@
+"""What a policy of a robot fleet does where it is: how often robots of each class go out, and up to which number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queueing.robots_fleet import RobotFleet
+from queueing.robots_fleet_moves import moves_of
+from queueing.robots_fleet_shares import shares_from_start
+
+Actions = NDArray[np.int64]
+Rates = NDArray[np.float64]
+
+
+def decision_rates(fleet: RobotFleet, actions: Actions) -> Rates:
+    """By state, how many events per unit of time leave it so that there is something to decide; 0 if it never is."""
+    moves = moves_of(fleet)
+    shares = shares_from_start(fleet, actions).best
+    flows = np.repeat(shares, np.diff(moves.pointers)) * moves.rates
+    return np.asarray(
+        np.bincount(moves.targets[moves.decided], weights=flows[moves.decided], minlength=fleet.states),
+        dtype=np.float64,
+    )
+
+
+def targets(fleet: RobotFleet, actions: Actions) -> NDArray[np.int64]:
+    """By pages and environment, how many robots are out after a decision that is taken with none out."""
+    return actions.reshape(fleet.shape)[:, 0, :]
+
+
+def is_order_up_to(fleet: RobotFleet, actions: Actions, rates: Rates) -> bool:
+    """Whether decisions that ever come up fill up to the target of their pages and environment, and do no more."""
+    out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis]
+    lacking = np.maximum(0, targets(fleet, actions)[:, np.newaxis, :] - out)
+    return bool((actions.reshape(fleet.shape) == lacking)[rates.reshape(fleet.shape) > 0].all())
+
+
+def sending_rates(fleet: RobotFleet, actions: Actions, rates: Rates) -> list[float]:
+    """Robots of each class that are sent out per unit of time."""
+    if fleet.switching == "any":
+        return [float(rates @ actions)]
+    return [float(rates[actions == index + 1].sum()) for index in range(len(fleet.classes))]
+
+
+def habits(fleet: RobotFleet, actions: Actions) -> dict[str, Any]:
+    """What is worth telling: robots sent by class, targets where any number is sent, the class that is sent first.
+
+    Lists by pages have one such list for each state of the environment, if there is one. ``sent_first`` has the class
+    that is sent when none is out, -1 if nobody is.
+    """
+    rates = decision_rates(fleet, actions)
+    found: dict[str, Any] = {"sent_by_class": sending_rates(fleet, actions, rates)}
+    first = targets(fleet, actions)
+    if fleet.switching == "any":
+        return found | {"targets": _told(fleet, first), "order_up_to": is_order_up_to(fleet, actions, rates)}
+    if len(fleet.classes) > 1:
+        return found | {"sent_first": _told(fleet, first - 1)}
+    return found
+
+
+def _told(fleet: RobotFleet, by_pages: NDArray[np.int64]) -> list[Any]:
+    return list((by_pages[:, 0] if fleet.environment is None else by_pages.T).tolist())
