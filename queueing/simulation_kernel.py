@@ -195,7 +195,7 @@ def _move(rules: Rules, state: State, rng: np.random.Generator, counted: bool) -
     """The chain moves, and perhaps a batch comes."""
     places, now = state.places, state.clocks[NOW]
     level, phases = places[LEVEL], rules.rates.shape[1]
-    chosen = _choose(rules.moves, rules.modes[level] * phases + places[PHASE], rng)
+    chosen = choose(rules.moves, rules.modes[level] * phases + places[PHASE], rng)
     batch = chosen // phases
     places[PHASE] = chosen % phases
     if batch == 0:
@@ -225,16 +225,16 @@ def _draw(law: Law, rng: np.random.Generator) -> float:
         return np.inf
     if law.form == CONSTANT:
         return law.value
-    phase = _choose(law.start, 0, rng)
+    phase = choose(law.start, 0, rng)
     spent = 0.0
     while phase < law.rates.shape[0]:
         spent += rng.standard_exponential() / law.rates[phase]
-        phase = _choose(law.moves, phase, rng)
+        phase = choose(law.moves, phase, rng)
     return spent
 
 
 @njit(cache=True, inline="always")
-def _choose(sums: Matrix, row: int, rng: np.random.Generator) -> int:
+def choose(sums: Matrix, row: int, rng: np.random.Generator) -> int:
     """A column by chances of which a row holds the sums; one without a chance is never chosen."""
     low, high = 0, sums.shape[1] - 1
     if high == 0:

@@ -125,8 +125,8 @@ class SimulatedQueue:
             rates=rates,
             moves=moves,
             modes=np.array(modes, dtype=np.int64),
-            service=_law("service", self.service),
-            patience=_law("patience", self.patience),
+            service=law_of("service", self.service),
+            patience=law_of("patience", self.patience),
             capacity=self.capacity,
             admission=ADMISSIONS.index(self.admission),
             order=ORDERS.index(self.order),
@@ -156,7 +156,8 @@ def _chain(arrivals: Sequence[Sequence[ArrayLike]]) -> tuple[Matrix, Matrix]:
     return rates, _shares(sums, rates).reshape(-1, sums.shape[2])
 
 
-def _law(name: str, given: PhaseLaw | float | None) -> Law:
+def law_of(name: str, given: PhaseLaw | float | None) -> Law:
+    """The tables by which a time is drawn, or one sentence on what is wrong with it."""
     nothing = np.ones((1, 1)), np.ones(1), np.ones((1, 2))
     if given is None:
         return Law(NEVER, math.inf, *nothing)

@@ -1,0 +1,291 @@
+r"""Robots one by one, page by page: a witness that shares nothing with the evaluators of policies.
+
+Nothing here solves an equation, knows a generator of the states, or uses a table of them. Each robot that is sent out
+begins a journey of its own; whenever it enters a phase it is given the *work* to be done there, which wears off at the
+pace that the environment sets. Pages queue up in the order they came, and each tells its own time in the system. Even
+the number of a state, by which the policy is asked, is counted out anew. What is seen, in independent replications
+after a warm-up, gives every measure with a confidence interval.
+
+Each run begins as policies are evaluated: no pages, no robots, the environment in its first state, a decision due. If a
+policy may end up in one of several closed classes of states, a replication is the mean of many shorter runs, so that
+what chance does at the beginning is seen often enough to have an error.
+
+>>> from queueing.robots_fleet import fleet_of
+>>> found = simulate(SimulatedFleet(fleet_of(1, 2, 1.0), [1, 0, 1, 0, 1, 0]), time=1000.0, replications=5, seed=1)
+>>> 0.2 < found.measures()["starvation"].value < 0.4
+True
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .robots_simulation_fleet import SimulatedFleet
+from .robots_simulation_kernel import (
+    BAD,
+    BROUGHT,
+    DONE,
+    ENVIRONMENT,
+    EVENTS,
+    LEVEL,
+    LOST,
+    NOW,
+    REFUSED,
+    SERVED,
+    SERVED_TIME,
+    first_state,
+    run,
+)
+from .simulation_intervals import Estimate, Matrix, Vector, column_means, jackknives
+
+__all__ = [
+    "RUNS",
+    "STEP",
+    "FleetRun",
+    "FleetSimulation",
+    "Seen",
+    "SimulatedFleet",
+    "measures_of",
+    "occurrences_of",
+    "replicate",
+    "simulate",
+    "usual_time",
+]
+
+#: Events between two moments at which a caller can look at its watch.
+STEP = 100_000
+
+#: Runs that make a replication where it is left to chance in which of several closed classes a fleet ends up; each has
+#: a tenth of the events that the only run has elsewhere.
+RUNS, _SHORTER = 50, 10
+
+#: A replication shall last so many times as long as its slowest part, and its events be so many times the square of
+#: the pages whose number it wanders through, but it shall not have more than so many times the events asked for.
+_PARTS, _SQUARES, _MOST = 100.0, 20.0, 100.0
+
+#: What was seen less often than this in a replication does not say how often to expect what hangs on it.
+_FEW = 10.0
+
+_LONGEST = 1e300
+
+
+class FleetRun:
+    """One run of a fleet, from the beginning, that can be taken up again and again.
+
+    Parameters
+    ----------
+    fleet
+        what is simulated.
+    seed
+        which random numbers: a list of whole numbers, such as a seed and the number of a replication.
+    time, warm_up
+        units of time observed, and passed before them.
+    """
+
+    def __init__(self, fleet: SimulatedFleet, seed: Sequence[int], time: float, warm_up: float) -> None:
+        for name, value, least in (("time", time, 0.0), ("warm_up", warm_up, -1e-300)):
+            if not (math.isfinite(value) and value > least):
+                raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give such a time.")
+        self.fleet, self.time, self.warm_up = fleet, float(time), float(warm_up)
+        self.state = first_state(fleet.rules)
+        self._rng = np.random.default_rng(list(seed))
+
+    def advance(self, events: int = STEP) -> bool:
+        """Let so many events happen, or all that is left; tells whether the run has come to its end."""
+        told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self.warm_up + self.time, events)
+        if told == REFUSED:
+            state = int(self.state.places[BAD])
+            asked, idle = self.fleet.actions[state], self.fleet.rules.robots - self.state.out
+            raise ValueError(
+                f"actions[{state}] must send out robots that are idle, and one at least where there is neither a page "
+                f"nor a robot, but it is {asked} where {' + '.join(map(str, idle))} are idle; mend the policy."
+            )
+        return bool(told == DONE)
+
+    @property
+    def events(self) -> int:
+        """Events so far, the warm-up included."""
+        return int(self.state.places[EVENTS])
+
+    @property
+    def end(self) -> int:
+        """The closed class that the run is in now; -1 if in none, or if it is not known."""
+        if self.fleet.closed is None:
+            return -1
+        places = self.state.places
+        return self.fleet.closed.label(self.fleet.number(places[LEVEL], self.state.counts, places[ENVIRONMENT]))
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a replication has seen.
+
+    Attributes
+    ----------
+    observation
+        counts and times per unit of time, see :class:`queueing.robots_simulation_fleet.Layout`.
+    events
+        of the replication, the warm-up included.
+    """
+
+    observation: Vector
+    events: int
+
+
+def replicate(
+    fleet: SimulatedFleet, *, time: float, warm_up: float | None = None, seed: int = 0, step: int = STEP
+) -> Iterator[Seen | None]:
+    """What one replication after another has seen, without end; None in between, every `step` events or so."""
+    runs = RUNS if fleet.several else 1
+    passed = time / 10 if warm_up is None else warm_up
+    index = 0
+    while True:
+        total = np.zeros(fleet.layout.ends.stop)
+        events = since = 0
+        for turn in range(runs):
+            one = FleetRun(fleet, (seed, index, turn) if runs > 1 else (seed, index), time / runs, passed / runs)
+            while not one.advance(step):
+                yield None
+            events, since = events + one.events, since + one.events
+            total[: fleet.layout.ends.start] += one.state.seen
+            total[fleet.layout.ends][one.end] += 1.0  # -1 is the last: none
+            if turn + 1 < runs and since >= step:
+                since = 0
+                yield None
+        yield Seen(total / time, events)
+        index += 1
+
+
+def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
+    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
+
+    More where something is slow (stays in phases, the environment, the server), or where the number of pages wanders
+    about: to cross n levels takes some n squared steps.
+    """
+    pilot = FleetRun(fleet, (seed, 2**62), _LONGEST, 0.0)
+    half = max(1, events // 2)
+    for _ in range(2):
+        pilot.state.seen[:] = 0.0
+        if pilot.advance(half):
+            raise ValueError(
+                f"events must lie less than {_LONGEST:g} units of time apart, but they do not; "
+                "measure time in larger units."
+            )
+    passed = float(pilot.state.clocks[NOW])
+    crossed = int(np.count_nonzero(pilot.state.seen[fleet.layout.levels]))
+    factor = max(1.0, _PARTS * (fleet.slowest / passed), _SQUARES * crossed**2 / events)
+    return passed * min(factor, _MOST) * (RUNS / _SHORTER if fleet.several else 1.0)
+
+
+def simulate(
+    fleet: SimulatedFleet, *, time: float, replications: int = 20, warm_up: float | None = None, seed: int = 0
+) -> "FleetSimulation":
+    """Observe a fleet in so many independent replications.
+
+    Parameters
+    ----------
+    time, warm_up
+        units of time observed in each replication, and passed before them (a tenth unless said).
+    replications
+        two at least give confidence intervals.
+    seed
+        same seed, same answer.
+    """
+    done: list[Seen] = []
+    for one in replicate(fleet, time=time, warm_up=warm_up, seed=seed):
+        if one is not None:
+            done.append(one)
+        if len(done) >= replications:
+            break
+    return FleetSimulation.of(fleet, done)
+
+
+@dataclass(frozen=True, eq=False)
+class FleetSimulation:
+    """What was seen.
+
+    Attributes
+    ----------
+    fleet
+        that was simulated.
+    observations
+        a row for each replication.
+    events
+        in all, warm-up included.
+    """
+
+    fleet: SimulatedFleet
+    observations: Matrix
+    events: int
+
+    @classmethod
+    def of(cls, fleet: SimulatedFleet, replications: Sequence[Seen]) -> "FleetSimulation":
+        """Put finished replications together."""
+        if not replications:
+            raise ValueError("replications must not be empty, but nothing came; run one at least.")
+        return cls(fleet, np.array([one.observation for one in replications]), sum(one.events for one in replications))
+
+    def measures(self) -> dict[str, Estimate]:
+        """Every measure with its error."""
+        return jackknives(lambda means: measures_of(self.fleet, means), self.observations)
+
+    def level_probabilities(self) -> list[Estimate]:
+        """Of 0, 1, ... pages in the system."""
+        return column_means(self.observations[:, self.fleet.layout.levels])
+
+    def robot_probabilities(self) -> list[list[Estimate]]:
+        """By class, of 0, 1, ... of its robots out."""
+        return [column_means(self.observations[:, part]) for part in self.fleet.layout.robots]
+
+    def robots_by_class(self) -> list[Estimate]:
+        """Mean number of robots out, by class."""
+        return column_means(np.column_stack([_mean(self.observations[:, part]) for part in self.fleet.layout.robots]))
+
+    def ends(self) -> list[float] | None:
+        """Share of the runs that ended in each closed class; None if the classes are not known."""
+        if self.fleet.closed is None:
+            return None
+        ends = self.observations[:, self.fleet.layout.ends].sum(axis=0)
+        return [float(value) for value in ends[:-1] / ends.sum()]
+
+
+def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]:
+    """The measures of a fleet from what was counted per unit of time."""
+    layout, served = fleet.layout, float(means[SERVED])
+    return {
+        "starvation": float(means[layout.levels.start]),
+        "loss_rate": float(means[LOST]),
+        "active_robots": float(sum(_mean(means[part]) for part in layout.robots)),
+        "mean_length": float(_mean(means[layout.levels])),
+        "response_time": float(means[SERVED_TIME]) / served if served > 0 else None,
+    }
+
+
+def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[float, float]]:
+    """How often happened what each measure rests on, and among how many, per unit of time.
+
+    Every measure rests on all phases of journeys, states of the environment and closed classes. Where one of them was
+    hardly seen, averages without it may be far from the truth, and nothing is said of how often to expect what.
+    """
+    layout, served = fleet.layout, float(means[SERVED])
+    ends = means[layout.ends]
+    robots = np.array([_mean(means[part]) for part in layout.robots])
+    rarest = fleet.rarest(means[layout.entries], means[layout.turns], robots)
+    if fleet.closed is not None:
+        rarest = 0.0 if ends[-1] > 0 else min(rarest, float(ends[:-1].min()) if fleet.several else math.inf)
+    runs = RUNS if fleet.several else 1
+    trusted = 1.0 if rarest * runs >= _FEW * float(ends.sum()) else 0.0
+    return {
+        "starvation": (min(rarest, served * float(means[layout.levels.start])), served * trusted),
+        "loss_rate": (min(rarest, float(means[LOST])), trusted),
+        "active_robots": (min(rarest, float(means[BROUGHT])), 0.0),
+        "mean_length": (min(rarest, served), 0.0),
+        "response_time": (min(rarest, served), 0.0),
+    }
+
+
+def _mean(shares: Matrix) -> Vector:
+    """Mean number, from the shares of the time with 0, 1, ... in the last direction."""
+    return np.asarray(shares @ np.arange(shares.shape[-1]))

@@ -1,0 +1,186 @@
+"""The fleet that is simulated: its data, and the policy, as the tables the compiled events read."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from .robots_fleet import RobotFleet
+from .robots_simulation_classes import Closed, closed_classes, number_of
+from .robots_simulation_kernel import COUNTS, Matrix, Rules, Vector, Whole
+from .simulation_queue import law_of
+
+#: Phases and states of the environment that take less than this share of the time change no average noticeably.
+_SMALL = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedFleet:
+    """Robots, a server, and what to do by state.
+
+    Parameters
+    ----------
+    fleet
+        its data alone are read: robots, journeys, environment, pages, service.
+    actions
+        by state, in the order of pages, robots by phase, environment: the class of which a robot is sent out, counted
+        from 1, or 0; if any number may be sent out at once, how many.
+    """
+
+    fleet: RobotFleet
+    actions: Whole
+    rules: Rules = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.actions).reshape(-1)
+        if given.size != self.fleet.states or not (np.isfinite(given) & (given == np.floor(given))).all():
+            raise ValueError(
+                f"actions must be {self.fleet.states} whole numbers, one for each state, but {given.size} numbers "
+                "came that are not; give as many."
+            )
+        object.__setattr__(self, "actions", np.ascontiguousarray(given, dtype=np.int64))
+        object.__setattr__(self, "rules", _rules(self.fleet, self.actions))
+
+    @cached_property
+    def layout(self) -> "Layout":
+        """Where what is counted stands in an observation."""
+        return Layout.of(self.rules, 0 if self.closed is None else self.closed.number)
+
+    @cached_property
+    def closed(self) -> Closed | None:
+        """Classes of states that are never left once they are entered; None if there are too many states to tell."""
+        return closed_classes(self.rules)
+
+    def number(self, pages: int, counts: Whole, environment: int) -> int:
+        """The number of a state: pages, robots by phase, environment."""
+        return int(number_of(self.rules, pages, np.asarray(counts, dtype=np.int64), environment))
+
+    @property
+    def several(self) -> bool:
+        """Whether it is left to chance in which of several closed classes the fleet ends up."""
+        return self.closed is not None and self.closed.number > 1
+
+    @cached_property
+    def stays(self) -> Matrix:
+        """By state of the environment: share of time, and time after which it does not matter where it began."""
+        environment = self.fleet.environment
+        if environment is None or environment.order == 1:
+            return np.array([[1.0], [0.0]])
+        scale = float(np.abs(environment.generator).max())
+        rates = environment.generator / scale
+        shares = np.linalg.solve((rates + 1.0).T, np.ones(len(rates)))
+        slowest = np.sort(np.abs(np.linalg.eigvals(rates).real))[1]
+        return np.array([shares, np.full(len(rates), 1.0 / (slowest * scale) if slowest > 0 else math.inf)])
+
+    @cached_property
+    def journeys(self) -> tuple[Matrix, ...]:
+        """By class, and phase: share of the time of a journey spent there, and mean length of a stay."""
+        shares = self.stays[0]
+        found = []
+        for index, one in enumerate(self.fleet.classes):
+            generator = np.asarray(one.journey.generator)
+            spent = np.linalg.solve(-generator.T, one.journey.initial)
+            pace = float(shares @ self.rules.paces[:, index])
+            found.append(np.array([spent / spent.sum(), 1.0 / (-np.diagonal(generator) * pace)]))
+        return tuple(found)
+
+    @cached_property
+    def slowest(self) -> float:
+        """The longest of the times of service, of stays in a phase, and after which the environment has forgotten."""
+        stays = [float(one[1][one[0] > _SMALL].max()) for one in self.journeys]
+        return max(1.0 / self.fleet.service_rate, float(self.stays[1, 0]), *stays)
+
+    def rarest(self, entries: Vector, turns: Vector, robots: Vector) -> float:
+        """How often the rarest thing that matters has happened.
+
+        That is the entry into a phase, of a class with a share of the robots that are out (`robots`, by class), or into
+        a state of the environment: where one of them is hardly ever seen, what is seen need not be the average.
+        """
+        found = [math.inf]
+        first = self.rules.first
+        for index, (shares, _) in enumerate(self.journeys):
+            if robots[index] > 10 * _SMALL * robots.sum():
+                found += entries[first[index] : first[index + 1]][shares > _SMALL].tolist()
+        if len(turns) > 1:
+            found += turns[self.stays[0] > _SMALL].tolist()
+        return min(found)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where what is counted stands in an observation.
+
+    Attributes
+    ----------
+    entries, turns
+        entries into phases, and into states of the environment.
+    robots
+        by class: time with 0, 1, ... of its robots out.
+    levels
+        time with 0, 1, ... pages.
+    ends
+        runs that ended in each closed class, and, last of all, in none.
+    """
+
+    entries: slice
+    turns: slice
+    robots: tuple[slice, ...]
+    levels: slice
+    ends: slice
+
+    @classmethod
+    def of(cls, rules: Rules, classes: int) -> "Layout":
+        """For these rules, and so many closed classes."""
+        sizes = [len(rules.rates), len(rules.turning), *(rules.robots + 1).tolist(), rules.capacity + 1, classes + 1]
+        marks = np.cumsum([COUNTS, *sizes]).tolist()
+        slices = [slice(low, high) for low, high in pairwise(marks)]
+        return cls(slices[0], slices[1], tuple(slices[2:-2]), slices[-2], slices[-1])
+
+
+def _rules(fleet: RobotFleet, actions: Whole) -> Rules:
+    laws = [law_of(f"classes[{index}].journey", one.journey) for index, one in enumerate(fleet.classes)]
+    robots = np.array([one.robots for one in fleet.classes], dtype=np.int64)
+    orders = np.array([len(law.rates) for law in laws], dtype=np.int64)
+    widest = int(orders.max())
+    starts = np.ones((len(laws), widest))
+    moves, ways = [], np.zeros((len(laws), widest + 1, int(robots.max()) + 1), dtype=np.int64)
+    for index, law in enumerate(laws):
+        order, most = orders[index], robots[index]
+        starts[index, :order] = law.start[0]
+        starts[index, order:] = law.start[0, -1]
+        ended = np.repeat(law.moves[:, -2:-1], widest - order, axis=1)
+        moves.append(np.hstack([law.moves[:, :-1], ended, law.moves[:, -1:]]))
+        ways[index, 0, : most + 1] = 1
+        for parts in range(1, order + 1):  # the first count is n, n - 1, ..., 0, and the rest of it for the others
+            ways[index, parts, : most + 1] = ways[index, parts - 1, : most + 1].cumsum()
+    turning, turns, paces = _environment(fleet)
+    return Rules(
+        robots=robots,
+        slots=np.cumsum(robots) - robots,
+        first=np.concatenate([[0], np.cumsum(orders)]).astype(np.int64),
+        starts=starts,
+        rates=np.concatenate([law.rates for law in laws]),
+        moves=np.ascontiguousarray(np.vstack(moves)),
+        ways=ways,
+        turning=turning,
+        turns=turns,
+        paces=paces,
+        actions=actions,
+        capacity=fleet.capacity,
+        service_rate=fleet.service_rate,
+        several=fleet.switching == "any",
+    )
+
+
+def _environment(fleet: RobotFleet) -> tuple[Vector, Matrix, Matrix]:
+    """Rates of leaving its states, sums of chances of what is next, and paces by state and class."""
+    if fleet.environment is None:
+        return np.zeros(1), np.ones((1, 1)), np.ones((1, len(fleet.classes)))
+    generator = np.asarray(fleet.environment.generator, dtype=np.float64)
+    sums = (generator * (1 - np.eye(len(generator)))).cumsum(axis=1)
+    rates = sums[:, -1].copy()
+    turns = np.divide(sums, rates[:, None], out=np.ones_like(sums), where=rates[:, None] > 0)
+    paces = np.array(fleet.environment.paces(len(fleet.classes)), dtype=np.float64)
+    return rates, np.ascontiguousarray(turns), np.ascontiguousarray(paces)
