@@ -37,6 +37,7 @@ from .protocols import (
 from .result import Result, Status, TracePoint
 from .running import UnsupportedProblem, refusal, run
 from .spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Words
+from .splits import Splits
 
 __all__ = [
     "Annealing",
@@ -69,6 +70,7 @@ __all__ = [
     "Result",
     "Simplex",
     "Space",
+    "Splits",
     "Status",
     "Strategy",
     "Suggesting",

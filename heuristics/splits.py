@@ -96,8 +96,10 @@ class Splits:
         rounded = self._box.repair(values)
         if sum(rounded) <= self.total:
             return rounded
-        wished = np.clip(np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0), 0.0, float(self.total))
-        point = np.asarray(Simplex(self.parts, float(self.total)).repair(wished.tolist()))
+        wished = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0, posinf=1e300, neginf=-1e300)
+        # Only how much entries differ matters for the nearest point, and whoever is `total` below the first gets none.
+        shifted = np.clip(wished - wished.max() + self.total, 0.0, None)
+        point = np.asarray(Simplex(self.parts, float(self.total)).repair(shifted.tolist()))
         whole = np.floor(point).astype(np.int64)
         left = self.total - int(whole.sum())
         whole[np.argsort(whole - point, kind="stable")[: max(left, 0)]] += 1

@@ -1,4 +1,4 @@
-"""The six kinds of spaces: counted exactly, closed under all their moves, refusing in one sentence."""
+"""The kinds of spaces: counted exactly, closed under all their moves, refusing in one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristics import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Space, Words
+from heuristics import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Space, Splits, Words
 
 
 @st.composite
@@ -32,6 +32,7 @@ DISCRETE = st.one_of(
     ),
     st.builds(Words, st.integers(1, 3), st.sets(st.integers(1, 5), min_size=1, max_size=3).map(tuple)),
     st.builds(Policies, st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)),
+    st.builds(Splits, st.integers(1, 4), st.integers(0, 6)),
 )
 SEEDS = st.integers(0, 2**32)
 
@@ -117,7 +118,7 @@ def test_spaces_compare_by_value_and_can_be_pickled(space: Space) -> None:
 
 
 @pytest.mark.parametrize(
-    "space", [OrderedIntegers(3, 0, 3), Words(2, (4, 6)), IntegerBox((0, -1), (2, 2)), Policies((2, 3))]
+    "space", [OrderedIntegers(3, 0, 3), Words(2, (4, 6)), IntegerBox((0, -1), (2, 2)), Policies((2, 3)), Splits(3, 4)]
 )
 def test_every_decision_is_sampled_equally_often(space: Space) -> None:
     rng = generator(7)
@@ -183,6 +184,8 @@ def test_words_of_lengths_far_apart_are_linked() -> None:
         (Words(3, (2, 4, 7)), (0,), "the word has 1 letters; words have 2, 4 or 7."),
         (Words(3, 2), (0, 3), "entry 1 is 3; letters lie between 0 and 2."),
         (Policies((2, 3)), (0, 3), "entry 1 is 3; the actions of this state lie between 0 and 2."),
+        (Splits(3, 4), (0, 5, 0), "entry 1 is 5; it lies between 0 and 4."),
+        (Splits(3, 4), (1, 3, 1), "the entries add up to 5; they add up to 4 at most."),
         (Simplex(2), (1.5, -0.5), "entry 1 is -0.5; entries are numbers, zero or more."),
         (Simplex(2), (math.nan, 1.0), "entry 0 is nan; entries are numbers, zero or more."),
         (Simplex(2), (0.5, 0.4), "the entries add up to 0.9; they must add up to 1.0."),
@@ -209,6 +212,9 @@ def test_a_wrong_decision_is_refused_in_one_sentence(space: Space, decision: obj
         lambda: Words(2, ()),
         lambda: Policies((2, 0)),
         lambda: Policies(()),
+        lambda: Splits(0, 3),
+        lambda: Splits(2, -1),
+        lambda: Splits(2, 1.5),  # type: ignore[arg-type]
         lambda: Simplex(0),
         lambda: Simplex(2, 0.0),
         lambda: Simplex(2, math.inf),
@@ -217,6 +223,31 @@ def test_a_wrong_decision_is_refused_in_one_sentence(space: Space, decision: obj
 def test_a_space_that_cannot_be_is_refused_in_one_sentence(make: object) -> None:
     with pytest.raises(ValueError, match=r"^[^\n]+\.$"):
         make()  # type: ignore[operator]
+
+
+def test_splits_are_the_vectors_of_a_box_that_do_not_add_up_to_too_much() -> None:
+    space = Splits(3, 5)
+    assert list(space) == [values for values in product(range(6), repeat=3) if sum(values) <= 5]
+    assert Splits(8, 60).size == math.comb(68, 8)
+
+
+def test_a_neighbour_of_a_split_has_one_unit_more_or_less_or_elsewhere() -> None:
+    space = Splits(3, 4)
+    for decision in space:
+        changes = [np.subtract(other, decision) for other in space]
+        near = [change for change in changes if 1 <= abs(change).sum() <= 2 and abs(change).max() == 1]
+        near = [change for change in near if abs(change).sum() == 1 or change.sum() == 0]
+        expected = {tuple(np.add(decision, change).tolist()) for change in near}
+        assert set(space.neighbours(decision)) == expected
+        rng = generator(1)
+        counts = Counter(space.neighbour(decision, rng) for _ in range(100 * len(expected)))
+        assert set(counts) == expected and max(counts.values()) < 160
+
+
+def test_a_split_that_adds_up_to_too_much_is_brought_down_evenly() -> None:
+    assert Splits(3, 6).repair((5.2, 4.0, 0.2)) == (4, 2, 0)  # nearest with the total 6: 3.6, 2.4, 0
+    assert Splits(3, 6).repair((100.0, 2.0, 2.0)) == (6, 0, 0)
+    assert Splits(2, 10**6).repair((math.inf, math.nan)) == (10**6, 0)
 
 
 # -- the continuum -----------------------------------------------------------------------------------------------------
