@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,7 @@ MOST_STATES = 5_000
 #: Weights of starvation that are tried, and how far from that of the problem.
 WEIGHTS, SPREAD = 25, 10.0
 
-_ON, _OFF, _NONE = COLOURS[0], "#DDE6EC", "#FFFFFF"
+ON, OFF, _NONE = COLOURS[0], "#DDE6EC", "#FFFFFF"
 
 
 def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figure:
@@ -42,6 +42,12 @@ def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figu
         from .robots_areas_plots import draw_areas
 
         return draw_areas(problem, result)
+    from .robots_fleet import RobotFleetProblem
+
+    if isinstance(problem, RobotFleetProblem):
+        from .robots_fleet_plots import draw_fleet
+
+        return draw_fleet(problem, result)
     if not isinstance(problem, RobotsProblem):
         raise RequestError(f"no picture is known of problems like {getattr(problem, 'name', problem)!r}.")
     return draw_policy(problem, result)
@@ -53,7 +59,11 @@ def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Fig
     Where the prices are those of the paper and the system is small, a third panel shows the least cost and that of the
     best fixed number of robots as functions of the weight of starvation.
     """
-    decision = _decision(problem, result)
+
+    def best() -> tuple[int, ...]:
+        return problem.decision_of(best_policy(problem.queue, problem.state_costs).policy)
+
+    decision = decision_to_draw(problem, result, best)
     policy = problem.policy_of(decision)
     swept = _gamma(problem) is not None and policy.size <= MOST_STATES
     figure = new_figure(9.6, 6.8 if swept else 3.8, layout="constrained")
@@ -66,7 +76,7 @@ def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Fig
     panels["arrival"].legend(loc="lower left", framealpha=0.95)
     if swept:
         _draw_gammas(panels["gamma"], problem, default_gammas(problem))
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result)}", fontsize=10))
+    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{summary(problem, decision, result)}", fontsize=10))
     return figure
 
 
@@ -120,17 +130,19 @@ def _gamma(problem: RobotsProblem) -> float | None:
     return prices["starvation"]
 
 
-def _decision(problem: RobotsProblem, result: Mapping[str, Any] | None) -> tuple[int, ...]:
-    """The policy of a result, checked to be one of this problem; the best one without."""
+def decision_to_draw(
+    problem: Any, result: Mapping[str, Any] | None, best: Callable[[], tuple[int, ...]] | None
+) -> tuple[int, ...]:
+    """The policy of a result, checked to be one of this problem; without, the best one, where it is soon found."""
     given = given_decision(problem, result)
     if given is not None:
         return given
-    if problem.unimprovable() is not None or problem.limits:
+    if best is None or problem.unimprovable() is not None or problem.limits:
         raise RequestError(
             f"{problem.name!r} has no best policy that could be found in a moment; give a result, whose policy can "
             "be drawn."
         )
-    return problem.decision_of(best_policy(problem.queue, problem.state_costs).policy)
+    return best()
 
 
 def given_decision(problem: Problem, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
@@ -146,7 +158,8 @@ def given_decision(problem: Problem, result: Mapping[str, Any] | None) -> tuple[
         raise InstanceError("decision", given, f"it is no policy of {problem.name!r}: {refusal}") from None
 
 
-def _summary(problem: RobotsProblem, decision: tuple[int, ...], result: Mapping[str, Any] | None) -> str:
+def summary(problem: Any, decision: tuple[int, ...], result: Mapping[str, Any] | None) -> str:
+    """What a policy costs, what is known about it, and what the best fixed number of robots costs."""
     judged = problem.evaluate(decision)
     words = [f"objective {number(judged.objective)}"] if problem.has_objective else []
     told = result or {}
@@ -154,7 +167,8 @@ def _summary(problem: RobotsProblem, decision: tuple[int, ...], result: Mapping[
     words += [] if judged.feasible else ["breaks limits"]
     fixed = problem.best_static if problem.has_objective else None
     if fixed is not None and math.isfinite(fixed.objective):
-        words.append(f"best fixed number {fixed.robots}: {number(fixed.objective)}")
+        robots = fixed.robots if isinstance(fixed.robots, int) else " + ".join(map(str, fixed.robots))
+        words.append(f"best fixed number {robots}: {number(fixed.objective)}")
     return ", ".join(words)
 
 
@@ -176,7 +190,7 @@ def _draw_map(axes: Axes, policy: NDArray[np.int8], event: int) -> None:
     grid = actions(policy, event)
     edges = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     lines: dict[str, Any] = {"edgecolors": "white", "linewidth": 0.6} if max(grid.shape) <= 45 else {}
-    colours, norm = ListedColormap([_NONE, _OFF, _ON]), BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3)
+    colours, norm = ListedColormap([_NONE, OFF, ON]), BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3)
     mesh: Any = axes.pcolormesh(*edges, grid, cmap=colours, norm=norm, gid=f"map-{event}", **lines)
     mesh.set_rasterized(grid.size > 20_000)
     robots = np.arange(grid.shape[1])
@@ -188,7 +202,7 @@ def _draw_map(axes: Axes, policy: NDArray[np.int8], event: int) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(nbins=10, integer=True))
     if event == 1:
-        for colour, label in ((_ON, "activate"), (_OFF, "do not")):
+        for colour, label in ((ON, "activate"), (OFF, "do not")):
             axes.fill_between([], [], [], color=colour, label=label)
         axes.plot([], [], color=COLOURS[1], label="switching curve")
 
