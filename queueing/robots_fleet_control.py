@@ -151,13 +151,17 @@ def best_fleet_policy(
     """
     actions = first_actions(fleet) if start is None else check_actions(fleet, start)
     best: FleetStep | None = None
-    accuracy, near, idle = ROUGH, None, 0
+    accuracy, near, idle, changes = ROUGH, None, 0, fleet.states
     for _ in range(steps):
         found = _step(fleet, cost, actions, near, accuracy, CORRECTIONS if accuracy <= FINE else 0)
         near, actions = found.values, found.better
         if accuracy > FINE:
-            settled = found.changes <= 1e-5 * fleet.states
-            accuracy = FINE if settled else max(FINE, 0.1 * accuracy)
+            # Rough values say what to do in most states; finer ones are found when little is left to change by them.
+            if found.changes <= 1e-4 * fleet.states:
+                accuracy = FINE
+            elif found.changes > 0.5 * changes:
+                accuracy *= 0.1
+            changes = found.changes
             if watch is not None:
                 watch(found)
             continue
@@ -213,12 +217,16 @@ def _values(
         matrix = krylov.forward(chain, absent)
 
         def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
-            found, _, _ = krylov.solved(matrix, wanted, np.zeros(size), tolerance, krylov.STEPS)
+            found, _, _ = krylov.solved(matrix, wanted, tolerance, krylov.STEPS)
             return found, float(matrix.left @ found)
 
-        start = np.zeros(size) if near is None else near + (0.0 - float(matrix.left @ near)) / matrix.left.sum()
-        values, _, _ = krylov.solved(matrix, cost, start, accuracy, krylov.STEPS)
-        gain = float(matrix.left @ values)
+        values, gain, wanted = np.zeros(size), 0.0, cost
+        if near is not None:
+            values = near
+            wanted = residuals(chain, cost, gain, values, np.zeros(size), absent)
+            accuracy *= float(np.linalg.norm(cost) / max(np.linalg.norm(wanted), 1e-300))
+        change, gain = solve(wanted, accuracy)
+        values = values + change
     rest = np.zeros(size)
     left = residuals(chain, cost, gain, values, rest, absent)
     for _ in range(corrections):
@@ -229,8 +237,9 @@ def _values(
         rest, gain, left = rest + change, gain + moved, after
         if np.abs(left).max() <= PRECISION * abs(gain):
             break
-    span = float(np.ptp(values[absent:]))
-    noise = span * (float(np.abs(left).max()) / max(float(np.abs(cost).max()), 1e-300) + 1e-18)
+    noise = 1e-18 * float(np.ptp(values[absent:]))
+    if corrections > 0:  # rough values are followed wherever they lead
+        noise *= 1.0 + 1e18 * float(np.abs(left).max()) / max(float(np.abs(cost).max()), 1e-300)
     return gain, values, rest, noise
 
 

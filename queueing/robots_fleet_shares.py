@@ -18,8 +18,9 @@ from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, outcomes, ro
 
 Numbers = NDArray[np.int64]
 
-#: What iterations leave of the equation, relative: first, to see what is gained by going on, and in the end.
-FIRST, LAST = 1e-9, 1e-14
+#: What iterations leave of the equation, relative: first, to see what is gained by going on, and in the end; and how
+#: often they are corrected in between, at most.
+FIRST, LAST, CORRECTIONS = 1e-9, 1e-14, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,19 +160,19 @@ def _stationary(chain: Chain, orders: list[Numbers]) -> Shares:
     if band.fits(size, width):
         return Shares(band.shares_of_time(band.eliminated(chain, order, width), size))
     matrix = krylov.backward(chain, 0)
-    rough, before, _ = krylov.solved(matrix, matrix.right, np.full(size, 1.0 / size), FIRST, krylov.STEPS)
-    best, after = rough, before
-    for _ in range(4):  # what a solution leaves is computed anew: its own account of it drifts
-        image = np.zeros(size)
-        krylov.applied(matrix, best, image)
-        left = matrix.right - image
-        rest = float(np.linalg.norm(left) / np.linalg.norm(matrix.right))
-        if rest <= LAST or (rest > 0.5 * after and best is not rough):
+    rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS)
+    best, left = rough, krylov.left_over(matrix, matrix.right, rough)
+    before = after = float(np.linalg.norm(left))
+    for _ in range(CORRECTIONS):  # what a solution leaves is computed anew: its own account of it drifts
+        if after <= LAST * float(np.linalg.norm(matrix.right)):
             break
-        after = rest
-        step, _, _ = krylov.solved(matrix, left, np.zeros(size), max(LAST / rest, 1e-6), krylov.STEPS)
-        best = best + step
-    return Shares(_scaled(best), _scaled(rough), min(1.0, after / max(before, 1e-300)))
+        step, _, _ = krylov.solved(matrix, left, 1e-5, krylov.STEPS)
+        rest = krylov.left_over(matrix, matrix.right, best + step)
+        size_of_rest = float(np.linalg.norm(rest))
+        if not size_of_rest < 0.9 * after:
+            break
+        best, left, after = best + step, rest, size_of_rest
+    return Shares(_scaled(best), _scaled(rough), after / max(before, 1e-300))
 
 
 def _scaled(shares: Vector) -> Vector:
