@@ -130,8 +130,11 @@ class RobotQueue:
 
     def cost(self, starvation: float, loss_rate: float = 1.0, length: float = 0.0, robots: float = 0.0) -> Grid:
         """Cost per unit of time by state, for these weights of the measures."""
-        weights = np.array([starvation, loss_rate, robots, length])
-        return np.asarray(np.tensordot(weights, self.rates[:4], axes=1))
+        lengths, active = np.arange(self.capacity + 1.0), np.arange(self.robots + 1.0)
+        found: Grid = length * lengths[:, None] + robots * active
+        found[0] += starvation
+        found[-1] += loss_rate * (self.arrival_rate * active)
+        return found
 
     # -- policies -----------------------------------------------------------------------------------------------------
 
