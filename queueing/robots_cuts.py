@@ -118,6 +118,19 @@ def _successors(policy: Policy, arrival: float, service: float) -> tuple[NDArray
 
 
 @njit(cache=True)
+def _by_key(keys: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Places of whole numbers below `size`, in the order of the numbers, equal ones as they come."""
+    starts, found = np.zeros(size + 1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
+    for key in keys:
+        starts[key + 1] += 1
+    starts = np.cumsum(starts)
+    for place in range(len(keys)):
+        found[starts[keys[place]]] = place
+        starts[keys[place]] += 1
+    return found
+
+
+@njit(cache=True)
 def turns_of(policy: Policy, arrival: float, service: float) -> Turns:
     """Find the cuts of a policy: one pass, lower states first.
 
@@ -164,12 +177,13 @@ def turns_of(policy: Policy, arrival: float, service: float) -> Turns:
                 count += 1
     for place in range(high):  # falling states from the lowest on, then rising ones from the highest down
         order[low + place] = rising[high - 1 - place]
-    numbers = np.argsort(np.abs(cuts[:count, 1] - service / arrival), kind="mergesort")
+    halves = np.abs(2.0 * (cuts[:count, 1] - min(service / arrival, float(robots))))  # tell both sides apart
+    numbers, found = _by_key(halves.astype(np.int64), 2 * robots + 1), np.zeros((count, 2), dtype=np.int64)
     for place in range(count):
-        q, r = cuts[numbers[place]]
-        places[q, r] = place
+        q, r = cuts[numbers[place], 0], cuts[numbers[place], 1]
+        found[place, 0], found[place, 1], places[q, r] = q, r, place
     after, chances, times = _successors(policy, arrival, service)
-    return Turns(kinds, places, cuts[numbers], order[: low + high].copy(), after, chances, times)
+    return Turns(kinds, places, found, order[: low + high].copy(), after, chances, times)
 
 
 @njit(cache=True)
@@ -203,7 +217,7 @@ def _rows(turns: Turns) -> Grid:
     count, size, kinds = len(turns.cuts), turns.kinds.size, turns.kinds.reshape(-1)
     rows, masses, waiting = np.zeros((count, count)), np.zeros((size, LANES)), np.zeros(size, dtype=np.bool_)
     places, lines = turns.places.reshape(-1), turns.cuts[:, 0] + turns.cuts[:, 1]
-    numbers, mass = np.argsort(lines, kind="mergesort"), np.zeros(LANES)
+    numbers, mass = _by_key(lines, robots + most + 1), np.zeros(LANES)
     for start in range(0, count, LANES):
         followed = numbers[start : start + LANES]
         arrived = np.zeros((count, LANES))
