@@ -14,7 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .robots_curves import level_values
 from .robots_cuts import Grid, Policy, Reduced, Turns, after_arrival, after_service, collected, expectations
+from .robots_levels import Curve, levels_of
 
 
 @njit(cache=True)
@@ -46,9 +48,9 @@ def _plus_flow(
     high: float, low: float, rate: float, values: Grid, rest: Grid, a: int, b: int, q: int, r: int
 ) -> tuple[float, float]:
     """Add rate x (value at (a, b) - value at (q, r))."""
-    high, low = _plus_product(high, low, rate, values[a, b])
-    high, low = _plus_product(high, low, -rate, values[q, r])
-    return high, low + rate * (rest[a, b] - rest[q, r])
+    change, lost = _plus(values[a, b], 0.0, -values[q, r])
+    high, low = _plus_product(high, low, rate, change)
+    return high, low + rate * (lost + (rest[a, b] - rest[q, r]))
 
 
 @njit(cache=True)
@@ -74,7 +76,11 @@ def residuals(
 def refined(
     policy: Policy, turns: Turns, reduced: Reduced, arrival: float, service: float, cost: Grid, gain: float
 ) -> tuple[Grid, Grid]:
-    """Values of a policy with one closed class as sums of two doubles, 0 at its end."""
+    """Values of a policy with one closed class as sums of two doubles, 0 at its end.
+
+    What is left of the equations has an average, by which the gain was rounded: it is taken away, or all of it would be
+    left over at the end.
+    """
     nothing = np.zeros(len(reduced.ends))
     loads = reduced.loads[0] - gain * reduced.loads[-1]
     values = expectations(turns, reduced, loads, cost - gain, nothing)
@@ -83,8 +89,24 @@ def refined(
         left = residuals(policy, arrival, service, cost, gain, values, rest)
         columns = left.reshape((1, *left.shape))
         loads = collected(turns, columns, reduced.steps, reduced.pivots)[0]
-        rest += expectations(turns, reduced, loads, left, nothing)
+        rounded = loads[reduced.ends[0]] / reduced.loads[-1, reduced.ends[0]]
+        rest += expectations(turns, reduced, loads - rounded * reduced.loads[-1], left - rounded, nothing)
     return values, rest
+
+
+@njit(cache=True)
+def refined_curve(policy: Policy, curve: Curve, arrival: float, service: float, cost: Grid) -> tuple[float, Grid, Grid]:
+    """Gain and values, as by `refined`, of a policy that is a falling curve, level by level."""
+    last = len(curve) - 1
+    levels = levels_of(curve, arrival, service, cost)
+    gain, rest = levels.inside[0, levels.end] / levels.inside[1, levels.end], np.zeros(cost.shape)
+    values = level_values(levels, arrival, service, cost, gain, 0, last)
+    for _ in range(2):
+        left = residuals(policy, arrival, service, cost, gain, values, rest)
+        levels = levels_of(curve, arrival, service, left)
+        rounded = levels.inside[0, levels.end] / levels.inside[1, levels.end]
+        rest += level_values(levels, arrival, service, left, rounded, 0, last)
+    return gain, values, rest
 
 
 @njit(cache=True)

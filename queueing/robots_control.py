@@ -1,7 +1,9 @@
 r"""The best activation policy of the robot queue, by policy iteration on its structure, with a certificate.
 
-A step of policy iteration evaluates a policy through its cuts (:mod:`queueing.robots_cuts`), improves it from relative
-values of twice the digits, and brackets the least cost (:mod:`queueing.robots_bellman`).
+A step of policy iteration evaluates a policy, improves it from relative values of twice the digits, and brackets the
+least cost (:mod:`queueing.robots_bellman`). A policy that is a monotone curve is evaluated level by level
+(:mod:`queueing.robots_levels`), and improved to another such curve as long as there is one; what is not, through its
+cuts (:mod:`queueing.robots_cuts`).
 """
 
 from dataclasses import dataclass
@@ -10,8 +12,13 @@ import numpy as np
 from numba import njit
 
 from .robots import RobotQueue
-from .robots_bellman import bracket, greedy, improved, refined
+from .robots_bellman import bracket, greedy, improved, refined, refined_curve
+from .robots_curves import curve_of, improved_curve, level_values, policy_of
 from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved
+from .robots_levels import Curve, levels_of
+
+#: What a descent ends with: policy, gain, values, changes that are left (-1: not known), lower and upper end, gap.
+Descent = tuple[Policy, float, Grid, int, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +53,17 @@ class PolicyStep:
 def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
     """Evaluate a policy under a cost by state, and improve it."""
     arrival, service = queue.arrival_rate, queue.service_rate
+    curve, falls = curve_of(policy)
+    if falls:
+        gain, values, rest = refined_curve(policy, curve, arrival, service, cost)
+    else:
+        policy, gain, values, rest = _through_cuts(queue, cost, policy)
+    better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
+    return PolicyStep(policy, gain, values, better, changes, min(lower, gain), max(upper, gain), gap)
+
+
+def _through_cuts(queue: RobotQueue, cost: Grid, policy: Policy) -> tuple[Policy, float, Grid, Grid]:
+    """Any policy, led to its cheapest closed class, its gain, and its values as sums of two doubles."""
     costs = np.stack([cost, queue.rates[-1]])
     turns, reduced = queue.reduced(policy, costs)
     gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
@@ -55,9 +73,7 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
         turns, reduced = queue.reduced(policy, costs)
         gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
     gain = float(gains[0])
-    values, rest = refined(policy, turns, reduced, arrival, service, cost, gain)
-    better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
-    return PolicyStep(policy, gain, values, better, changes, min(lower, gain), max(upper, gain), gap)
+    return policy, gain, *refined(policy, turns, reduced, queue.arrival_rate, queue.service_rate, cost, gain)
 
 
 def first_policy(queue: RobotQueue) -> Policy:
@@ -66,9 +82,9 @@ def first_policy(queue: RobotQueue) -> Policy:
     The number in use swings by about :math:`\sqrt{\mu/\lambda}`; a third of it per page saves a third of the steps
     that a fixed number of robots would need in large systems.
     """
-    lengths, robots = np.indices(queue.shape)
+    lengths, robots = np.arange(queue.capacity + 1), np.arange(queue.robots + 1)
     aim = queue.balanced + 0.3 * np.sqrt(queue.balanced) * (queue.capacity / 2 - lengths)
-    policy: Policy = (robots < aim).astype(np.int8)
+    policy: Policy = (robots < aim[:, None]).astype(np.int8)
     policy[:, -1], policy[0, 0] = 0, 1
     return policy
 
@@ -111,16 +127,51 @@ def best_policy(
 
 
 @njit(cache=True)
-def descended(
-    policy: Policy, arrival: float, service: float, cost: Grid
-) -> tuple[Policy, float, Grid, int, float, float, float]:
-    """Policy iteration in plain doubles, as long as costs fall and policies have one closed class.
+def curve_descended(curve: Curve, arrival: float, service: float, cost: Grid) -> Descent:
+    """Policy iteration from curve to curve in plain doubles, as long as costs fall.
 
-    Returns
-    -------
-    tuple
-        policy, gain, values, changes that are left (-1: not known), lower and upper end, decision gap.
+    Decisions change near the levels that recur, so that values are found there alone until nothing changes any more.
     """
+    most, robots = cost.shape[0] - 1, cost.shape[1] - 1
+    rest = np.zeros(cost.shape)
+    least, idle = np.inf, 0
+    while True:
+        levels = levels_of(curve, arrival, service, cost)
+        gain = levels.inside[0, levels.end] / levels.inside[1, levels.end]
+        idle = 0 if gain < least else idle + 1
+        if idle > 3:
+            return policy_of(curve, most), gain, rest, -1, -np.inf, np.inf, 0.0
+        least = min(gain, least)
+        margin = 8 + (levels.high - levels.low) // 4
+        first, last = max(0, levels.low - margin), min(robots, levels.high + margin)
+        values = level_values(levels, arrival, service, cost, gain, first, last)
+        following, changes = improved_curve(curve, values, first, last)
+        if changes == 0:
+            if first > 0 or last < robots:
+                values = level_values(levels, arrival, service, cost, gain, 0, robots)
+                following, changes = improved_curve(curve, values, 0, robots)
+            if changes == 0:
+                policy = policy_of(curve, most)
+                _, choice, changes, gap = greedy(policy, values, rest)
+                lower, upper = bracket(choice, arrival, service, cost, values, rest)
+                return policy, gain, values, changes, lower, upper, gap
+        curve = following
+
+
+def descended(policy: Policy, arrival: float, service: float, cost: Grid) -> Descent:
+    """Policy iteration in plain doubles: from curve to curve, then through cuts if something is left to improve."""
+    curve, falls = curve_of(policy)
+    if falls:
+        found = curve_descended(curve, arrival, service, cost)
+        if found[3] == 0:
+            return found
+        policy = found[0]
+    return cut_descended(policy, arrival, service, cost)
+
+
+@njit(cache=True)
+def cut_descended(policy: Policy, arrival: float, service: float, cost: Grid) -> Descent:
+    """Policy iteration in plain doubles, as long as costs fall and policies have one closed class."""
     costs = np.ones((2, *cost.shape))
     costs[0] = cost
     nothing, rest = np.zeros(1), np.zeros(cost.shape)
