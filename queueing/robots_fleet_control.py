@@ -224,7 +224,7 @@ def _values(
         if near is not None:
             values = near
             wanted = residuals(chain, cost, gain, values, np.zeros(size), absent)
-            accuracy *= float(np.linalg.norm(cost) / max(np.linalg.norm(wanted), 1e-300))
+            accuracy *= float(np.linalg.norm(cost)) / max(float(np.linalg.norm(wanted)), 1e-300)
         change, gain = solve(wanted, accuracy)
         values = values + change
     rest = np.zeros(size)
