@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from .robots_fleet_structure import habits
 from .robots_pricing import PricedRobots
 from .robots_static import BestStatic, Numbers
 from .robots_sweeps import TOLERANCE
+
+if TYPE_CHECKING:
+    from .simulating import Experiment
 
 Actions = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -174,7 +177,7 @@ class RobotFleetProblem(PricedRobots):
         """The policy that keeps so many robots of each class out."""
         return self.decision_of(keep_out(self.fleet, (robots,) if isinstance(robots, int) else robots))
 
-    def experiment(self, decision: Decision) -> Any:
+    def experiment(self, decision: Decision) -> Experiment:
         """A policy to be tried out event by event."""
         from .robots_simulation import experiment_of
 

@@ -24,6 +24,24 @@ def test_no_number_of_robots_stands_for_any():
 
 
 @pytest.mark.parametrize(
+    "options",
+    [{"classes": 3}, {"environment": 3}, {"phases": 2}, {"switching": "any"}, {"switching": "any", "phases": 3}],
+    ids=str,
+)
+def test_fleets_are_generated_and_solved(options):
+    instance = generate("robots", robots=7, capacity=3, seed=2, **options)
+    problem = instance.problem()
+    assert sum(one.robots for one in problem.fleet.classes) == 7
+    assert len(problem.fleet.classes) == options.get("classes", 1)
+    assert problem.fleet.environments == options.get("environment", 1)
+    assert problem.fleet.switching == options.get("switching", "one")
+    assert problem.fleet.phases == options.get("phases", 1) * options.get("classes", 1)
+    load = sum(one.robots * one.rate for one in problem.fleet.classes)
+    assert load == pytest.approx(generate("robots", robots=7, capacity=3, seed=2).data["arrival_rate"] * 7, rel=0.01)
+    assert solve(problem, "policy-iteration").status == "optimal"
+
+
+@pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"robots": -1}, "robots must be between 0 and"),
@@ -32,6 +50,10 @@ def test_no_number_of_robots_stands_for_any():
         ({"gamma": -1.0}, "gamma must be between"),
         ({"holding": float("nan")}, "holding must be between"),
         ({"seed": -1}, "seed must be 0 or more"),
+        ({"classes": 0}, "classes must be between 1 and"),
+        ({"robots": 2, "classes": 3}, "robots must be as many as classes at least"),
+        ({"robots": 0, "phases": 2}, "robots must be 1 or more with several"),
+        ({"classes": 2, "switching": "any"}, "one at a time"),
     ],
 )
 def test_options_out_of_range_are_refused(options, sentence):
