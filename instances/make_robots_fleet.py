@@ -73,6 +73,13 @@ def main() -> None:
         robots=60, capacity=10, travel_time=TWO_STAGES,
     )  # fmt: skip
     write(
+        "fleet-two-robots",
+        "Two slow robots, both of which may be sent out at once: small enough to list all policies. One at a time the "
+        "least cost is 0.790826.",
+        {"starvation": 5 / 3, "loss_rate": 1},
+        robots=2, capacity=3, arrival_rate=0.3, switching="any",
+    )  # fmt: skip
+    write(
         "fleet-all-small",
         "A few robots of everything: quick ones, slow ones whose journeys have two stages, and a network that is "
         "congested a third of the time, which slows the quick ones more. Pages in the system have a price too.",

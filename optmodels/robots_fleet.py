@@ -36,7 +36,7 @@ from .errors import RequestError
 from .robots_data import priced_cost, refuse_unbounded
 from .robots_fleet_data import FleetPlan, read_plan
 from .robots_fleet_space import FleetPolicies
-from .robots_fleet_static import all_numbers, best_fixed_numbers
+from .robots_fleet_static import all_numbers, best_fixed_numbers, is_exponential
 from .robots_fleet_structure import habits
 from .robots_pricing import PricedRobots
 from .robots_static import BestStatic, Numbers
@@ -73,8 +73,6 @@ class RobotFleetProblem(PricedRobots):
     plan: FleetPlan
     cost: CostFunction | None = None
     limits: Limits = field(default_factory=Limits)
-    #: Values of the last step of policy iteration: iterations begin near them.
-    _last: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", priced_cost(self.cost))
@@ -116,6 +114,11 @@ class RobotFleetProblem(PricedRobots):
     def state_costs(self) -> Vector:
         """Cost per unit of time by state, where the cost is a sum of such."""
         return state_costs(self.fleet, self.prices)
+
+    @cached_property
+    def _last(self) -> dict[str, Vector]:
+        """Values of the last step of policy iteration, if there was one: iterations begin near them."""
+        return {}
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
@@ -194,8 +197,8 @@ class RobotFleetProblem(PricedRobots):
         return tuple((actions - self.space.shift).tolist())
 
     def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
-        """The best fixed numbers of robots, and a guess."""
-        static = self.best_static
+        """The best fixed numbers of robots where they are soon found, and a guess."""
+        static = self.best_static if is_exponential(self.fleet) else None
         if static is not None:
             yield self.keeping(static.robots)
         yield self.decision_of(first_actions(self.fleet))

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from heuristics import Evaluation
 from queueing import RobotQueue, static_measures
 from queueing.robots_fleet import RobotFleet
+from queueing.robots_fleet_control import fleet_measures
+from queueing.robots_fleet_policies import keep_out
 
 from .robots_data import is_additive
 from .robots_static import BestStatic, Numbers
@@ -55,7 +57,8 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
             if exponential:
                 known[counts] = judged_by_formula(problem, counts)
             else:
-                known[counts] = problem.evaluate(problem.keeping(counts[0] if len(counts) == 1 else counts))
+                measures = fleet_measures(fleet, keep_out(fleet, counts))
+                known[counts] = problem.judge(measures.scalars())
         return price(known[counts])
 
     if vectors <= (MOST_ONE_BY_ONE if exponential else MOST_STATES / fleet.states):
