@@ -10,8 +10,8 @@ READY := $(VENV)/.ready
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 2 ] && echo 2 || echo $$n)
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
-# The extras `scale` (dask, pyarrow) and `rivals` (of benchmarks) are not locked: no test and no demonstration needs them.
-LOCKED_EXTRAS := plots scip cpsat topohub dev
+# The extra `rivals` (of benchmarks) is not locked: no test and no demonstration needs it.
+LOCKED_EXTRAS := plots scale scip cpsat topohub dev
 
 DEMO := demo
 DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)

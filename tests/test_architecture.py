@@ -148,9 +148,7 @@ def test_the_lock_has_every_dependency_but_those_no_test_needs(project, lock):
                 str(requirement.specifier).removeprefix("==")
             )
     extras = project["optional-dependencies"]
-    wanted = project["dependencies"] + [
-        line for extra in extras if extra not in ("scale", "rivals") for line in extras[extra]
-    ]
+    wanted = project["dependencies"] + [line for extra in extras if extra != "rivals" for line in extras[extra]]
     for line in wanted:
         requirement = Requirement(line)
         versions = pins[canonicalize_name(requirement.name)]
