@@ -6,10 +6,10 @@ leaving a state. The least average cost lies between the least and the largest b
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy as best_actions
-from .robots_fleet_bellman import images
 from .robots_fleet_moves import Actions, Moves, moves_of
 from .robots_fleet_policies import allowed_actions, first_actions
 from .robots_sweeps import PACE
@@ -17,14 +17,7 @@ from .robots_sweeps import PACE
 
 def sweep(fleet: RobotFleet, cost: Vector, values: Vector) -> tuple[Vector, float, float]:
     """Values after one sweep, and the lower and upper end of a bracket of the least cost."""
-    moves, absent = moves_of(fleet), fleet.environments
-    rest = np.zeros(len(values))
-    _, choice, _, _ = best_actions(moves, allowed_actions(fleet), first_actions(fleet), values, rest, 0.0)
-    image = images(moves, choice, cost, values, rest)
-    found = values + image / (PACE * fastest(moves))
-    found -= found[absent]
-    found[:absent] = 0.0
-    return found, float(image[absent:].min()), float(image[absent:].max())
+    return _swept(moves_of(fleet), cost, values)
 
 
 def greedy(fleet: RobotFleet, values: Vector) -> Actions:
@@ -36,12 +29,49 @@ def greedy(fleet: RobotFleet, values: Vector) -> Actions:
 
 
 @njit(cache=True)
-def fastest(moves: Moves) -> float:
-    """The largest rate of leaving a state."""
-    most = 0.0
-    for state in range(len(moves.pointers) - 1):
-        total = 0.0
+def _swept(moves: Moves, cost: Vector, values: Vector) -> tuple[Vector, float, float]:
+    states, absent = len(values), moves.environments
+    best, image = decided(moves, values), np.zeros(states)
+    lower, upper, fastest = np.inf, -np.inf, 0.0
+    for state in range(absent, states):
+        moved, leaving, here = cost[state], 0.0, values[state]
         for k in range(moves.pointers[state], moves.pointers[state + 1]):
-            total += moves.rates[k]
-        most = max(most, total)
-    return most
+            there = best[moves.targets[k]] if moves.decided[k] else values[moves.targets[k]]
+            moved += moves.rates[k] * (there - here)
+            leaving += moves.rates[k]
+        image[state] = moved
+        lower, upper, fastest = min(lower, moved), max(upper, moved), max(fastest, leaving)
+    shift = values[absent] + image[absent] / (PACE * fastest)
+    for state in range(absent, states):
+        image[state] = values[state] + image[state] / (PACE * fastest) - shift
+    return image, lower, upper
+
+
+@njit(cache=True)
+def decided(moves: Moves, values: Vector) -> NDArray[np.float64]:
+    """By state that an event leaves, the least expected value after an action."""
+    states, places, worlds, phases = len(values), len(moves.sent), moves.environments, len(moves.chances)
+    classes, first = moves.owners[phases - 1] + 1, np.argmax(moves.chances)
+    best, expected = np.zeros(states), np.zeros(classes)
+    for q in range(states // (places * worlds) - 1, -1, -1):
+        for place in range(places - 1, -1, -1):
+            for j in range(worlds):
+                state = (q * places + place) * worlds + j
+                least = np.inf if state < worlds else values[state]
+                if moves.several:
+                    if moves.sent[place, first] >= 0:
+                        least = min(least, best[(q * places + moves.sent[place, first]) * worlds + j])
+                else:
+                    expected[:] = 0.0
+                    for phase in range(phases):
+                        if moves.chances[phase] > 0.0:
+                            there = moves.sent[place, phase]
+                            if there >= 0:
+                                value = moves.chances[phase] * values[(q * places + there) * worlds + j]
+                                expected[moves.owners[phase]] += value
+                            else:
+                                expected[moves.owners[phase]] = np.inf
+                    for index in range(classes):
+                        least = min(least, expected[index])
+                best[state] = least
+    return best
