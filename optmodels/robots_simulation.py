@@ -17,6 +17,7 @@ from queueing.robots_simulation import (
     measures_of,
     occurrences_of,
     replicate,
+    resolution_of,
     usual_time,
 )
 from queueing.simulation_intervals import Estimate
@@ -54,6 +55,10 @@ class RobotsExperiment:
     def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]:
         """How often happened what measures rest on, and among how many."""
         return occurrences_of(self.fleet, means)
+
+    def resolution(self, time: float) -> Mapping[str, float]:
+        """What measures would differ by, had something most unusual happened once in so much time."""
+        return resolution_of(self.fleet, time)
 
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Shares of the time by pages and by robots out of each class, and where policies lead to by chance."""

@@ -63,6 +63,9 @@ class Experiment(Protocol):
     replication after another, and ``None`` in between, a few times a second; ``measures`` computes measures from the
     mean of observations; ``occurrences`` tells of measures that count something how often it happened and among how
     many (their quotient is the measure), per unit of time; ``describe`` gives more for ``--json``.
+
+    If there is a method ``resolution(time)``, it tells of measures what something unusual, had it happened once in so
+    much time, would have changed: that is the least error, however small the one of what was seen.
     """
 
     def usual_time(self, events: int, seed: int) -> float: ...
@@ -142,7 +145,7 @@ def simulate(
         observations = np.array([one.observation for one in run.done])
         lines = _lines(experiment, exact.measures, observations, span)
         if has_objective(asked) and getattr(asked, "linear_cost", False):
-            lines.append(_objective(asked, experiment, exact.measures, lines, observations))
+            lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
     deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
     largest = max(deviations, default=None)
     limit = joint_limit(len(deviations), len(run.done) - 1, WRONG_BY_CHANCE) if deviations else None
@@ -222,16 +225,26 @@ def _lines(
     experiment: Experiment, exact: Mapping[str, float | None], observations: NDArray[np.float64], span: float
 ) -> list[Line]:
     by_replication = [experiment.occurrences(row) for row in observations]
+    finest = _resolution(experiment, span * len(observations))
     lines = []
     for name, estimate in jackknives(experiment.measures, observations).items():
         if name not in exact:
             continue
         counted = [row[name] for row in by_replication if name in row]
-        lines.append(_line(name, exact[name], estimate, np.array(counted) * span if counted else None))
+        totals = np.array(counted) * span if counted else None
+        lines.append(_line(name, exact[name], estimate, totals, finest.get(name, 0.0)))
     return lines
 
 
-def _line(name: str, exact: float | None, estimate: Estimate, counted: NDArray[np.float64] | None) -> Line:
+def _resolution(experiment: Experiment, time: float) -> Mapping[str, float]:
+    told = getattr(experiment, "resolution", None)
+    found: Mapping[str, float] = told(time) if told else {}
+    return found
+
+
+def _line(
+    name: str, exact: float | None, estimate: Estimate, counted: NDArray[np.float64] | None, finest: float
+) -> Line:
     """Compare one measure; what happens too rarely to be compared is told apart from what should have happened."""
     if exact is None and estimate.value is None:
         return Line(name, exact, estimate, None, "undefined")
@@ -248,7 +261,10 @@ def _line(name: str, exact: float | None, estimate: Estimate, counted: NDArray[n
                 error = max(error or 0.0, math.sqrt(expected) / among)
     if exact is None or estimate.value is None or error is None:
         return Line(name, exact, estimate, None, "not seen often enough" if exact is not None else "undefined")
-    return Line(name, exact, estimate, Estimate(estimate.value, error, estimate.degrees).deviation(exact))
+    deviation = Estimate(estimate.value, error, estimate.degrees).deviation(exact)
+    if deviation and error < finest:
+        deviation = (estimate.value - exact) / finest
+    return Line(name, exact, estimate, deviation)
 
 
 def _objective(
@@ -257,6 +273,7 @@ def _objective(
     exact: Mapping[str, float | None],
     lines: Sequence[Line],
     observations: NDArray[np.float64],
+    span: float,
 ) -> Line:
     def price(measures: Mapping[str, float | None]) -> float | None:
         judged = problem.judge(measures)
@@ -264,7 +281,14 @@ def _objective(
         return None if undefined else float(judged.objective)
 
     estimate = jackknife(lambda means: price(experiment.measures(means)), observations)
-    line = _line("objective", price(exact), estimate, None)
+    known = price(exact)
+    shifted = [
+        price({**exact, name: (exact[name] or 0.0) + finest})
+        for name, finest in _resolution(experiment, span * len(observations)).items()
+        if name in exact
+    ]
+    finest = 0.0 if known is None else sum(abs(one - known) for one in shifted if one is not None)
+    line = _line("objective", known, estimate, None, finest)
     rare = {
         line.name: line.estimate.value or 0.0 for line in lines if line.deviation is None and line.exact is not None
     }

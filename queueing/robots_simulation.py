@@ -50,23 +50,25 @@ __all__ = [
     "measures_of",
     "occurrences_of",
     "replicate",
+    "resolution_of",
     "simulate",
     "usual_time",
 ]
 
 #: Events between two moments at which a caller can look at its watch.
-STEP = 100_000
+STEP = 200_000
 
 #: Runs that make a replication where it is left to chance in which of several closed classes a fleet ends up; each has
 #: a tenth of the events that the only run has elsewhere.
 RUNS, _SHORTER = 50, 10
 
-#: A replication shall last so many times as long as its slowest part, and its events be so many times the square of
-#: the pages whose number it wanders through, but it shall not have more than so many times the events asked for.
-_PARTS, _SQUARES, _MOST = 100.0, 20.0, 100.0
-
-#: What was seen less often than this in a replication does not say how often to expect what hangs on it.
+#: Runs of a replication that ended in a closed class: fewer do not say how often to expect what happens there.
 _FEW = 10.0
+
+#: A run shall last so many times as long as it takes the slowest thing that matters to happen, and its events be so
+#: many times the square of the pages whose number it wanders through; but they shall not be more than so many times
+#: those asked for. What has not lasted for so many slow things is no average yet.
+_PARTS, _SQUARES, _MOST, _LEAST = 50.0, 20.0, 50, 20.0
 
 _LONGEST = 1e300
 
@@ -161,22 +163,29 @@ def replicate(
 def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
     """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
 
-    More where something is slow (stays in phases, the environment, the server), or where the number of pages wanders
-    about: to cross n levels takes some n squared steps.
+    More, within reason, where something is slow (phases of journeys, the environment, the server), or where the number
+    of pages wanders about: to cross n levels takes some n squared steps.
     """
     pilot = FleetRun(fleet, (seed, 2**62), _LONGEST, 0.0)
-    half = max(1, events // 2)
-    for _ in range(2):
+    more = max(1, events // 2)
+    while True:
         pilot.state.seen[:] = 0.0
-        if pilot.advance(half):
+        before = float(pilot.state.clocks[NOW])
+        if pilot.advance(more):
             raise ValueError(
                 f"events must lie less than {_LONGEST:g} units of time apart, but they do not; "
                 "measure time in larger units."
             )
+        crossed = int(np.count_nonzero(pilot.state.seen[fleet.layout.levels]))
+        if pilot.events + 1 >= max(events, min(_SQUARES * crossed**2, _MOST * events)):  # it began with a decision
+            break
+        more = min(max(more, pilot.events), max(1, _MOST * events - pilot.events))
     passed = float(pilot.state.clocks[NOW])
-    crossed = int(np.count_nonzero(pilot.state.seen[fleet.layout.levels]))
-    factor = max(1.0, _PARTS * (fleet.slowest / passed), _SQUARES * crossed**2 / events)
-    return passed * min(factor, _MOST) * (RUNS / _SHORTER if fleet.several else 1.0)
+    longest = passed + (passed - before) * max(0.0, (_MOST * events - pilot.events) / more)
+    slow = fleet.slowest(_robots(fleet, pilot.state.seen))
+    if _LEAST * slow <= longest:  # else all the time that can be had would not be enough
+        passed = max(passed, min(_PARTS * slow, longest))
+    return passed * (RUNS / _SHORTER if fleet.several else 1.0)
 
 
 def simulate(
@@ -257,7 +266,7 @@ def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]
     return {
         "starvation": float(means[layout.levels.start]),
         "loss_rate": float(means[LOST]),
-        "active_robots": float(sum(_mean(means[part]) for part in layout.robots)),
+        "active_robots": float(_robots(fleet, means).sum()),
         "mean_length": float(_mean(means[layout.levels])),
         "response_time": float(means[SERVED_TIME]) / served if served > 0 else None,
     }
@@ -266,24 +275,46 @@ def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]
 def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[float, float]]:
     """How often happened what each measure rests on, and among how many, per unit of time.
 
-    Every measure rests on all phases of journeys, states of the environment and closed classes. Where one of them was
-    hardly seen, averages without it may be far from the truth, and nothing is said of how often to expect what.
+    Every measure rests on all closed classes, and on runs that are long for what is slow. Where there were none,
+    nothing has happened, and nothing is said of how often to expect what.
     """
     layout, served = fleet.layout, float(means[SERVED])
     ends = means[layout.ends]
-    robots = np.array([_mean(means[part]) for part in layout.robots])
-    rarest = fleet.rarest(means[layout.entries], means[layout.turns], robots)
+    runs = float(ends.sum())
+    settled = _LEAST * fleet.slowest(_robots(fleet, means)) * runs <= 1.0
+    rarest = math.inf
     if fleet.closed is not None:
-        rarest = 0.0 if ends[-1] > 0 else min(rarest, float(ends[:-1].min()) if fleet.several else math.inf)
-    runs = RUNS if fleet.several else 1
-    trusted = 1.0 if rarest * runs >= _FEW * float(ends.sum()) else 0.0
+        settled = settled and not ends[-1] > 0
+        rarest = float(ends[:-1].min()) if fleet.several else math.inf
+    if not settled:
+        rarest = 0.0
+    known = 1.0 if settled and rarest * RUNS >= _FEW * runs else 0.0
     return {
-        "starvation": (min(rarest, served * float(means[layout.levels.start])), served * trusted),
-        "loss_rate": (min(rarest, float(means[LOST])), trusted),
+        "starvation": (min(rarest, served * float(means[layout.levels.start])), served * known),
+        "loss_rate": (min(rarest, float(means[LOST])), known),
         "active_robots": (min(rarest, float(means[BROUGHT])), 0.0),
         "mean_length": (min(rarest, served), 0.0),
         "response_time": (min(rarest, served), 0.0),
     }
+
+
+def resolution_of(fleet: SimulatedFleet, time: float) -> dict[str, float]:
+    """What measures would differ by, had something most unusual happened once in so much time.
+
+    The numbers of pages and of robots may be nearly constant, and then have tiny errors as long as nothing unusual is
+    seen. It would last until as many pages are served as there can be, and, for robots, for a journey at least.
+    """
+    pages = float(fleet.fleet.capacity)
+    drained = pages / fleet.fleet.service_rate
+    return {
+        "active_robots": float(fleet.rules.robots.sum()) * max(drained, fleet.longest) / time,
+        "mean_length": pages * drained / time,
+    }
+
+
+def _robots(fleet: SimulatedFleet, means: Vector) -> Vector:
+    """Robots out by class, as a mean or in proportion."""
+    return np.array([float(_mean(means[part])) for part in fleet.layout.robots])
 
 
 def _mean(shares: Matrix) -> Vector:

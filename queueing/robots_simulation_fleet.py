@@ -1,6 +1,5 @@
 """The fleet that is simulated: its data, and the policy, as the tables the compiled events read."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -63,49 +62,59 @@ class SimulatedFleet:
         return self.closed is not None and self.closed.number > 1
 
     @cached_property
-    def stays(self) -> Matrix:
-        """By state of the environment: share of time, and time after which it does not matter where it began."""
-        environment = self.fleet.environment
-        if environment is None or environment.order == 1:
+    def moods(self) -> Matrix:
+        """By state of the environment: share of the time, and mean time between two visits."""
+        turning = self.rules.turning
+        if len(turning) == 1:
             return np.array([[1.0], [0.0]])
-        scale = float(np.abs(environment.generator).max())
-        rates = environment.generator / scale
+        rates = np.diff(self.rules.turns, axis=1, prepend=0.0) * (turning / turning.max())[:, None]
+        rates -= np.diag(rates.sum(axis=1))
         shares = np.linalg.solve((rates + 1.0).T, np.ones(len(rates)))
-        slowest = np.sort(np.abs(np.linalg.eigvals(rates).real))[1]
-        return np.array([shares, np.full(len(rates), 1.0 / (slowest * scale) if slowest > 0 else math.inf)])
+        slowest = np.sort(np.abs(np.linalg.eigvals(rates).real))[1]  # how long it remembers where it began
+        return np.array([shares, np.maximum(1.0 / (shares * turning), 1.0 / (slowest * turning.max()))])
 
     @cached_property
-    def journeys(self) -> tuple[Matrix, ...]:
-        """By class, and phase: share of the time of a journey spent there, and mean length of a stay."""
-        shares = self.stays[0]
+    def spent(self) -> tuple[Vector, ...]:
+        """By class: mean time spent in each phase of a journey."""
+        paces = self.moods[0] @ self.rules.paces
+        laws = [one.journey for one in self.fleet.classes]
+        return tuple(
+            np.linalg.solve(-law.generator.T, law.initial) / pace for law, pace in zip(laws, paces, strict=True)
+        )
+
+    @property
+    def longest(self) -> float:
+        """The longest mean time of a journey."""
+        return max(float(times.sum()) for times in self.spent)
+
+    @cached_property
+    def trips(self) -> tuple[Matrix, ...]:
+        """By class, and phase: share of the time of a journey, and mean time between two visits of any robot.
+
+        Or the time of a stay, if it is longer, and that as often as it takes until all are out: where each robot that
+        comes back has another one sent out with it, their number grows like an exponential.
+        """
         found = []
-        for index, one in enumerate(self.fleet.classes):
-            generator = np.asarray(one.journey.generator)
-            spent = np.linalg.solve(-generator.T, one.journey.initial)
-            pace = float(shares @ self.rules.paces[:, index])
-            found.append(np.array([spent / spent.sum(), 1.0 / (-np.diagonal(generator) * pace)]))
+        paces = self.moods[0] @ self.rules.paces
+        for index, (one, spent) in enumerate(zip(self.fleet.classes, self.spent, strict=True)):
+            shares = spent / spent.sum()
+            stays = 1.0 / (self.rules.rates[self.rules.first[index] : self.rules.first[index + 1]] * paces[index])
+            with np.errstate(divide="ignore"):
+                times = stays * np.maximum(1.0 + np.log(one.robots), 1.0 / (shares * one.robots))
+            found.append(np.array([shares, times]))
         return tuple(found)
 
-    @cached_property
-    def slowest(self) -> float:
-        """The longest of the times of service, of stays in a phase, and after which the environment has forgotten."""
-        stays = [float(one[1][one[0] > _SMALL].max()) for one in self.journeys]
-        return max(1.0 / self.fleet.service_rate, float(self.stays[1, 0]), *stays)
+    def slowest(self, robots: Vector) -> float:
+        """The longest time between two occurrences of what matters: an average without it may be far from the truth.
 
-    def rarest(self, entries: Vector, turns: Vector, robots: Vector) -> float:
-        """How often the rarest thing that matters has happened.
-
-        That is the entry into a phase, of a class with a share of the robots that are out (`robots`, by class), or into
-        a state of the environment: where one of them is hardly ever seen, what is seen need not be the average.
+        That is a service, a visit of the environment to one of its states, and a visit of a robot to a phase of its
+        journey; of classes only that have a share in `robots`, the numbers of robots out.
         """
-        found = [math.inf]
-        first = self.rules.first
-        for index, (shares, _) in enumerate(self.journeys):
-            if robots[index] > 10 * _SMALL * robots.sum():
-                found += entries[first[index] : first[index + 1]][shares > _SMALL].tolist()
-        if len(turns) > 1:
-            found += turns[self.stays[0] > _SMALL].tolist()
-        return min(found)
+        parts = [one for index, one in enumerate(self.trips) if robots[index] > 10 * _SMALL * robots.sum()]
+        return max(
+            1.0 / self.fleet.service_rate,
+            *(float(times[shares > _SMALL].max()) for shares, times in [self.moods, *parts]),
+        )
 
 
 @dataclass(frozen=True)
@@ -114,8 +123,6 @@ class Layout:
 
     Attributes
     ----------
-    entries, turns
-        entries into phases, and into states of the environment.
     robots
         by class: time with 0, 1, ... of its robots out.
     levels
@@ -124,8 +131,6 @@ class Layout:
         runs that ended in each closed class, and, last of all, in none.
     """
 
-    entries: slice
-    turns: slice
     robots: tuple[slice, ...]
     levels: slice
     ends: slice
@@ -133,10 +138,9 @@ class Layout:
     @classmethod
     def of(cls, rules: Rules, classes: int) -> "Layout":
         """For these rules, and so many closed classes."""
-        sizes = [len(rules.rates), len(rules.turning), *(rules.robots + 1).tolist(), rules.capacity + 1, classes + 1]
-        marks = np.cumsum([COUNTS, *sizes]).tolist()
-        slices = [slice(low, high) for low, high in pairwise(marks)]
-        return cls(slices[0], slices[1], tuple(slices[2:-2]), slices[-2], slices[-1])
+        marks = np.cumsum([COUNTS, *(rules.robots + 1), rules.capacity + 1, classes + 1]).tolist()
+        *robots, levels, ends = (slice(low, high) for low, high in pairwise(marks))
+        return cls(tuple(robots), levels, ends)
 
 
 def _rules(fleet: RobotFleet, actions: Whole) -> Rules:

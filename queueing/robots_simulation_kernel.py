@@ -1,10 +1,10 @@
 r"""The compiled events of a simulated fleet of robots.
 
 Every robot that is out carries the *work* left in the phase of its journey, drawn when the phase was entered. Robots
-of a class work at one pace, that of the environment, so that one counter for each class says what has been worn off
-since its robots were last looked at; they are looked at, one by one, whenever the first of them has finished. Clocks of
-the server and of the environment hold the time that is left, a page its distance to the page before it. Nothing is
-told in time since the beginning: rates that lie far apart cost no digits.
+of a class work at one pace, that of the environment: they are kept as a heap by work, and one counter for each class
+says what they have worn off since all were looked at. Clocks of the server and of the environment hold the time that is
+left, a page its distance to the page before it. Nothing is told in time since the beginning: rates that lie far apart
+cost no digits.
 
 A decision is read from the list of actions by the number of the state, which is found by counting: of the tuples
 :math:`(a_1, \dots, a_m)` with :math:`\sum a_i \le N`, in their order,
@@ -27,7 +27,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-# What is counted, in this order, before entries into phases and environments, and times by robots out and by pages.
+# What is counted, in this order, before the times by robots out and by pages.
 BROUGHT, LOST, SERVED, SERVED_TIME = range(4)
 COUNTS = 4
 
@@ -85,25 +85,23 @@ class State(NamedTuple):
     ----------
     clocks, places
         see the names above.
-    out, foremost, worn
-        by class: robots that are out, the one of them that finishes its phase first, work done since they were last
-        looked at.
+    out, worn, steps
+        by class: robots that are out; the work each has done, and phases that have ended, since all were looked at.
     work, phase
-        by place of a robot: its work, to be reduced by `worn`; its phase. Robots that are out come first.
+        by place of a robot: its work, to be reduced by `worn`; its phase. Robots that are out come first, as a heap.
     counts
         robots by phase.
     gaps
         by place in the circle of pages: how much later than the one before it a page came.
     seen
-        see the names above, followed by entries into phases and into states of the environment, by the time with 0, 1,
-        ... robots of each class out, and with 0, 1, ... pages.
+        see the names above, followed by the time with 0, 1, ... robots of each class out, and with 0, 1, ... pages.
     """
 
     clocks: Vector
     places: Whole
     out: Whole
-    foremost: Whole
     worn: Vector
+    steps: Whole
     work: Vector
     phase: Whole
     counts: Whole
@@ -118,13 +116,13 @@ def first_state(rules: Rules) -> State:
         clocks=np.array([0.0, np.inf, -1.0, 0.0, 0.0]),
         places=np.array([0, 0, 0, 0, NOBODY], dtype=np.int64),
         out=np.zeros(classes, dtype=np.int64),
-        foremost=np.full(classes, NOBODY, dtype=np.int64),
         worn=np.zeros(classes),
+        steps=np.zeros(classes, dtype=np.int64),
         work=np.zeros(robots),
         phase=np.zeros(robots, dtype=np.int64),
         counts=np.zeros(phases, dtype=np.int64),
         gaps=np.zeros(rules.capacity),
-        seen=np.zeros(COUNTS + phases + len(rules.turning) + robots + classes + rules.capacity + 1),
+        seen=np.zeros(COUNTS + robots + classes + rules.capacity + 1),
     )
 
 
@@ -132,28 +130,19 @@ def first_state(rules: Rules) -> State:
 def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end: float, events: int) -> int:
     """Go on to time `end`, or for so many events; counts begin at `begin`. Says how it ended."""
     clocks, places, seen = state.clocks, state.places, state.seen
-    out, foremost, worn, work, phase, counts = (
-        state.out,
-        state.foremost,
-        state.worn,
-        state.work,
-        state.phase,
-        state.counts,
-    )
-    gaps = state.gaps
+    out, worn, steps = state.out, state.worn, state.steps
+    work, phase, counts, gaps = state.work, state.phase, state.counts, state.gaps
     robots, slots, first, ways, actions = rules.robots, rules.slots, rules.first, rules.ways, rules.actions
     starts, rates, moves = rules.starts, rules.rates, rules.moves
     turning, turns, paces = rules.turning, rules.turns, rules.paces
     capacity, service_rate, several = rules.capacity, rules.service_rate, rules.several
     classes, environments, home = len(robots), len(turning), moves.shape[1] - 1
-    times = COUNTS + len(rates) + environments
-    levels = times + len(work) + classes
+    levels = COUNTS + len(work) + classes
     tuples = places_of(robots, first, ways)
     for _ in range(events):
         environment = places[ENVIRONMENT]
         if clocks[TURN] < 0:  # nothing has happened yet
             clocks[TURN] = _stay(turning, environment, rng)
-            counted = begin <= 0
         else:
             due, what = clocks[FINISH], NOBODY
             if clocks[TURN] < due:
@@ -161,7 +150,7 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
             for index in range(classes):
                 pace = paces[environment, index]
                 if out[index] > 0 and pace > 0:
-                    left = max(0.0, work[foremost[index]] - worn[index]) / pace
+                    left = max(0.0, work[slots[index]] - worn[index]) / pace
                     if left < due:
                         due, what = left, index
             now = clocks[NOW]
@@ -169,7 +158,7 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
             if after > begin:
                 spent = due if now >= begin and after <= end else min(after, end) - max(now, begin)
                 for index in range(classes):
-                    seen[times + slots[index] + index + out[index]] += spent
+                    seen[COUNTS + slots[index] + index + out[index]] += spent
                 seen[levels + places[LEVEL]] += spent
             if after >= end:
                 clocks[NOW] = end
@@ -186,26 +175,28 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
             if what == classes:
                 places[ENVIRONMENT] = choose(turns, environment, rng)
                 clocks[TURN] = _stay(turning, places[ENVIRONMENT], rng)
-                if counted:
-                    seen[COUNTS + len(rates) + places[ENVIRONMENT]] += 1.0
                 continue
             if what == NOBODY:
                 _serve(clocks, places, gaps, seen, capacity, counted)
                 if places[LEVEL] > 0:
                     clocks[FINISH] = rng.standard_exponential() / service_rate
             else:
-                robot = foremost[what]
+                robot = slots[what]  # the foremost
                 target = choose(moves, phase[robot], rng)
                 counts[phase[robot]] -= 1
                 if target < home:
-                    _enter(work, phase, counts, seen, robot, first[what] + target, counted)
+                    phase[robot] = first[what] + target
+                    counts[phase[robot]] += 1
                     work[robot] = worn[what] + rng.standard_exponential() / rates[phase[robot]]
                 else:
                     out[what] -= 1
-                    work[robot] = work[slots[what] + out[what]]
-                    phase[robot] = phase[slots[what] + out[what]]
-                foremost[what] = _look(work, slots[what], out[what], worn[what])
-                worn[what] = 0.0
+                    work[robot] = work[robot + out[what]]
+                    phase[robot] = phase[robot + out[what]]
+                _sink(work, phase, robot, out[what])
+                steps[what] += 1
+                if steps[what] >= out[what]:
+                    work[robot : robot + out[what]] -= worn[what]
+                    worn[what], steps[what] = 0.0, 0
                 if target < home:
                     continue
                 _bring(clocks, places, gaps, seen, capacity, counted)
@@ -218,14 +209,14 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
         if action < 0 or index >= classes or (action > 0 and out[index] + many > robots[index]):
             places[BAD] = number
             return REFUSED
+        if action > 0 and out[index] == 0:
+            worn[index], steps[index] = 0.0, 0
         for _ in range(many):
             robot = slots[index] + out[index]
-            if out[index] == 0:
-                worn[index], foremost[index] = 0.0, robot
-            _enter(work, phase, counts, seen, robot, first[index] + choose(starts, index, rng), counted)
+            phase[robot] = first[index] + choose(starts, index, rng)
+            counts[phase[robot]] += 1
             work[robot] = worn[index] + rng.standard_exponential() / rates[phase[robot]]
-            if work[robot] < work[foremost[index]]:
-                foremost[index] = robot
+            _rise(work, phase, slots[index], out[index])
             out[index] += 1
         if places[LEVEL] == 0 and out.sum() == 0:
             places[BAD] = number
@@ -269,24 +260,37 @@ def _bring(clocks: Vector, places: Whole, gaps: Vector, seen: Vector, capacity: 
 
 
 @njit(cache=True, inline="always")
-def _enter(work: Vector, phase: Whole, counts: Whole, seen: Vector, robot: int, target: int, counted: bool) -> None:
-    """A robot enters a phase of its journey."""
-    phase[robot] = target
-    counts[target] += 1
-    if counted:
-        seen[COUNTS + target] += 1.0
+def _sink(work: Vector, phase: Whole, low: int, out: int) -> None:
+    """The first robot of a heap that begins at `low` finds its place."""
+    mine, at, spot = work[low], phase[low], 0
+    while True:
+        child = 2 * spot + 1
+        if child >= out:
+            break
+        if child + 1 < out and work[low + child + 1] < work[low + child]:
+            child += 1
+        if mine <= work[low + child]:
+            break
+        work[low + spot] = work[low + child]
+        phase[low + spot] = phase[low + child]
+        spot = child
+    work[low + spot] = mine
+    phase[low + spot] = at
 
 
 @njit(cache=True, inline="always")
-def _look(work: Vector, low: int, out: int, worn: float) -> int:
-    """Wear off what the robots of a class have done, and find the one with the least work left."""
-    least, foremost = np.inf, NOBODY
-    for robot in range(low, low + out):
-        left = work[robot] - worn
-        work[robot] = left
-        if left <= least:
-            least, foremost = left, robot
-    return foremost
+def _rise(work: Vector, phase: Whole, low: int, spot: int) -> None:
+    """The robot at a spot of a heap that begins at `low` finds its place."""
+    mine, at = work[low + spot], phase[low + spot]
+    while spot > 0:
+        parent = (spot - 1) // 2
+        if work[low + parent] <= mine:
+            break
+        work[low + spot] = work[low + parent]
+        phase[low + spot] = phase[low + parent]
+        spot = parent
+    work[low + spot] = mine
+    phase[low + spot] = at
 
 
 # -- numbers of states -------------------------------------------------------------------------------------------------
