@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_STATES = 100_000
 #: States of the environment, and classes, that a picture has room for.
 MOST_WORLDS, MOST_CLASSES = 4, 6
+#: Cells of a map up to which each is drawn as a shape of its own: files with more of them grow large.
+MOST_CELLS = 200
 #: What comes up in fewer decisions than one of so many is drawn pale.
 RARE = 1e6
 
@@ -150,7 +152,7 @@ def _draw_map(axes: Axes, grid: Grid, shares: Grid, colours: Mapping[str, str]) 
     pale = np.ma.masked_where(shares * RARE >= 1.0, np.zeros(grid.shape))
     veil: Any = axes.pcolormesh(*edges, pale, cmap=ListedColormap(["white"]), alpha=0.6, gid="rare")
     for drawn in (mesh, veil):
-        drawn.set_rasterized(grid.size > 20_000)
+        drawn.set_rasterized(grid.size > MOST_CELLS)
     _whole_ticks(axes)
 
 

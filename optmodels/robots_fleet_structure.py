@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_moves import moves_of
-from queueing.robots_fleet_shares import shares_from_start
+from queueing.robots_fleet_moves import chain_of, moves_of, outcomes, room_for_outcomes
+from queueing.robots_fleet_shares import closed_classes, reachable, shares_from_start
 
 Actions = NDArray[np.int64]
 Rates = NDArray[np.float64]
@@ -26,16 +26,28 @@ def decision_rates(fleet: RobotFleet, actions: Actions) -> Rates:
     )
 
 
+def recurring_decisions(fleet: RobotFleet, actions: Actions) -> NDArray[np.bool_]:
+    """By state, whether events leave it again and again; iterations may take the rarest of them for none."""
+    moves = moves_of(fleet)
+    chain, room = chain_of(moves, actions), room_for_outcomes(moves)
+    begun = outcomes(moves, 0, actions[0], room)
+    recurs, left = np.zeros(fleet.states, dtype=np.bool_), np.zeros(fleet.states, dtype=np.bool_)
+    for states in closed_classes(chain, np.flatnonzero(reachable(chain, room.states[:begun]))):
+        recurs[states] = True
+    left[moves.targets[moves.decided & np.repeat(recurs, np.diff(moves.pointers))]] = True
+    return left
+
+
 def targets(fleet: RobotFleet, actions: Actions) -> NDArray[np.int64]:
     """By pages and environment, how many robots are out after a decision that is taken with none out."""
     return actions.reshape(fleet.shape)[:, 0, :]
 
 
-def is_order_up_to(fleet: RobotFleet, actions: Actions, rates: Rates) -> bool:
-    """Whether decisions that ever come up fill up to the target of their pages and environment, and do no more."""
+def is_order_up_to(fleet: RobotFleet, actions: Actions) -> bool:
+    """Whether decisions that recur fill up to the target of their pages and environment, and do no more."""
     out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis]
     lacking = np.maximum(0, targets(fleet, actions)[:, np.newaxis, :] - out)
-    return bool((actions.reshape(fleet.shape) == lacking)[rates.reshape(fleet.shape) > 0].all())
+    return bool((actions.reshape(fleet.shape) == lacking).ravel()[recurring_decisions(fleet, actions)].all())
 
 
 def sending_rates(fleet: RobotFleet, actions: Actions, rates: Rates) -> list[float]:
@@ -55,7 +67,7 @@ def habits(fleet: RobotFleet, actions: Actions) -> dict[str, Any]:
     found: dict[str, Any] = {"sent_by_class": sending_rates(fleet, actions, rates)}
     first = targets(fleet, actions)
     if fleet.switching == "any":
-        return found | {"targets": _told(fleet, first), "order_up_to": is_order_up_to(fleet, actions, rates)}
+        return found | {"targets": _told(fleet, first), "order_up_to": is_order_up_to(fleet, actions)}
     if len(fleet.classes) > 1:
         return found | {"sent_first": _told(fleet, first - 1)}
     return found

@@ -12,7 +12,7 @@ from optmodels import Instance, RequestError, generate, solve
 from optmodels.cli import main
 from optmodels.robots_fleet import RobotFleetProblem
 from optmodels.robots_fleet_static import all_numbers, closed_form, judged_by_formula, least_of
-from optmodels.robots_fleet_structure import decision_rates, habits, is_order_up_to
+from optmodels.robots_fleet_structure import decision_rates, habits, is_order_up_to, recurring_decisions
 from optmodels.testing import check_problem
 from queueing import RobotQueue, static_measures
 from queueing.robots_fleet_policies import keep_out
@@ -341,7 +341,14 @@ def test_targets_are_seen_and_so_is_a_planted_exception():
     actions[2, 1, 0] = 0  # with one robot out and two pages left, which does come up
     flat = actions.ravel()
     assert decision_rates(fleet, flat).reshape(fleet.shape)[2, 1, 0] > 0
-    assert not is_order_up_to(fleet, flat, decision_rates(fleet, flat))
+    assert not is_order_up_to(fleet, flat)
+
+
+@pytest.mark.parametrize("data", SMALL.values(), ids=SMALL)
+def test_decisions_that_recur_are_those_that_come_up(data):
+    asked, rng = problem(data), np.random.default_rng(8)
+    for actions in [asked.actions_of(asked.space.sample(rng)) for _ in range(5)]:
+        assert (recurring_decisions(asked.fleet, actions) == (decision_rates(asked.fleet, actions) > 0)).all()
 
 
 def test_the_class_that_goes_first_and_the_one_that_never_goes_are_told():
