@@ -47,6 +47,12 @@ def draw_robots() -> None:
     plot_static_dynamic(problem, path=FIGURES / "talim-table2-gamma.svg")
 
 
+def draw_fleets() -> None:
+    for name in ("fleet-any-50", "fleet-classes-2", "fleet-environment", "fleet-erlang"):
+        problem = om.load(ROBOTS / f"{name}.json")
+        plot_problem(problem, om.result_to_data(om.solve(problem, "policy-iteration")), FIGURES / f"{name}.svg")
+
+
 def draw_runs() -> None:
     rows = []
     for name in ("gautam-6x6", "gautam-11x11", "gautam-11x22"):
@@ -64,4 +70,5 @@ if __name__ == "__main__":
     draw_placements()
     draw_thresholds()
     draw_robots()
+    draw_fleets()
     draw_runs()

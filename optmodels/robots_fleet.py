@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Closing, Rule, Swept
+from queueing import robots_fleet_krylov as krylov
 from queueing.robots_fleet import MOST_STATES, RobotFleet
 from queueing.robots_fleet_control import (
     FleetMeasures,
@@ -28,6 +29,7 @@ from queueing.robots_fleet_control import (
     fleet_measures,
     fleet_step,
 )
+from queueing.robots_fleet_moves import chain_of, moves_of
 from queueing.robots_fleet_policies import first_actions, keep_out
 from queueing.robots_fleet_sweeps import greedy, sweep
 
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 Actions = NDArray[np.int64]
 Vector = NDArray[np.float64]
+
+#: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
+TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +128,16 @@ class RobotFleetProblem(PricedRobots):
     # -- judging ------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Compile, before any clock starts, what evaluations and steps of policy iteration need."""
-        data = {"robots": 2, "capacity": 2, "arrival_rate": 1.0, "service_rate": 1.0}
+        """Compile, before any clock starts, what evaluations and steps need, those of large fleets too."""
+        data = {"robots": 3, "capacity": 2, "arrival_rate": 1.0, "service_rate": 1.0, "switching": "any"}
         small = RobotFleetProblem("small", read_plan(data), WeightedSum({"starvation": 1.0}))
-        decision = small.first_policy(quick=True)
-        small.describe(decision)
-        small.policy_step(decision)
+        small.first_policy(quick=True)
+        small.describe(TWO_ENDS)
+        small.policy_step(TWO_ENDS)
+        chain = chain_of(moves_of(small.fleet), small.actions_of(TWO_ENDS))
+        for matrix in (krylov.forward(chain, 1), krylov.backward(chain, 1)):
+            solution, _, _ = krylov.solved(matrix, matrix.right, 0.1, 1)
+            krylov.left_over(matrix, matrix.right, solution)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """All measures of a policy and their price."""

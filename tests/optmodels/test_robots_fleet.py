@@ -10,6 +10,7 @@ import pytest
 from heuristics import Status, UnsupportedProblem
 from optmodels import Instance, RequestError, generate, solve
 from optmodels.cli import main
+from optmodels.instance import load
 from optmodels.robots_fleet import RobotFleetProblem
 from optmodels.robots_fleet_static import all_numbers, closed_form, judged_by_formula, least_of
 from optmodels.robots_fleet_structure import decision_rates, habits, is_order_up_to, recurring_decisions
@@ -306,6 +307,30 @@ def test_the_figure_of_the_paper_gains_by_any_number():
     assert answer.extra["best_static"] == {"robots": 10, "objective": pytest.approx(0.4)}
 
 
+def test_what_ignoring_the_environment_or_the_stages_of_journeys_costs(instances):
+    """The best policy of the base model with the mean rate, in the world as it is: figures of the documentation."""
+    world = load(instances / "robots" / "fleet-environment.json")
+    mean = float(world.fleet.environment.shares @ world.fleet.environment.factors)
+    ignorant = solve(
+        problem({"robots": 60, "capacity": 10, "arrival_rate": 0.03 * mean}, {"starvation": 1.2}), "policy-iteration"
+    )
+    copied = world.evaluate(tuple(np.repeat(ignorant.decision, 3).tolist())).objective
+    assert (ignorant.objective, copied) == pytest.approx((0.110289, 0.193741), abs=1e-6)
+    assert copied > best_known(instances, "fleet-environment") == pytest.approx(0.138709, abs=1e-6)
+    stages = load(instances / "robots" / "fleet-erlang.json")
+    blind = solve(
+        problem({"robots": 60, "capacity": 10, "arrival_rate": 0.03}, {"starvation": 1.2}), "policy-iteration"
+    )
+    by_total = np.array(blind.decision).reshape(11, 61)[:, stages.fleet.robots_out[:, 0]]
+    copied = stages.evaluate(tuple(by_total.ravel().tolist())).objective
+    assert (blind.objective, copied) == pytest.approx((0.111736, 0.141816), abs=1e-6)
+    assert copied > best_known(instances, "fleet-erlang") == pytest.approx(0.131449, abs=1e-6)
+
+
+def best_known(instances, name) -> float:
+    return json.loads((instances / "robots" / f"{name}.json").read_text())["best_known"]["objective"]
+
+
 def test_as_many_as_ever_help_are_as_good_as_any_number():
     base = {"robots": None, "capacity": 5, "arrival_rate": 0.1, "switching": "any"}
     answer = solve(problem(base), "policy-iteration")
@@ -390,9 +415,9 @@ def test_fixed_numbers_of_exponential_robots_are_the_queue_of_the_textbook():
         assert dict(formula.measures) == pytest.approx(dict(exact.measures), rel=1e-10)
     loads = np.array([1e-3, 0.5, 1.0, 1.7, 300.0])
     for capacity in (2, 9):
-        for load, *found in zip(loads, *closed_form(loads, capacity), strict=True):
-            one = static_measures(RobotQueue(1, capacity, float(load)), 1)
-            assert found == pytest.approx([one.starvation, one.loss_rate / load, one.mean_length], rel=1e-12)
+        for rate, *found in zip(loads, *closed_form(loads, capacity), strict=True):
+            one = static_measures(RobotQueue(1, capacity, float(rate)), 1)
+            assert found == pytest.approx([one.starvation, one.loss_rate / rate, one.mean_length], rel=1e-12)
 
 
 def test_large_fleets_are_searched_by_golden_section():
