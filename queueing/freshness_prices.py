@@ -1,0 +1,242 @@
+r"""The price of a visit: compiled loops over pages in decreasing order of worth.
+
+The price is handed about as the worth of the marginal page and its v = f / l = 1 / u, from which both
+:math:`\lambda / a_i` and its distance to 1 follow with all their digits for every other page.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .freshness_inverse import gain_share, inverse_at, price_of
+from .matrices import Vector
+
+
+@njit(cache=True)
+def _parts(v: float) -> tuple[float, float]:
+    """Return sqrt(2 K(u)) and 1 - K(u) for u = 1 / v."""
+    if v * 800.0 < 1.0:
+        return math.sqrt(2.0), 0.0
+    return price_of(1.0 / v)
+
+
+@njit(cache=True)
+def price_at(base: float, v: float) -> float:
+    """Return base K(1 / v), the price at which a page of this worth has this v."""
+    if v * 800.0 < 1.0:
+        return base
+    u = 1.0 / v
+    return base * u * (u * gain_share(u)) if u < 1.0 else base * (1.0 - (1.0 + u) * math.exp(-u))
+
+
+@njit(cache=True)
+def _demand(
+    worths: Vector,
+    decays: Vector,
+    least: Vector,
+    most: Vector,
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    base: float,
+    v: float,
+    found: Vector,
+) -> tuple[float, float]:
+    """Fill in the frequencies at the price where pages of worth `base` have this v; their capped sum and its slope."""
+    root, rest = _parts(v)
+    sums, lost, slopes = np.zeros(len(caps)), np.zeros(len(caps)), np.zeros(len(caps))
+    for page in range(len(worths)):
+        frequency, slope = 0.0, 0.0
+        if worths[page] == base:
+            frequency, slope = decays[page] * v, decays[page]
+        elif worths[page] > base:
+            ratio = base / worths[page]
+            u = inverse_at(root * math.sqrt(ratio), ((worths[page] - base) + base * rest) / worths[page])
+            frequency = decays[page] / u
+            if v * 800.0 > 1.0:
+                slope = frequency * ratio * math.exp(u - 1.0 / v) / (v * u) ** 2 / v
+        if frequency <= least[page]:
+            frequency, slope = least[page], 0.0
+        elif frequency >= most[page]:
+            frequency, slope = most[page], 0.0
+        found[page] = frequency
+        host = hosts[page]
+        total = sums[host] + frequency
+        small, large = min(sums[host], frequency), max(sums[host], frequency)
+        lost[host] += (large - total) + small
+        sums[host] = total
+        slopes[host] += slope
+    total, missing, slope = 0.0, 0.0, 0.0
+    for host in range(len(caps)):
+        term = min(caps[host], sums[host] + lost[host])
+        if term < caps[host]:
+            slope += slopes[host]
+        old = total
+        total += term
+        missing += (max(old, term) - total) + min(old, term)
+    return total + missing, slope
+
+
+@njit(cache=True)
+def solve_price(
+    worths: Vector,
+    decays: Vector,
+    least: Vector,
+    most: Vector,
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    total: float,
+    found: Vector,
+) -> tuple[float, float]:
+    """Fill in the frequencies that sum to `total`; worth and v of the marginal page, 0 if all are at their limits."""
+    useful = 0
+    while useful < len(worths) and worths[useful] > 0.0:
+        useful += 1
+    if _saturated(useful, least, most, hosts, caps, found) <= total:
+        return 0.0, 0.0
+    low, high = 0, useful
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)[0] <= total:
+            low = middle
+        else:
+            high = middle
+    base = worths[low]
+    below, above = 0.0, total / decays[low]
+    if low + 1 < useful:
+        ratio = worths[low + 1] / base
+        above = 1.0 / inverse_at(math.sqrt(2.0 * ratio), (base - worths[low + 1]) / base)
+    else:
+        while above < 1e300 and _demand(worths, decays, least, most, hosts, caps, base, above, found)[0] < total:
+            above *= 16.0
+    return base, _solve_share(worths, decays, least, most, hosts, caps, total, base, below, above, found)
+
+
+@njit(cache=True)
+def _saturated(
+    useful: int, least: Vector, most: Vector, hosts: NDArray[np.int64], caps: Vector, found: Vector
+) -> float:
+    """Give useful pages all they can have; the capped sum."""
+    sums = np.zeros(len(caps))
+    for page in range(len(found)):
+        found[page] = most[page] if page < useful else least[page]
+        sums[hosts[page]] += found[page]
+    return float(np.minimum(sums, caps).sum())
+
+
+@njit(cache=True)
+def _solve_share(
+    worths: Vector,
+    decays: Vector,
+    least: Vector,
+    most: Vector,
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    total: float,
+    base: float,
+    below: float,
+    above: float,
+    found: Vector,
+) -> float:
+    """Newton's method for v between two bounds, halving where it does not help."""
+    v = above if above * 0.5 < below else 0.5 * (below + above)
+    width, slow = above - below, 0
+    for _ in range(400):
+        demand, slope = _demand(worths, decays, least, most, hosts, caps, base, v, found)
+        if abs(demand - total) <= 2e-16 * total:
+            break
+        if demand < total:
+            below = v
+        else:
+            above = v
+        following = v + (total - demand) / slope if slope > 0.0 else -1.0
+        slow = slow + 1 if above - below > 0.5 * width else 0
+        width = above - below
+        if not below < following < above or slow > 3:
+            slow = 0
+            following = math.sqrt(below) * math.sqrt(above) if above > 4.0 * below > 0.0 else 0.5 * (below + above)
+        if not below < following < above:
+            break
+        v = following
+    return v
+
+
+@njit(cache=True)
+def solve_tight_hosts(
+    worths: Vector,
+    decays: Vector,
+    least: Vector,
+    most: Vector,
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    found: Vector,
+    prices: Vector,
+) -> None:
+    """Bring hosts above their caps down to them, each by a price of its own."""
+    sums, counts = np.zeros(len(caps)), np.zeros(len(caps) + 1, np.int64)
+    for page in range(len(hosts)):
+        sums[hosts[page]] += found[page]
+        counts[hosts[page] + 1] += 1
+    starts = np.cumsum(counts)
+    places, filled = np.empty(len(hosts), np.int64), starts.copy()
+    for page in range(len(hosts)):
+        places[filled[hosts[page]]] = page
+        filled[hosts[page]] += 1
+    for host in range(len(caps)):
+        if sums[host] > caps[host]:
+            own = places[starts[host] : starts[host + 1]]
+            shares = np.empty(len(own))
+            base, v = solve_price(
+                worths[own],
+                decays[own],
+                least[own],
+                most[own],
+                np.zeros(len(own), np.int64),
+                np.array([np.inf]),
+                caps[host],
+                shares,
+            )
+            found[own] = shares
+            prices[host] = max(prices[host], price_at(base, v))
+
+
+@njit(cache=True)
+def best_frequency(decay: float, worth: float, price: float) -> float:
+    """The frequency at which one visit more per slot is worth its price; 0 if none is, infinite if they are free."""
+    if worth <= price:
+        return 0.0
+    if price == 0.0:
+        return np.inf
+    return decay / inverse_at(math.sqrt(2.0 * price) / math.sqrt(worth), (worth - price) / worth)
+
+
+@njit(cache=True)
+def best_frequencies(
+    worths: Vector, decays: Vector, least: Vector, most: Vector, prices: Vector, found: Vector
+) -> None:
+    """Fill in the best frequency of each page at its price, within its limits."""
+    for page in range(len(worths)):
+        frequency = best_frequency(decays[page], worths[page], prices[page])
+        found[page] = max(least[page], min(most[page], frequency))
+
+
+@njit(cache=True)
+def residual_of(
+    worths: Vector, decays: Vector, least: Vector, most: Vector, frequencies: Vector, prices: Vector
+) -> float:
+    """Largest violation of the conditions of optimality, in parts of the price, or of the largest worth."""
+    largest = 0.0
+    for page in range(len(worths)):
+        if worths[page] == 0.0:
+            continue
+        gain = worths[page]
+        if frequencies[page] > 0.0:
+            gain = price_at(worths[page], frequencies[page] / decays[page])
+        wrong = abs(gain - prices[page])
+        if (frequencies[page] <= least[page] and gain < prices[page]) or (
+            frequencies[page] >= most[page] and gain > prices[page]
+        ):
+            wrong = 0.0
+        largest = max(largest, wrong / max(gain, prices[page]))
+    return largest
