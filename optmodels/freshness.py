@@ -1,0 +1,260 @@
+"""Which pages to visit how often, and in which order: kind "freshness".
+
+A robot visits the pages of a search index one after the other. A page is out of date from its first change after a
+visit until the next one. Find frequencies, and a cycle of visits that realises them, for which the weighted fractions
+of time that pages are out of date are least.
+
+References
+----------
+.. [1] E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of
+   Scheduling* 1 (1998), 15-29.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heuristics import Decision, Evaluation
+from heuristics.evaluation import NOTHING
+from heuristics.lagrangian import Relaxation
+from queueing.freshness import (
+    Traits,
+    cost,
+    even_obsolescence,
+    integer_bound,
+    randomized_obsolescence,
+    schedule_gaps,
+    schedule_obsolescence,
+    traits,
+)
+from queueing.freshness_allocation import Allocation, allocate
+from queueing.laws import AccessTime, Exponential
+
+from .costs import CostFunction, Limits, WeightedSum, is_linear, measures_used
+from .errors import InstanceError
+from .freshness_data import Pages, read_fields, write_fields
+from .freshness_rules import Rules, Vector
+from .freshness_space import VisitPlans, Visits
+
+MEASURES = ("obsolescence", "pages_never_visited", "largest_gap")
+
+
+@dataclass(frozen=True, eq=False)
+class FreshnessProblem:
+    """Choose how often pages are visited, and in which order.
+
+    A decision is a list of frequencies (visits per slot, evenly spaced: no robot can do better, and most can not do
+    that), ``{"randomized": [frequency, ...]}`` (every slot drawn at random) or ``{"schedule": [page, ...]}`` (a cycle,
+    repeated for ever). Several robots have a cycle each, ``{"schedules": [[page, ...], ...]}``, and every page belongs
+    to one of them.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    pages
+        Change rates, weights, hosts and names of the pages.
+    access_time
+        Law of the time that one visit takes.
+    rules
+        What visits must keep to.
+    cost
+        Price of the measures; ``None``: the obsolescence.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    pages: Pages
+    access_time: AccessTime
+    rules: Rules
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "freshness"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    has_objective: ClassVar[bool] = True
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "freshness",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> FreshnessProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "freshness")."""
+        pages, rules, law = read_fields(data, folder)
+        problem = cls(name, pages, law, rules, cost, limits or Limits())
+        try:
+            problem.traits  # noqa: B018 - rates and times that no double can hold together are refused here
+        except ValueError as refusal:
+            raise InstanceError("data.access_time", data["access_time"], str(refusal)) from None
+        return problem
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return write_fields(self.pages, self.rules, self.access_time)
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What matters about the pages."""
+        return traits(self.pages.rates, self.pages.weights, self.access_time)
+
+    @cached_property
+    def space(self) -> VisitPlans:
+        """Frequencies, and cycles of pages."""
+        return VisitPlans(self.pages.count, self.rules.robots)
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def scale(self) -> float | None:
+        """Price of the obsolescence where nothing else has one; ``None`` where something has."""
+        if self.cost is None:
+            return 1.0
+        if not isinstance(self.cost, WeightedSum):
+            return None
+        priced = {name: weight for name, weight in self.cost.weights.items() if weight != 0}
+        return priced["obsolescence"] if set(priced) == {"obsolescence"} and priced["obsolescence"] > 0 else None
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations need."""
+        column = np.array([1.0, 2.0])
+        small = FreshnessProblem("small", Pages(column, column), Exponential(1.0), Rules(2))
+        for decision in ((0.5, 0.5), {"randomized": (0.5, 0.5)}, {"schedule": (0, 1)}):
+            small.describe(small.space.check(decision))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The obsolescence of a decision, exactly, and the rules it breaks."""
+        if not isinstance(decision, Mapping):
+            frequencies = np.asarray(decision, dtype=np.float64)
+            rates = even_obsolescence(self.traits, frequencies)
+            return self._judged(rates, frequencies, _longest(frequencies), {})
+        visits = self.space.check(decision)
+        if visits.form == "randomized":
+            return self._judged_by_chance(visits)
+        return self._judged_by_cycles(visits)
+
+    def _judged_by_chance(self, visits: Visits) -> Evaluation:
+        frequencies: Vector = visits["randomized"]
+        rates = randomized_obsolescence(self.traits, np.minimum(frequencies, 1.0))
+        robot = visits.get("robot")
+        return self._judged(rates, frequencies, None, self.rules.broken_by_chance(frequencies, robot))
+
+    def _judged_by_cycles(self, visits: Visits) -> Evaluation:
+        """A page is out of date all the time for robots that never visit it, so the least of all robots counts."""
+        rates, frequencies, longest = np.ones(self.pages.count), np.zeros(self.pages.count), 0
+        for cycle in visits.cycles:
+            rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
+            gaps = schedule_gaps(cycle, self.pages.count)
+            frequencies += gaps.visits / len(cycle)
+            longest = max(longest, int(gaps.longest.max()))
+        return self._judged(rates, frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
+
+    def _judged(self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float]) -> Evaluation:
+        measures: dict[str, float | None] = {
+            "obsolescence": cost(self.traits, rates),
+            "pages_never_visited": float(np.count_nonzero(frequencies == 0)),
+            "largest_gap": longest,
+        }
+        return self.judge(measures, self.rules.broken(frequencies) | more)
+
+    def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
+        """Price and broken limits of measures, beside rules that are broken."""
+        violations = {**broken, **self.limits.violations(measures)}
+        used = {*measures_used(self.cost), *self.limits.by_measure}
+        undefined = [name for name, value in measures.items() if value is None and name in used]
+        violations |= {f"{name} undefined": 1.0 for name in undefined}  # draws have no largest gap: no limit holds it
+        known = {**measures, **dict.fromkeys(undefined, 0.0)}
+        objective = known["obsolescence"] if self.cost is None else self.cost(known)
+        assert objective is not None
+        return Evaluation(objective, violations, dict(measures))
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """How a decision is to be read, and how far above the bounds it lies.
+
+        ``attained`` is false for frequencies that are evenly spaced: most cannot be. ``relaxed_bound`` is the least
+        cost of even spacing, ``schedule_bound`` takes into account that gaps are whole numbers of slots, which no cycle
+        can evade; ``above_relaxed_bound`` and ``above_schedule_bound`` are relative distances of the obsolescence.
+        ``slots`` has the length of each cycle.
+        """
+        checked = self.space.check(decision)
+        form = checked.form if isinstance(checked, Visits) else "frequencies"
+        obsolescence = self.evaluate(checked).measures["obsolescence"] or 0.0
+        relaxed, schedule = self.allocation.bound, self.schedule_bound
+        return {
+            "form": form,
+            "attained": form in ("schedule", "schedules") or (form == "randomized" and self._has_robots(checked)),
+            "relaxed_bound": relaxed,
+            "schedule_bound": schedule,
+            "above_relaxed_bound": obsolescence / relaxed - 1.0 if relaxed > 0 else None,
+            "above_schedule_bound": obsolescence / schedule - 1.0 if schedule > 0 else None,
+            "slots": [len(cycle) for cycle in checked.cycles] if form in ("schedule", "schedules") else None,
+        }
+
+    def _has_robots(self, visits: Visits) -> bool:
+        """Whether it is known which robot draws which page."""
+        return self.rules.robots == 1 or "robot" in visits
+
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The frequencies of least cost, evenly spaced, within all rules; its bound holds for every decision."""
+        rules = self.rules
+        return allocate(
+            self.traits,
+            float(rules.robots),
+            0.0 if rules.minimum is None else rules.minimum,
+            1.0,
+            None if rules.shares is None else rules.hosts,
+            rules.shares,
+        )
+
+    @cached_property
+    def schedule_bound(self) -> float:
+        """No cycle of visits, and no cycles of several robots, has a lower obsolescence than this."""
+        return max(self.allocation.bound, integer_bound(self.traits, float(self.rules.robots)))
+
+    def lower_bound(self) -> float:
+        """Below the cost of every decision."""
+        return -math.inf if self.scale is None else self.scale * self.allocation.bound
+
+    def unseparable(self) -> str | None:
+        """Why the least cost is not known, where something else than obsolescence has a price."""
+        return None if self.scale is not None else "its cost is not the obsolescence, or a multiple of it."
+
+    def relaxation(self) -> Relaxation:
+        """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
+        found, scale = self.allocation, self.scale or 1.0
+        return Relaxation(
+            decision=self.space.check(found.frequencies),
+            multiplier=scale * found.multiplier,
+            bound=scale * found.bound,
+            residual=found.residual,
+        )
+
+
+def _longest(frequencies: Vector) -> float | None:
+    """Largest gap of pages that are visited, evenly spaced."""
+    visited = frequencies[frequencies > 0]
+    return float(1.0 / visited.min()) if len(visited) else None
