@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_moves import chain_of, moves_of, outcomes, room_for_outcomes
-from queueing.robots_fleet_shares import closed_classes, reachable, shares_from_start
+from queueing.robots_fleet_moves import moves_of
+from queueing.robots_fleet_shares import shares_from_start
 
 Actions = NDArray[np.int64]
 Rates = NDArray[np.float64]
@@ -27,13 +27,9 @@ def decision_rates(fleet: RobotFleet, actions: Actions) -> Rates:
 
 
 def recurring_decisions(fleet: RobotFleet, actions: Actions) -> NDArray[np.bool_]:
-    """By state, whether events leave it again and again; iterations may take the rarest of them for none."""
-    moves = moves_of(fleet)
-    chain, room = chain_of(moves, actions), room_for_outcomes(moves)
-    begun = outcomes(moves, 0, actions[0], room)
-    recurs, left = np.zeros(fleet.states, dtype=np.bool_), np.zeros(fleet.states, dtype=np.bool_)
-    for states in closed_classes(chain, np.flatnonzero(reachable(chain, room.states[:begun]))):
-        recurs[states] = True
+    """By state, whether events leave it again and again."""
+    moves, recurs = moves_of(fleet), shares_from_start(fleet, actions).recurs
+    left = np.zeros(fleet.states, dtype=np.bool_)
     left[moves.targets[moves.decided & np.repeat(recurs, np.diff(moves.pointers))]] = True
     return left
 

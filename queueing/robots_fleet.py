@@ -218,6 +218,11 @@ class RobotFleet:
         return np.column_stack(columns)
 
     @cached_property
+    def idle(self) -> Places:
+        """By place and class, robots that can be sent out."""
+        return np.array([one.robots for one in self.classes]) - self.robots_out
+
+    @cached_property
     def sent(self) -> Places:
         """By place and phase, the place with one robot more in this phase; -1 if its class has no robot left."""
         found = np.full(self.counts.shape, -1, dtype=np.int64)

@@ -11,10 +11,9 @@ brackets the least average cost, :math:`\min b \le g^* \le \max b`, whatever J i
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from .robots_bellman import _plus, _plus_product
-from .robots_fleet import Vector
+from .robots_fleet import Places, Vector
 from .robots_fleet_moves import Actions, Chain, Moves, Outcomes, outcomes, room_for_outcomes
 
 
@@ -54,7 +53,7 @@ def _above(
 
 @njit(cache=True)
 def greedy(
-    moves: Moves, possible: NDArray[np.bool_], actions: Actions, values: Vector, rest: Vector, noise: float
+    moves: Moves, idle: Places, actions: Actions, values: Vector, rest: Vector, noise: float
 ) -> tuple[Actions, Actions, int, float]:
     """What is best against these values.
 
@@ -75,8 +74,8 @@ def greedy(
         reference = room.states[0]
         present = _above(moves, values, rest, state, actions[state], reference, room)
         best, least, second = -1, np.inf, np.inf
-        for action in range(1 if state < worlds else 0, possible.shape[1]):
-            if possible[place, action]:
+        for action in range(1 if state < worlds else 0, idle.shape[1] + 1):
+            if action == 0 or idle[place, action - 1] > 0:
                 value = _above(moves, values, rest, state, action, reference, room)
                 if value < least:
                     best, least, second = action, value, least

@@ -18,7 +18,7 @@ from .robots import RobotMeasures
 from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy, images, residuals
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
-from .robots_fleet_policies import allowed_actions, check_actions, first_actions, led_to
+from .robots_fleet_policies import check_actions, first_actions, led_to
 from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
 
 #: Corrections of values, and the part of the cost that may be left of their equation.
@@ -103,7 +103,7 @@ def fleet_measures(fleet: RobotFleet, actions: ArrayLike) -> FleetMeasures:
         moved = np.abs(before - found) / np.maximum(found, 1e-300)
         error = float(max(1e-15, 10.0 * shares.progress * moved[found > 0].max(initial=0.0)))
     starvation, lost, active, length, busy = (float(value) for value in found)
-    visited = np.flatnonzero(shares.best.reshape(fleet.shape).any(axis=(0, 2)))
+    visited = np.flatnonzero(shares.recurs.reshape(fleet.shape).any(axis=(0, 2)))
     numbers = fleet.robots_out[visited].sum(axis=1)
     by_place = shares.best.reshape(fleet.shape).sum(axis=(0, 2))
     return FleetMeasures(
@@ -187,7 +187,7 @@ def _step(
         actions = _led_to_the_cheapest(fleet, cost, actions, chain, classes)
         chain = chain_of(moves, actions)
     gain, values, rest, noise = _values(fleet, chain, cost, near, accuracy, corrections)
-    better, choice, changes, gap = greedy(moves, allowed_actions(fleet), actions, values, rest, noise)
+    better, choice, changes, gap = greedy(moves, fleet.idle, actions, values, rest, noise)
     image = images(moves, choice, cost, values, rest)[absent:]
     return FleetStep(
         actions, gain, values, better, changes, min(float(image.min()), gain), max(float(image.max()), gain), float(gap)
@@ -250,4 +250,4 @@ def _led_to_the_cheapest(
     averages = [float(shares_within(fleet, chain, states).best @ cost) for states in classes]
     aim = np.zeros(fleet.states, dtype=np.bool_)
     aim[classes[int(np.argmin(averages))]] = True
-    return np.asarray(led_to(moves_of(fleet), actions, allowed_actions(fleet), aim))
+    return np.asarray(led_to(moves_of(fleet), actions, fleet.idle, aim))

@@ -6,16 +6,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from .robots_fleet import RobotFleet
+from .robots_fleet import Places, RobotFleet
 from .robots_fleet_moves import Actions, Moves, Outcomes, outcomes, paces_of, room_for_outcomes
 
 
 def allowed_actions(fleet: RobotFleet) -> NDArray[np.bool_]:
-    """By place and action, whether enough robots are idle; the actions are 0, 1, ..."""
-    idle = np.array([one.robots for one in fleet.classes]) - fleet.robots_out
+    """By place and action, whether enough robots are idle; the actions are 0, 1, ...: a large table with "any"."""
     if fleet.switching == "any":
-        return np.asarray(np.arange(fleet.classes[0].robots + 1) <= idle)
-    return np.hstack([np.ones((fleet.places, 1), dtype=np.bool_), idle > 0])
+        return np.asarray(np.arange(fleet.classes[0].robots + 1) <= fleet.idle)
+    return np.hstack([np.ones((fleet.places, 1), dtype=np.bool_), fleet.idle > 0])
 
 
 def check_actions(fleet: RobotFleet, values: ArrayLike) -> Actions:
@@ -29,14 +28,16 @@ def check_actions(fleet: RobotFleet, values: ArrayLike) -> Actions:
     if flat.dtype.kind not in "iub" and not (np.isfinite(flat).all() and (flat == np.floor(flat)).all()):
         raise ValueError("actions must be whole numbers, but not all are; give one for each state.")
     actions = np.ascontiguousarray(flat, dtype=np.int64)
-    possible = allowed_actions(fleet)
     places = np.arange(fleet.states) // fleet.environments % fleet.places
-    inside = (actions >= 0) & (actions < possible.shape[1])
-    good = inside & possible[places, np.where(inside, actions, 0)]
+    if fleet.switching == "any":
+        good = (actions >= 0) & (actions <= fleet.idle[places, 0])
+    else:
+        inside = (actions >= 0) & (actions <= len(fleet.classes))
+        good = inside & ((actions <= 0) | (fleet.idle[places, np.where(inside, actions, 1) - 1] > 0))
     bad = np.flatnonzero(~good)
     if len(bad):
         state = int(bad[0])
-        idle = (np.array([one.robots for one in fleet.classes]) - fleet.robots_out[places[state]]).tolist()
+        idle = fleet.idle[places[state]].tolist()
         raise ValueError(
             f"action {int(actions[state])} in state {state} must be one that idle robots allow, but idle are "
             f"{', '.join(str(count) for count in idle)}; send out only robots that are idle."
@@ -71,13 +72,11 @@ def first_actions(fleet: RobotFleet) -> Actions:
     lengths = np.arange(fleet.capacity + 1)[:, np.newaxis]
     aim = 1.0 + 0.3 * np.sqrt(rates.mean()) * (fleet.capacity / 2 - lengths)
     if fleet.switching == "any":
-        idle = fleet.classes[0].robots - fleet.robots_out[:, 0]
         wanted = np.ceil(np.maximum(0.0, aim - load) / rates[0] - 1e-9)
-        return _by_place(fleet, np.minimum(wanted, idle).astype(np.int64))
-    possible = allowed_actions(fleet)
+        return _by_place(fleet, np.minimum(wanted, fleet.idle[:, 0]).astype(np.int64))
     quickest = np.zeros(fleet.places, dtype=np.int64)
     for index in np.argsort(rates, kind="stable"):
-        quickest[possible[:, index + 1]] = index + 1
+        quickest[fleet.idle[:, index] > 0] = index + 1
     return _by_place(fleet, np.where(load < aim, quickest, 0))
 
 
@@ -89,7 +88,7 @@ def _by_place(fleet: RobotFleet, by_length: NDArray[np.int64]) -> Actions:
 
 
 @njit(cache=True)
-def led_to(moves: Moves, actions: Actions, possible: NDArray[np.bool_], aim: NDArray[np.bool_]) -> Actions:
+def led_to(moves: Moves, actions: Actions, idle: Places, aim: NDArray[np.bool_]) -> Actions:
     """The policy, changed outside a closed set of states so that every state leads there."""
     states, places, worlds, room = len(actions), len(moves.sent), moves.environments, room_for_outcomes(moves)
     found, decided, reached = actions.copy(), np.zeros(states, dtype=np.bool_), aim.copy()
@@ -108,8 +107,10 @@ def led_to(moves: Moves, actions: Actions, possible: NDArray[np.bool_], aim: NDA
                 if _leads(moves, state, found[state], reached, room):
                     wanted = found[state]
                 else:
-                    for action in range(1 if state < worlds else 0, possible.shape[1]):
-                        if possible[place, action] and _leads(moves, state, action, reached, room):
+                    most = idle[place, 0] if moves.several else idle.shape[1]
+                    for action in range(1 if state < worlds else 0, most + 1):
+                        possible = action == 0 or moves.several or idle[place, action - 1] > 0
+                        if possible and _leads(moves, state, action, reached, room):
                             wanted = action
                             break
                 if wanted >= 0:

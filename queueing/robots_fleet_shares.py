@@ -31,6 +31,8 @@ class Shares:
     ----------
     best
         as well as they are known.
+    recurs
+        by state, whether it recurs: iterations may take the rarest of them for none.
     rough
         the same from iterations that were ended early; ``None`` after an elimination.
     progress
@@ -38,6 +40,7 @@ class Shares:
     """
 
     best: Vector
+    recurs: NDArray[np.bool_]
     rough: Vector | None = None
     progress: float = 0.0
 
@@ -56,12 +59,13 @@ def shares_from_start(fleet: RobotFleet, actions: Actions) -> Shares:
         return parts[0]
     weights = _chances_of_ending(chain, reached, classes, starts, chances)
     best = np.asarray(sum(weight * part.best for weight, part in zip(weights, parts, strict=True)))
+    recurs = np.logical_or.reduce([part.recurs for weight, part in zip(weights, parts, strict=True) if weight > 0])
     if all(part.rough is None for part in parts):
-        return Shares(best)
+        return Shares(best, recurs)
     rough = sum(
         weight * (part.best if part.rough is None else part.rough) for weight, part in zip(weights, parts, strict=True)
     )
-    return Shares(best, np.asarray(rough), max(part.progress for part in parts))
+    return Shares(best, recurs, np.asarray(rough), max(part.progress for part in parts))
 
 
 def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
@@ -135,10 +139,10 @@ def renumbered(chain: Chain, numbers: Numbers, size: int) -> Chain:
 
 def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
     """Shares of time in a closed class."""
+    recurs = np.zeros(fleet.states, dtype=np.bool_)
+    recurs[states] = True
     if len(states) == 1:
-        found = np.zeros(fleet.states)
-        found[states] = 1.0
-        return Shares(found)
+        return Shares(recurs.astype(np.float64), recurs)
     numbers = np.full(fleet.states, -1, dtype=np.int64)
     numbers[states] = np.arange(len(states))
     part = renumbered(chain, numbers, len(states))
@@ -150,15 +154,17 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
         everywhere[states] = shares
         return everywhere
 
-    return Shares(spread(within.best), None if within.rough is None else spread(within.rough), within.progress)
+    rough = None if within.rough is None else spread(within.rough)
+    return Shares(spread(within.best), recurs, rough, within.progress)
 
 
 def _stationary(chain: Chain, orders: list[Numbers]) -> Shares:
     """Stationary distribution of a chain whose states all reach one another."""
     size = len(chain.leaving)
+    recurs = np.ones(size, dtype=np.bool_)
     order, width = band.short_order(chain, np.arange(size), orders)
     if band.fits(size, width):
-        return Shares(band.shares_of_time(band.eliminated(chain, order, width), size))
+        return Shares(band.shares_of_time(band.eliminated(chain, order, width), size), recurs)
     matrix = krylov.backward(chain, 0)
     rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS)
     best, left = rough, krylov.left_over(matrix, matrix.right, rough)
@@ -172,7 +178,7 @@ def _stationary(chain: Chain, orders: list[Numbers]) -> Shares:
         if not size_of_rest < 0.9 * after:
             break
         best, left, after = best + step, rest, size_of_rest
-    return Shares(_scaled(best), _scaled(rough), after / max(before, 1e-300))
+    return Shares(_scaled(best), recurs, _scaled(rough), after / max(before, 1e-300))
 
 
 def _scaled(shares: Vector) -> Vector:

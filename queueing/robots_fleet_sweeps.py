@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy as best_actions
 from .robots_fleet_moves import Actions, Moves, moves_of
-from .robots_fleet_policies import allowed_actions, first_actions
+from .robots_fleet_policies import first_actions
 from .robots_sweeps import PACE
 
 
@@ -22,9 +22,7 @@ def sweep(fleet: RobotFleet, cost: Vector, values: Vector) -> tuple[Vector, floa
 
 def greedy(fleet: RobotFleet, values: Vector) -> Actions:
     """The policy that is best for these values; of equal actions the first is taken."""
-    found = best_actions(
-        moves_of(fleet), allowed_actions(fleet), first_actions(fleet), values, np.zeros(len(values)), 0.0
-    )
+    found = best_actions(moves_of(fleet), fleet.idle, first_actions(fleet), values, np.zeros(len(values)), 0.0)
     return np.asarray(found[1])
 
 

@@ -352,7 +352,7 @@ def test_sweeps_close_in_on_the_least_cost(seed):
 def test_policies_are_led_to_a_set_and_decide_as_before_inside():
     rng = np.random.default_rng(3)
     fleet = fleet_of(4, 4, 0.4)
-    moves, possible = moves_of(fleet), allowed_actions(fleet)
+    moves = moves_of(fleet)
     led = 0
     for _ in range(100):
         actions = random_actions(fleet, rng)
@@ -360,7 +360,7 @@ def test_policies_are_led_to_a_set_and_decide_as_before_inside():
         classes = closed_classes(chain, np.arange(1, fleet.states))
         aim = np.zeros(fleet.states, dtype=bool)
         aim[classes[-1]] = True
-        found = led_to(moves, actions, possible, aim)
+        found = led_to(moves, actions, fleet.idle, aim)
         check_actions(fleet, found)
         after = closed_classes(chain_of(moves, found), np.arange(1, fleet.states))
         assert len(after) == 1 and (after[0] == classes[-1]).all()
