@@ -250,7 +250,7 @@ def _gauss(first: int, moments: Matrix) -> tuple[Vector, Vector]:
     return worths, decays
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _count(
     rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, bins: Matrix
 ) -> tuple[int, int, float, float, int]:
@@ -281,7 +281,7 @@ def _count(
     return low, high, total, lost, -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _frequencies(
     rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, price: float, scale: float
 ) -> tuple[Vector, int]:
@@ -299,7 +299,7 @@ def _frequencies(
     return found, -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sums(
     rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, price: float
 ) -> tuple[Vector, int, int]:
