@@ -193,6 +193,8 @@ def file_stem(*parts: Any) -> str:
 def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
     if isinstance(decision, Mapping):
         return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
+    if isinstance(decision, (list, tuple)) and any(hasattr(entry, "__len__") for entry in decision):
+        return [_decision_to_data(entry, folder, f"{stem}-{index}") for index, entry in enumerate(decision)]
     if not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION:
         return plain(decision)
     import numpy as np
@@ -213,7 +215,8 @@ def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
 
 def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> Any:
     if isinstance(value, list):
-        return tuple(_decision_from_data(entry, folder) if isinstance(entry, list) else entry for entry in value)
+        nested = (list, Mapping)
+        return tuple(_decision_from_data(entry, folder) if isinstance(entry, nested) else entry for entry in value)
     if not isinstance(value, Mapping):
         return value
     if set(value) != {"file", "rows", "sha256"}:
