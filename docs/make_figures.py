@@ -51,6 +51,8 @@ def draw_fleets() -> None:
     for name in ("fleet-any-50", "fleet-classes-2", "fleet-environment", "fleet-erlang"):
         problem = om.load(ROBOTS / f"{name}.json")
         plot_problem(problem, om.result_to_data(om.solve(problem, "policy-iteration")), FIGURES / f"{name}.svg")
+    areas = om.load(ROBOTS / "areas-8-dynamic.json")
+    plot_problem(areas, om.result_to_data(om.solve(areas, "marginal-analysis")), FIGURES / "areas-8.svg")
 
 
 def draw_runs() -> None:
