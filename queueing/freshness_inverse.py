@@ -9,8 +9,10 @@ that is :math:`u = -1 - W_{-1}(-(1 - \kappa) / e)` with the lower branch of Lamb
 at :math:`\kappa = 0` general implementations lose all digits; as :math:`\kappa \to 1` digits are lost unless
 :math:`1 - \kappa` itself is given. Therefore the price is handed over as two numbers, each with all its digits:
 :math:`p = \sqrt{2 \kappa}` and :math:`1 - \kappa`. For small p the series :math:`u = p + p^2/3 + 11 p^3/72 + \dots`
-is used as it stands; otherwise :math:`u - \ln(1 + u) = y = -\ln(1 - \kappa)` is solved by Halley's method from the
-series in :math:`\sqrt{2y}`, or from its asymptote.
+is used as it stands; otherwise :math:`u - \ln(1 + u) = y = -\ln(1 - \kappa)`, and u is an analytic function of
+:math:`s = \sqrt{2y}` without a singularity nearer than 2.5 to the positive half-line: u / s is tabulated by polynomials
+of degree 7 on 140 cells, computed once by Halley's method. Larger s than the table holds, which only prices given as
+:math:`1 - \kappa < 10^{-16}` have, are solved as they come.
 """
 
 import math
@@ -18,9 +20,18 @@ from fractions import Fraction
 
 import numpy as np
 from numba import njit
+from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
+from .elementary import VECTOR, minus_log
 from .matrices import Vector
+
+#: Below this p the series has all digits.
+SMALL_ROOT = 0.02
+
+#: Cells of the table per unit of s, and how many there are.
+CELLS_PER_UNIT = 16
+CELLS = 140
 
 
 def _series(count: int, half: Fraction) -> tuple[float, ...]:
@@ -32,16 +43,38 @@ def _series(count: int, half: Fraction) -> tuple[float, ...]:
     return tuple(float(value) for value in found[1:])
 
 
-#: Below this p the first series has all digits.
-SMALL_ROOT = 0.125
-#: Below this sqrt(2y) Halley's method begins from the second series.
-MIDDLE_ROOT = 2.5
-
-_IN_ROOT = np.array(_series(19, Fraction(1, 2)))
-_IN_LOGARITHM = np.array(_series(12, Fraction(0)))
+_IN_ROOT = np.array(_series(10, Fraction(1, 2)))
 
 
-@njit(cache=True)
+def _solved(y: Vector) -> Vector:
+    """Return u with u - ln(1 + u) = y, by Halley's method from a series in sqrt(2y), or from the asymptote."""
+    s = np.sqrt(2.0 * y)
+    near = s * np.polynomial.polynomial.polyval(np.minimum(s, 2.5), _series(12, Fraction(0)))
+    u = np.where(s < 2.5, near, y + np.log1p(y + np.log1p(y + np.log1p(y))))
+    powers = np.array([0.0, 0.0, *((-1.0) ** k / k for k in range(2, 50))])
+    for _ in range(3):
+        small = np.minimum(u, 0.5)
+        excess = np.where(u < 0.5, np.polynomial.polynomial.polyval(small, powers), u - np.log1p(u))
+        step = (excess - y) * (1.0 + u) / u
+        u = u - step / (1.0 - 0.5 * step / (u * (1.0 + u)))
+    return u
+
+
+def _tabulated() -> Vector:
+    """Coefficients of u / s in each cell, lowest power first, of the place in it from -1 to 1; all in one row."""
+    angles = (np.arange(12) + 0.5) * (np.pi / 12)
+    s = (np.arange(CELLS)[:, None] + 0.5 + 0.5 * np.cos(angles)) / CELLS_PER_UNIT
+    parts = (_solved(0.5 * s * s) / s) @ np.cos(np.outer(angles, np.arange(8))) / 6.0
+    parts[:, 0] *= 0.5
+    powers = np.array([np.pad(chebyshev.cheb2poly(row[: k + 1]), (0, 7 - k)) for k, row in enumerate(np.eye(8))])
+    return np.asarray((parts @ powers).ravel())
+
+
+#: Table of u / s.
+TABLE = _tabulated()
+
+
+@njit(**VECTOR)
 def gain_share(u: float) -> float:
     """Return K(u) / u**2, about 1/2 for small u."""
     if u >= 1.0:
@@ -52,45 +85,45 @@ def gain_share(u: float) -> float:
     return 0.5 * total * math.exp(-u)
 
 
-@njit(cache=True)
+@njit(**VECTOR)
 def price_of(u: float) -> tuple[float, float]:
     """Return sqrt(2 K(u)) and 1 - K(u): the price at which u is best, in parts of the worth."""
     return u * math.sqrt(2.0 * gain_share(u)), (1.0 + u) * math.exp(-u)
 
 
-@njit(cache=True)
+@njit(**VECTOR)
 def inverse_at(root: float, rest: float) -> float:
     """Return u with sqrt(2 K(u)) = root and 1 - K(u) = rest; infinite where rest is 0."""
     if root < SMALL_ROOT:
         total = 0.0
         for k in range(len(_IN_ROOT) - 1, -1, -1):
             total = total * root + _IN_ROOT[k]
-        return total * root
+        return float(total * root)
     if rest <= 0.0:
         return np.inf
-    y = -math.log1p(-0.5 * root * root) if root < 1.0 else -math.log(rest)
+    y: float = minus_log(0.5 * root * root, rest)
     s = math.sqrt(2.0 * y)
-    if s < MIDDLE_ROOT:
-        u = 0.0
-        for k in range(len(_IN_LOGARITHM) - 1, -1, -1):
-            u = u * s + _IN_LOGARITHM[k]
-        u *= s
-    else:
+    place = s * CELLS_PER_UNIT
+    cell = int(place)
+    if cell >= CELLS:
         u = y + math.log1p(y + math.log1p(y + math.log1p(y)))
-    for _ in range(2):
-        excess = (u - math.log1p(u)) - y
-        step = excess * (1.0 + u) / u
-        u -= step / (1.0 - 0.5 * step / (u * (1.0 + u)))
-    return u
+        for _ in range(2):
+            u -= ((u - math.log1p(u)) - y) * (1.0 + u) / u
+        return u
+    place = 2.0 * (place - cell) - 1.0
+    total = 0.0
+    for k in range(7, -1, -1):
+        total = total * place + TABLE[8 * cell + k]
+    return float(total * s)
 
 
-@njit(cache=True)
+@njit(**VECTOR)
 def inverse_scalar(share: float) -> float:
     """Return u with K(u) = share, for a share of the worth in [0, 1]; infinite from 1 on."""
-    return inverse_at(math.sqrt(2.0 * share), 1.0 - share)
+    return float(inverse_at(math.sqrt(2.0 * share), 1.0 - share))
 
 
-@njit(cache=True)
+@njit(**VECTOR)
 def _inverses(shares: Vector) -> Vector:
     found = np.empty(len(shares))
     for index in range(len(shares)):

@@ -1,0 +1,94 @@
+r"""Logarithms without branches, which compilers turn into vector code, with all digits near 1.
+
+The method is that of fdlibm: with :math:`m = 1 + f` between :math:`\sqrt{1/2}` and :math:`\sqrt 2` and
+:math:`s = f / (2 + f)`,
+
+.. math::  \ln(1 + f) = f - \Bigl( \tfrac{f^2}{2} - s \bigl(\tfrac{f^2}{2} + R(s^2)\bigr) \Bigr),
+
+R a polynomial, and a number is :math:`2^k m`. Errors are below 1.5 units in the last place. All functions are inlined;
+loops that use them should be compiled with `VECTOR`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
+
+#: Options for loops that are to become vector code: fused operations, and no check for a division by 0.
+VECTOR: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+_LARGEST_SMALL = 2.0**0.5 - 1.0
+_ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
+_TO_ROOT_HALF = 0x3FF0000000000000 - _ROOT_HALF_BITS
+_MANTISSA = 0x000FFFFFFFFFFFFF
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_R1, _R2, _R3, _R4 = (
+    6.666666666666735130e-01,
+    3.999999999940941908e-01,
+    2.857142874366239149e-01,
+    2.222219843214978396e-01,
+)
+_R5, _R6, _R7 = 1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01
+
+
+@intrinsic
+def _bits_of(context: Any, number: Any) -> tuple[Any, Callable[..., Any]]:
+    """The 64 bits of a double, as a whole number."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+@intrinsic
+def _double_of(context: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
+    """The double that has these 64 bits."""
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+bits_of: Any = _bits_of
+double_of: Any = _double_of
+
+
+@njit(inline="always", **VECTOR)
+def _missing(f: float) -> float:
+    """Return f - ln(1 + f), for 1 + f between sqrt(1/2) and sqrt(2)."""
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    rest = z * (_R1 + w * (_R3 + w * (_R5 + w * _R7))) + w * (_R2 + w * (_R4 + w * _R6))
+    half = 0.5 * f * f
+    return half - s * (half + rest)
+
+
+@njit(inline="always", **VECTOR)
+def log1p_and_excess(x: float) -> tuple[float, float]:
+    """Return ln(1 + x) and x - ln(1 + x), for x >= 0."""
+    small = x < _LARGEST_SMALL
+    sum_ = 1.0 + x
+    part = sum_ - 1.0
+    lost = (1.0 - (sum_ - part)) + (x - part)
+    shifted = bits_of(sum_) + _TO_ROOT_HALF
+    f: float = x if small else double_of((shifted & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
+    octaves: float = 0.0 if small else float((shifted >> 52) - 0x3FF)
+    lost = 0.0 if small else lost / sum_
+    missing = _missing(f)
+    logarithm = octaves * _LN2_HIGH + (f - (missing - (octaves * _LN2_LOW + lost)))
+    return logarithm, missing if small else x - logarithm
+
+
+@njit(inline="always", **VECTOR)
+def minus_log(x: float, rest: float) -> float:
+    """Return -ln(1 - x) for 0 <= x < 1, where rest is 1 - x with all its digits."""
+    small = x < 1.0 - 0.5**0.5
+    shifted = bits_of(rest) + _TO_ROOT_HALF
+    f: float = -x if small else double_of((shifted & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
+    octaves: float = 0.0 if small else float((shifted >> 52) - 0x3FF)
+    return float(-(octaves * _LN2_HIGH + (f - (_missing(f) - octaves * _LN2_LOW))))
