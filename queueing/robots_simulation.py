@@ -70,7 +70,7 @@ _FEW = 10.0
 #: those asked for. What has not lasted for so many slow things is no average yet.
 _PARTS, _SQUARES, _MOST, _LEAST = 50.0, 20.0, 50, 20.0
 
-_LONGEST = 1e300
+_SHORTEST, _LONGEST = 1e-290, 1e300
 
 
 class FleetRun:
@@ -87,9 +87,11 @@ class FleetRun:
     """
 
     def __init__(self, fleet: SimulatedFleet, seed: Sequence[int], time: float, warm_up: float) -> None:
-        for name, value, least in (("time", time, 0.0), ("warm_up", warm_up, -1e-300)):
-            if not (math.isfinite(value) and value > least):
-                raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give such a time.")
+        if not (_SHORTEST <= time <= _LONGEST and 0.0 <= warm_up <= _LONGEST):
+            raise ValueError(
+                f"time must be between {_SHORTEST:g} and {_LONGEST:g} units, and a warm-up between 0 and {_LONGEST:g}, "
+                f"but they are {time!r} and {warm_up!r}; measure time in other units."
+            )
         self.fleet, self.time, self.warm_up = fleet, float(time), float(warm_up)
         self.state = first_state(fleet.rules)
         self._rng = np.random.default_rng(list(seed))

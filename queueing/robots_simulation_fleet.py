@@ -69,9 +69,13 @@ class SimulatedFleet:
             return np.array([[1.0], [0.0]])
         rates = np.diff(self.rules.turns, axis=1, prepend=0.0) * (turning / turning.max())[:, None]
         rates -= np.diag(rates.sum(axis=1))
-        shares = np.linalg.solve((rates + 1.0).T, np.ones(len(rates)))
-        slowest = np.sort(np.abs(np.linalg.eigvals(rates).real))[1]  # how long it remembers where it began
-        return np.array([shares, np.maximum(1.0 / (shares * turning), 1.0 / (slowest * turning.max()))])
+        try:
+            shares = np.maximum(0.0, np.linalg.solve((rates + 1.0).T, np.ones(len(rates))))
+        except np.linalg.LinAlgError:  # parts that hardly ever lead to one another
+            return np.array([np.full(len(rates), 1.0 / len(rates)), np.full(len(rates), np.inf)])
+        slowest = np.sort(np.abs(np.linalg.eigvals(rates).real))[1]  # how fast it forgets where it began
+        with np.errstate(divide="ignore"):
+            return np.array([shares, np.maximum(1.0 / (shares * turning), 1.0 / (slowest * turning.max()))])
 
     @cached_property
     def spent(self) -> tuple[Vector, ...]:
