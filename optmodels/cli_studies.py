@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,7 +20,6 @@ from .cli_options import (
     Workers,
 )
 from .cli_output import batch_progress, print_json, say, settle, terminal_width
-from .errors import RequestError
 
 
 def compare(
@@ -137,23 +134,30 @@ def generate(
 
     Examples: optmodels generate placement --rows 8 --columns 8 --seed 1 --demand-law cluster --out 8x8.json;
     optmodels generate placement --network gabriel --nodes 50 --out gabriel.json;
-    optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json
+    optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json;
+    optmodels generate freshness --pages 1e6 --law pareto --hosts 1000 --seed 1 --out pages.parquet
     """
     from .generating import generate as make
-    from .instance import pretty, write
+    from .generating import generate_to
+    from .instance import pretty
 
-    instance = make(kind, **parse_options(context.args))
-    settle()
+    options = parse_options(context.args)
     if out is None:
+        instance = make(kind, **options)
+        settle()
         print(pretty(instance.to_data()))
         return ANSWERED
-    if Path(out).is_dir():
-        raise RequestError(f"{out}: this is a directory; name a file.")
-    write(instance, out)
+    with batch_progress(f"writing {out}", quiet=json) as bar:
+        progress = None if bar is None else lambda done, total: bar(done, total, f"writing {out}")
+        files = generate_to(out, kind, options, progress)
+    settle()
     if json:
-        print_json({"file": os.fspath(out), "kind": instance.kind, "name": instance.name})
+        from .instance import read
+
+        content = read(files[-1])
+        print_json({"file": files[-1], "files": files, "kind": content.kind, "name": content.name})
     else:
-        say(f"wrote {out}")
+        say(f"wrote {' and '.join(files)}")
     return ANSWERED
 
 

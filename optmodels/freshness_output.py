@@ -200,7 +200,8 @@ def write_parquet(
                 table = pa.table(dict(chunk))
                 if writer is None:
                     table = table.replace_schema_metadata(labels)
-                    writer = parquet().ParquetWriter(sink, table.schema)
+                    words = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
+                    writer = parquet().ParquetWriter(sink, table.schema, use_dictionary=words or False)
                 writer.write_table(table, row_group_size=ROW_GROUP)
                 rows += table.num_rows
             if writer is None:

@@ -2,16 +2,18 @@
 
 A generator is a frozen dataclass whose fields are its options and whose method ``instance()`` returns an `Instance`.
 Each kind has its own (`optmodels.placement_generating`, `optmodels.threshold_generating`), offered in the registry
-`optmodels.registry.generators`.
+`optmodels.registry.generators`. One whose instances may be too large for one file has a method ``write`` besides.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from .errors import RequestError
-from .instance import Instance
+from .instance import Instance, write
 from .registry import build, generators, problems
 
 
@@ -27,6 +29,13 @@ class Generator(Protocol):
     def instance(self) -> Instance: ...
 
 
+@runtime_checkable
+class Writing(Protocol):
+    """A generator that writes its instances itself, with files beside them; returns what it wrote."""
+
+    def write(self, out: str | os.PathLike[str], progress: Callable[[int, int], None] | None = None) -> list[str]: ...
+
+
 def generate(kind: str, **options: Any) -> Instance:
     """A random instance of a kind; the same options and seed give the same instance.
 
@@ -38,12 +47,43 @@ def generate(kind: str, **options: Any) -> Instance:
     RequestError
         If an option is unknown, contradicts another, or makes an instance that the kind itself refuses.
     """
+    return _instance(make_generator(kind, options))
+
+
+def generate_to(
+    out: str | os.PathLike[str],
+    kind: str,
+    options: Mapping[str, Any],
+    progress: Callable[[int, int], None] | None = None,
+) -> list[str]:
+    """Write a random instance of a kind; returns the files written, those beside the instance first.
+
+    Parameters
+    ----------
+    progress
+        Called now and then with what is done of how much, where an instance is large.
+    """
+    made = make_generator(kind, options)
+    if isinstance(made, Writing):
+        return made.write(out, progress)
+    if Path(out).is_dir():
+        raise RequestError(f"{os.fspath(out)}: this is a directory; name a file.")
+    write(_instance(made), out)
+    return [os.fspath(out)]
+
+
+def make_generator(kind: str, options: Mapping[str, Any]) -> Generator:
+    """The generator of a kind with these options, as text or as they are."""
     target = generators[kind]
     contradiction: Callable[[Mapping[str, Any]], str | None] | None = getattr(target, "contradiction", None)
     sentence = contradiction(options) if contradiction else None
     if sentence:
         raise RequestError(f"generator {kind!r}: {sentence}")
     made: Generator = build(target, options, f"generator {kind!r}")
+    return made
+
+
+def _instance(made: Generator) -> Instance:
     instance = made.instance()
     if instance.kind in problems:
         instance.problem()  # what no reader would take is not written

@@ -181,6 +181,7 @@ generators = Registry(
     "generator",
     "optmodels.generators",
     {
+        "freshness": "optmodels.freshness_generating:FreshnessGenerator",
         "placement": "optmodels.placement_generating:PlacementGenerator",
         "robots": "optmodels.robots_generating:RobotsGenerator",
         "threshold": "optmodels.threshold_generating:ThresholdGenerator",
