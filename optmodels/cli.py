@@ -6,6 +6,7 @@ feasible decision, 2 request or file not understood, 1 a defect of ours.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -13,9 +14,10 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +38,7 @@ from .cli_options import (
 from .cli_output import (
     discard,
     open_closed_streams,
+    pages_progress,
     print_evaluation,
     print_json,
     print_result,
@@ -49,6 +52,9 @@ from .cli_simulate import add_to as add_simulate_to
 from .cli_studies import add_to
 from .errors import InstanceError, RequestError
 from .tables import columns
+
+if TYPE_CHECKING:
+    from heuristics import Budget, Result, Strategy
 
 app = typer.Typer(
     name="optmodels",
@@ -282,6 +288,9 @@ def solve(
     seed: Seed = 0,
     json: Json = False,
     out: Annotated[str | None, typer.Option(metavar="R.json", help="Also write the result to this file.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS|local", help="Go over a table of pages on this Dask cluster.")
+    ] = None,
 ) -> int:
     """Look for the best decision.
 
@@ -291,28 +300,53 @@ def solve(
     """
     from . import solving
     from .registry import make_strategy
-    from .results import result_to_data, write_result
 
     chosen = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
-    problem = solving.as_problem(file)
-    result = None
-    try:
-        with run_progress(f"{problem.name} by {chosen.name}", quiet=json) as progress:
-            result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=progress)
-            settle()
-    except KeyboardInterrupt:
-        settle()
-    if result is None:  # interrupted before the search had begun, or while the answer was checked
-        result = solving.interrupted(problem, chosen, seed)
-    if out:
-        write_result(result, out)
-    data = result_to_data(result)
+    with contextlib.ExitStack() as stack:
+        if cluster is None:
+            problem = solving.as_problem(file)
+        else:
+            from . import scaling
+
+            problem = scaling.on_cluster(file, stack.enter_context(scaling.cluster(cluster)))
+        result, data = _solved(problem, chosen, limits, seed, out, quiet=json)
     if json:
         print_json(data)
     else:
         print_result(result, data)
     return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
+
+
+def _solved(
+    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool
+) -> tuple[Result, dict[str, Any]]:
+    """The result, and what is told of it; a very long decision is written on the way."""
+    from . import solving
+    from .results import result_to_data, write_result
+
+    result, data = None, None
+    streamed = getattr(problem, "table", None) is not None  # what takes long is then a pass over pages
+    try:
+        with contextlib.ExitStack() as stack:
+            label = f"{problem.name} by {chosen.name}"
+            follow = None
+            if streamed:
+                problem = replace(problem, tell=stack.enter_context(pages_progress(label, quiet=quiet)))
+            else:
+                follow = stack.enter_context(run_progress(label, quiet=quiet))
+            result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=follow)
+            if not streamed:
+                settle()
+            data = write_result(result, out) if out else result_to_data(result)
+            settle()
+    except KeyboardInterrupt:
+        settle()
+    if result is None or (streamed and data is None):  # interrupted before the search, in a check, or while writing
+        result = solving.interrupted(problem, chosen, seed)
+    if data is None:
+        data = write_result(result, out) if out else result_to_data(result)
+    return result, data
 
 
 @app.command()

@@ -197,3 +197,10 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
     with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total, what: bar.update(task, completed=done, total=total, description=escape(what))
+
+
+@contextlib.contextmanager
+def pages_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar on the terminal that follows passes over pages; nothing where stderr is not a terminal."""
+    with batch_progress(label, quiet=quiet) as bar:
+        yield None if bar is None else lambda phase, done, pages: bar(done, pages, f"{label}: {phase} pages")

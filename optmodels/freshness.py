@@ -95,6 +95,11 @@ class FreshnessProblem:
         folder: Path | None = None,
     ) -> FreshnessProblem:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "freshness")."""
+        from .freshness_large import LargeFreshnessProblem, large_fields
+
+        large = large_fields(data, folder)
+        if large is not None:
+            return LargeFreshnessProblem(name, *large, cost, limits or Limits())
         pages, rules, law = read_fields(data, folder)
         problem = cls(name, pages, law, rules, cost, limits or Limits())
         try:

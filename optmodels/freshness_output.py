@@ -261,6 +261,23 @@ def check_manifest(folder: Path, *, required: bool = False, checksums: bool = Fa
     return label if isinstance(label, str) else None
 
 
+def read_written(path: Path, told: Mapping[str, Any]) -> NDArray[np.float64]:
+    """The column that was written to a file or folder of Parquet, if it is still what a result tells of it."""
+    from .freshness_parquet import parquet
+
+    told_of = path / MANIFEST if path.is_dir() else path
+    if path.is_dir():
+        check_manifest(path, required=True, checksums=True)
+    if checksum(told_of) != told["sha256"]:
+        raise InstanceError("decision.sha256", told["sha256"], f"{path.name} has changed since it was written.")
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    parts = [parquet().read_table(file).column(0).to_numpy() for file in files]
+    values: NDArray[np.float64] = np.concatenate(parts)
+    if len(values) != told["rows"]:
+        raise InstanceError("decision.rows", told["rows"], f"{path.name} holds {len(values)}.")
+    return values
+
+
 def checksum(file: Path) -> str:
     """SHA-256 of a file."""
     with file.open("rb") as stream:

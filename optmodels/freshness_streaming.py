@@ -21,7 +21,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,8 +147,13 @@ class StreamedAllocation:
 
 
 class Engine(Protocol):
-    """Whoever goes over pages: a task gets neighbouring pieces, results are put together in the order of the table."""
+    """Whoever goes over pages: a task gets neighbouring pieces, results are put together in the order of the table.
 
+    What it writes has names that end in `suffix`.
+    """
+
+    @property
+    def suffix(self) -> str: ...
     def reduce(
         self,
         task: Callable[[Sequence[Piece]], T],
@@ -293,6 +298,7 @@ class Threads:
     """
 
     workers: int | None = None
+    suffix: ClassVar[str] = ".npy"
 
     def reduce(
         self,

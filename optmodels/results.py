@@ -146,11 +146,12 @@ def read_result(path: str | os.PathLike[str]) -> Result:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
 
 
-def write_result(result: Result, path: str | os.PathLike[str]) -> None:
-    """Write a result file, whole or not at all; a very long decision goes beside it."""
+def write_result(result: Result, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write a result file, whole or not at all; a very long decision goes beside it. Returns what was written."""
     target = Path(path)
     data = result_to_data(result, folder=target.parent, stem=target.stem)
     write_text(target, json.dumps(data, allow_nan=False) + "\n")
+    return data
 
 
 def plain(value: Any) -> Any:
@@ -195,6 +196,8 @@ def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
         return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
     if isinstance(decision, (list, tuple)) and any(hasattr(entry, "__len__") for entry in decision):
         return [_decision_to_data(entry, folder, f"{stem}-{index}") for index, entry in enumerate(decision)]
+    if hasattr(decision, "write_to"):  # one that was never in memory
+        return decision.write_to(folder, stem)
     if not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION:
         return plain(decision)
     import numpy as np
@@ -224,6 +227,10 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
     import numpy as np
 
     file = inside(folder, value["file"], "decision.file")
+    if file.suffix == ".parquet" and file.exists():
+        from .freshness_output import read_written
+
+        return read_written(file, value)
     if not file.is_file():
         raise InstanceError("decision.file", value["file"], "there is no such file beside the result.")
     if _checksum(file) != value["sha256"]:
@@ -231,7 +238,7 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
             "decision.sha256", value["sha256"], f"the file {value['file']} has changed since it was written."
         )
     try:
-        values = np.load(file, allow_pickle=False)
+        values = np.load(file, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError) as failure:
         raise InstanceError("decision.file", value["file"], f"it holds no array: {failure}.") from None
     if len(values) != value["rows"]:
