@@ -228,6 +228,17 @@ def test_gaps_are_three_neighbouring_fibonacci_numbers():
             assert set(gaps(cycle, page).tolist()) <= set(FIBONACCI[j : j + 3].tolist())
 
 
+def test_erratum_gaps_of_the_golden_ratio_policy_j_belongs_to_the_visits_that_a_cycle_has():
+    """Printed: j of f for every k. A page of f = 0.03 has one visit in 13 slots: its gap is 13, not 21, 34 or 55."""
+    frequencies = np.array([0.03, 0.485, 0.485])
+    visits = rounded(frequencies, 13)
+    assert visits.tolist() == [1, 6, 6]
+    assert gaps(golden(visits), 0).tolist() == [13]
+    j, right = int(place(0.03)), int(place(1 / 13))
+    assert FIBONACCI[j : j + 3].tolist() == [21, 34, 55]
+    assert 13 in FIBONACCI[right : right + 3].tolist()
+
+
 @every_law
 def test_limit_formula_with_its_signs_put_right_is_the_cost_of_a_long_cycle(law):
     rng = np.random.default_rng(6)
