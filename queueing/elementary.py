@@ -19,10 +19,14 @@ from numba.extending import intrinsic
 #: Options for loops that are to become vector code: fused operations, and no check for a division by 0.
 VECTOR: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
+#: Below this `small_excess` has all digits.
+SMALL = 2.0**-10
+
 _LARGEST_SMALL = 2.0**0.5 - 1.0
 _ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
 _TO_ROOT_HALF = 0x3FF0000000000000 - _ROOT_HALF_BITS
 _MANTISSA = 0x000FFFFFFFFFFFFF
+_RECIPROCAL = 0x7FDE623822FC16E6  # less the bits of a double: those of its reciprocal, but for an eighth
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _R1, _R2, _R3, _R4 = (
     6.666666666666735130e-01,
@@ -78,10 +82,16 @@ def log1p_and_excess(x: float) -> tuple[float, float]:
     shifted = bits_of(sum_) + _TO_ROOT_HALF
     f: float = x if small else double_of((shifted & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
     octaves: float = 0.0 if small else float((shifted >> 52) - 0x3FF)
-    lost = 0.0 if small else lost / sum_
+    lost = 0.0 if small else lost * double_of(_RECIPROCAL - bits_of(sum_))  # one digit of 1 / sum_ is enough
     missing = _missing(f)
     logarithm = octaves * _LN2_HIGH + (f - (missing - (octaves * _LN2_LOW + lost)))
     return logarithm, missing if small else x - logarithm
+
+
+@njit(inline="always", **VECTOR)
+def small_excess(x: float) -> float:
+    """Return x - ln(1 + x) for 0 <= x < `SMALL`, where five terms of the series are enough."""
+    return x * x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * (0.2 - x / 6.0))))
 
 
 @njit(inline="always", **VECTOR)

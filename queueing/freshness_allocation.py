@@ -34,6 +34,7 @@ from .freshness import Traits, cost, even_obsolescence, randomized_obsolescence
 from .freshness_limits import Limits, checked_limits
 from .freshness_prices import best_frequencies, price_at, residual_of, solve_price, solve_tight_hosts
 from .matrices import Vector
+from .sums import sums_by
 
 #: Worths that differ by less, in parts of the largest, are rounded values of one: eq. (10) then holds.
 EQUAL = 16 * float(np.finfo(np.float64).eps)
@@ -102,7 +103,8 @@ def allocate(
     objective = cost(pages, even_obsolescence(pages, frequencies))
     bound = _dual_value(pages, limits, visits, prices, multiplier)
     residual = residual_of(pages.worths, pages.decays, limits.least, limits.most, frequencies, by_page)
-    missing = abs(math.fsum(frequencies) - visits) / visits
+    sums, lost = sums_by(np.zeros(len(pages), np.int64), 1, frequencies)
+    missing = abs((float(sums[0]) - visits) + float(lost[0])) / visits
     return Allocation(
         frequencies,
         multiplier,
@@ -130,7 +132,7 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
     numbers = pages.worths[order], pages.decays[order], limits.least[order], limits.most[order]
     hosts = limits.hosts[order]
     found = np.empty(len(pages))
-    base, v = solve_price(*numbers, hosts, limits.caps, total, found)
+    base, v = solve_price(*numbers, hosts, limits.caps, total, _guessed(*numbers[:2], total), found)
     multiplier = float(price_at(base, v))
     prices = np.full(len(limits.caps), multiplier)
     solve_tight_hosts(*numbers, hosts, limits.caps, found, prices)
@@ -139,6 +141,19 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
     if base == 0.0:
         _spread_left_over(useful, limits, total, frequencies)
     return frequencies, prices, multiplier
+
+
+def _guessed(worths: Vector, decays: Vector, total: float) -> float:
+    """A guess of the price where pages are many, from groups of pages that stand in for them; no limits are kept."""
+    size = len(worths) // 1024
+    if size < 4:
+        return 0.0
+    starts = np.arange(0, len(worths), size)
+    masses = np.add.reduceat(decays, starts)
+    means = np.divide(np.add.reduceat(worths * decays, starts), masses, out=np.zeros(len(starts)), where=masses > 0)
+    free, one = np.zeros(len(starts)), np.zeros(len(starts), np.int64)
+    some = solve_price(means, masses, free, free + np.inf, one, np.array([np.inf]), total, 0.0, np.empty(len(starts)))
+    return float(price_at(*some))
 
 
 def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, frequencies: Vector) -> None:
@@ -159,16 +174,13 @@ def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, f
 
 def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, multiplier: float) -> float:
     """The least value of the Lagrangian at these prices of hosts, at least `multiplier`: a bound whatever they are."""
-    tight = prices > multiplier
     best = np.empty(len(pages))
     best_frequencies(pages.worths, pages.decays, limits.least, limits.most, prices[limits.hosts], best)
-    value = cost(pages, even_obsolescence(pages, best))
-    loose = ~tight[limits.hosts]
-    left = multiplier * math.fsum([*best[loose], -total, *limits.caps[tight]])
-    others = [
-        prices[host] * math.fsum([*best[limits.hosts == host], -limits.caps[host]]) for host in np.flatnonzero(tight)
-    ]
-    return math.fsum([value, left, *others])
+    sums, lost = sums_by(limits.hosts, len(prices), best)
+    tight = prices > multiplier
+    beyond = math.fsum([*sums[~tight], *lost[~tight], *limits.caps[tight], -total])
+    over = prices[tight] * ((sums[tight] - limits.caps[tight]) + lost[tight])
+    return math.fsum([cost(pages, even_obsolescence(pages, best)), multiplier * beyond, *over])
 
 
 # -- slots drawn at random --------------------------------------------------------------------------------------------

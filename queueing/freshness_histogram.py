@@ -7,31 +7,55 @@ octave is cut into `BINS` equal parts, so that the bin of a double is a part of 
 .. math::  \sum \ell_i t_i^k, \quad k = 0, 1, 2, 3,
 
 where t in [-1/2, 1/2) is the place of a in its bin. From these four numbers comes Gauss's rule of two points, exact for
-cubic functions of a: the bin is replaced by two pages. Histograms of parts of the data add up to that of the whole.
+cubic functions of a: a bin, or a group of bins far from the price, is replaced by two pages. Histograms of parts of the
+data add up to that of the whole.
 
-The price found misses the demand by about 1e-6, and frequencies scaled to the right sum cost about its square more than
-the best; nothing is claimed of them before :func:`objective_pass` has gone over all pages and summed cost and bound.
+The demand has a vertical tangent at every worth, so the bin around the price is worth what chance put in it: the price
+misses the demand by about 1e-6, and frequencies scaled to the right sum cost about the square of that more than the
+best. :func:`price_pages` goes on to collect the few pages around the price, by a second, cheaper look, and takes them
+as they are: then eleven digits of price and cost are right. Nothing is *proved* before
+:func:`~queueing.freshness_passes.objective_pass` has summed cost and bound over all pages.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from .checks import positive
-from .freshness import even_rate
-from .freshness_prices import best_frequency, price_at, solve_price
-from .laws import AccessTime, decay_and_deficit_at, decay_at
+from .elementary import VECTOR, bits_of
+from .freshness_blocks import BLOCK, Numbers, add_to, fill, folded, paired, refuse
+from .freshness_nodes import (
+    BIN_BITS,
+    NEAR,
+    Nodes,
+    bin_of,
+    cost_at,
+    cut_out,
+    lower_edge,
+    nodes_of,
+    price_of_nodes,
+)
+from .freshness_passes import PassSums, added, frequencies_at, objective_pass
+from .laws import AccessTime, decay_at
 from .matrices import Matrix, Vector
 
-#: Bins per octave: a power of two.
-BINS = 1 << 10
-_SHIFT = 52 - 10
+__all__ = [
+    "Histogram",
+    "PassSums",
+    "PricedPages",
+    "frequencies_at",
+    "histogram_of",
+    "objective_pass",
+    "price_pages",
+    "solve",
+]
 
-#: Change rates or weights of pages, in single or double precision.
-Numbers = NDArray[np.float64] | NDArray[np.float32]
+_SHIFT = 52 - BIN_BITS
+
+#: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
+FEW = 1.0 / 32.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,263 +91,134 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class PassSums:
-    """Sums over pages at one price, each a rounded sum and what it lacks.
+class PricedPages:
+    """What is known about pages after they have been counted.
 
     Attributes
     ----------
     multiplier
-        the price.
-    pages
-        number of pages.
-    visited
-        how many of them are visited.
-    cost
-        of the frequencies that are best at this price.
-    frequencies
-        their sum.
-    curvature
-        sum of a l u exp(-u): second derivative of the cost in a common factor of all frequencies.
+        the price of a visit.
+    objective
+        the least cost of frequencies with the right sum.
+    collected
+        how many pages around the price were taken as they are; 0 if they were too many.
     """
 
     multiplier: float
-    pages: int
-    visited: int
-    cost: tuple[float, float]
-    frequencies: tuple[float, float]
-    curvature: tuple[float, float]
-
-    def merged(self, other: "PassSums") -> "PassSums":
-        """The sums over the pages of both."""
-        if self.multiplier != other.multiplier:
-            raise ValueError(
-                f"Sums must be of one multiplier, but they are of {self.multiplier!r} and {other.multiplier!r}; "
-                "repeat the pass."
-            )
-        return PassSums(
-            self.multiplier,
-            self.pages + other.pages,
-            self.visited + other.visited,
-            added(self.cost, other.cost),
-            added(self.frequencies, other.frequencies),
-            added(self.curvature, other.curvature),
-        )
-
-    def scale(self, total: float = 1.0) -> float:
-        """The factor that makes the frequencies sum to `total`."""
-        return total / sum(self.frequencies)
-
-    def bound(self, total: float = 1.0) -> float:
-        """The value of the dual at this price: a lower bound on the cost of all frequencies with this sum."""
-        beyond = (self.frequencies[0] - total) + self.frequencies[1]
-        return self.cost[0] + (self.cost[1] + self.multiplier * beyond)
-
-    def objective(self, total: float = 1.0) -> float:
-        r"""Cost of the frequencies once scaled to this sum, to the second order in what the factor differs from 1.
-
-        With the factor :math:`\theta` it is the bound plus :math:`(\theta - 1)^2 / 2` times the curvature; of the third
-        order there is at most as much again as :math:`|\theta - 1|`.
-        """
-        return self.bound(total) + 0.5 * (self.scale(total) - 1.0) ** 2 * sum(self.curvature)
+    objective: float
+    collected: int
 
 
-def histogram_of(rates: Numbers, weights: Numbers, law: AccessTime) -> Histogram:
+def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histogram:
     """Count pages with these change rates and weights."""
-    changes, costs = _paired(rates, weights)
+    changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
-    bins = np.zeros((2048 << 10, 4))
-    low, high, total, lost, wrong = _count(changes, costs, kind, parameters, law.mean, bins)
+    bins = np.zeros(4 * (2048 << BIN_BITS))  # most of it is never touched, and no memory
+    low, high, sums, wrong = _count(changes, costs, kind, parameters, law.mean, bins)
     if wrong >= 0:
-        _refuse(changes, costs, wrong)
-    if high < low:
-        return Histogram(0, np.zeros((0, 4)), (total, lost), len(changes))
-    return Histogram(low, bins[low : high + 1].copy(), (total, lost), len(changes))
+        refuse(changes, costs, wrong, kind, parameters, law.mean)
+    moments = bins[4 * low : 4 * high + 4].reshape(-1, 4).copy() if low <= high else np.zeros((0, 4))
+    return Histogram(int(low), moments, (float(sums[0]), float(sums[1])), len(changes))
 
 
 def solve(histogram: Histogram, total: float = 1.0) -> float:
     """The price at which the pages are visited so many times per slot; 0 if no page gains by a visit."""
+    return _solved(histogram, positive("total", total))[1]
+
+
+def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
+    """Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones."""
     visits = positive("total", total)
-    worths, decays = nodes_of(histogram)
-    if not len(worths):
-        return 0.0
-    count = len(worths)
-    base, v = solve_price(
-        worths,
-        decays,
-        np.zeros(count),
-        np.full(count, np.inf),
-        np.zeros(count, np.int64),
-        np.array([np.inf]),
-        visits,
-        np.empty(count),
-    )
-    return float(price_at(base, v))
+    histogram = histogram_of(rates, weights, law)
+    nodes, price = _solved(histogram, visits)
+    collected = 0
+    if price > 0.0:
+        middle = bin_of(price)
+        first, last = middle - NEAR, middle + NEAR
+        inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
+        if histogram.moments[inside, 0].sum() <= FEW * histogram.moments[:, 0].sum():
+            changes, costs = paired(rates, weights)
+            room = Nodes(np.empty(len(changes) // 8 + 64), np.empty(len(changes) // 8 + 64))
+            edges = lower_edge(first), lower_edge(last + 1)
+            collected = int(_collect(changes, costs, *law.kernel(), law.mean, *edges, room.worths, room.decays))
+            if collected >= 0:
+                nodes = cut_out(nodes, *edges, Nodes(room.worths[:collected], room.decays[:collected]))
+                price = price_of_nodes(nodes, visits, price)
+    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), max(0, collected))
 
 
-def frequencies_at(rates: Numbers, weights: Numbers, law: AccessTime, multiplier: float, scale: float = 1.0) -> Vector:
-    """The frequency of each page at this price, times `scale`."""
-    changes, costs = _paired(rates, weights)
-    kind, parameters = law.kernel()
-    found, wrong = _frequencies(changes, costs, kind, parameters, law.mean, positive("multiplier", multiplier), scale)
-    if wrong >= 0:
-        _refuse(changes, costs, wrong)
-    return np.asarray(found)
+def _solved(histogram: Histogram, total: float) -> tuple[Nodes, float]:
+    """Pages that stand for the bins, few far from the price, and the price."""
+    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
+    price = price_of_nodes(nodes, total, 0.0)
+    if price > 0.0:
+        nodes = nodes_of(histogram.first, histogram.moments, price)
+        price = price_of_nodes(nodes, total, price)
+    return nodes, price
 
 
-def objective_pass(rates: Numbers, weights: Numbers, law: AccessTime, multiplier: float) -> PassSums:
-    """Cost, frequencies and curvature at this price, summed over these pages without rounding errors piling up."""
-    changes, costs = _paired(rates, weights)
-    kind, parameters = law.kernel()
-    price = positive("multiplier", multiplier)
-    sums, visited, wrong = _sums(changes, costs, kind, parameters, law.mean, price)
-    if wrong >= 0:
-        _refuse(changes, costs, wrong)
-    pairs = [(float(sums[k]), float(sums[k + 1])) for k in (0, 2, 4)]
-    return PassSums(price, len(changes), int(visited), pairs[0], pairs[1], pairs[2])
-
-
-def added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """The sum of two sums, each with what it lacks."""
-    total = one[0] + other[0]
-    large, small = (one[0], other[0]) if abs(one[0]) >= abs(other[0]) else (other[0], one[0])
-    return total, ((large - total) + small) + one[1] + other[1]
-
-
-def nodes_of(histogram: Histogram) -> tuple[Vector, Vector]:
-    """Pages that stand for the bins, in decreasing order of worth: two for each bin, with the same four moments."""
-    worths, decays = _gauss(histogram.first, histogram.moments)
-    order = np.argsort(-worths, kind="stable")
-    order = order[decays[order] > 0]
-    return worths[order], decays[order]
-
-
-def _paired(rates: Numbers, weights: Numbers) -> tuple[Numbers, Numbers]:
-    changes: Numbers = np.asarray(rates)
-    costs: Numbers = np.asarray(weights)
-    for name, array in (("rates", changes), ("weights", costs)):
-        if array.ndim != 1 or array.dtype not in (np.float64, np.float32):
-            raise ValueError(
-                f"{name} must be a row of single or double precision numbers, but it has {array.ndim} dimensions of "
-                f"{array.dtype}; convert it."
-            )
-    if len(changes) != len(costs):
-        raise ValueError(
-            f"rates and weights must be equally many, but there are {len(changes)} and {len(costs)}; "
-            "give one weight for each page."
-        )
-    return changes, costs
-
-
-def _refuse(rates: Numbers, weights: Numbers, page: int) -> None:
-    for name, array in (("rates", rates), ("weights", weights)):
-        if not 0 <= array[page] < np.inf:
-            raise ValueError(
-                f"{name}[{page}] must be a finite number of at least 0, but it is {float(array[page])!r}; give one."
-            )
-    raise ValueError(
-        f"rates[{page}] x mean access time, and weights[{page}] over it, must be numbers that a double can hold, but "
-        f"the rate is {float(rates[page])!r}, the weight {float(weights[page])!r}; choose units nearer to them."
-    )
-
-
-@njit(cache=True)
-def _gauss(first: int, moments: Matrix) -> tuple[Vector, Vector]:
-    """Worths and decays of two pages for each bin."""
-    worths, decays = np.zeros(2 * len(moments)), np.zeros(2 * len(moments))
-    for k in range(len(moments)):
-        mass = moments[k, 0]
-        if mass <= 0.0:
-            continue
-        octave, part = (first + k) // BINS, (first + k) % BINS
-        unit = 2.0 ** (octave - 1023)
-        mean = moments[k, 1] / mass
-        spread = max(0.0, moments[k, 2] / mass - mean * mean)
-        skew = moments[k, 3] / mass - mean * (3.0 * spread + mean * mean)
-        half = 0.5 * skew / spread if spread > 1e-9 else 0.0
-        reach = math.sqrt(half * half + spread)
-        low, high = half - reach, half + reach
-        share = -low / (high - low) if reach > 0.0 else 1.0
-        for side in range(2):
-            place = mean + (low if side == 0 else high)
-            worths[2 * k + side] = unit * (1.0 + (part + 0.5 + min(0.5, max(-0.5, place))) / BINS)
-            decays[2 * k + side] = mass * (1.0 - share if side == 0 else share)
-    return worths, decays
-
-
-@njit(cache=True, nogil=True)
+@njit(**VECTOR)
 def _count(
-    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, bins: Matrix
-) -> tuple[int, int, float, float, int]:
-    """Add pages to the bins; first and last bin, sum of weights and what it lacks, first wrong page or -1."""
-    worth = np.empty(1)
-    bits = worth.view(np.int64)
-    low, high, total, lost = len(bins), -1, 0.0, 0.0
-    for page in range(len(rates)):
-        rate, weight = float(rates[page]), float(weights[page])
-        if not (0.0 <= rate < np.inf and 0.0 <= weight < np.inf):
-            return low, high, total, lost, page
-        if rate == 0.0 or weight == 0.0:
+    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, bins: Vector
+) -> tuple[int, int, Vector, int]:
+    """Add pages to the bins; first and last bin, sum of weights and what it lacks, first wrong block or -1."""
+    sums, low, high = np.zeros(2), len(bins), -1
+    decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    places, offsets = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for start in range(0, len(rates), BLOCK):
+        stop = min(start + BLOCK, len(rates))
+        size = stop - start
+        here, prices = rates[start:stop], weights[start:stop]
+        if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
+            return low, high, sums, start
+        for page in range(size):
+            bits = bits_of(worths[page])
+            place = bits >> _SHIFT
+            low = min(low, place if bits > 0 else low)
+            high = max(high, place if bits > 0 else high)
+            places[page] = place << 2
+            offsets[page] = float(bits & ((1 << _SHIFT) - 1)) * 2.0**-_SHIFT - 0.5
+            deficits[page] = float(prices[page]) if float(here[page]) > 0.0 else 0.0
+        add_to(sums, 0, folded(deficits[:size]))
+        for page in range(size):
+            place, decay, t = places[page], decays[page], offsets[page]
+            first, second = bins[place] + decay, bins[place + one] + decay * t
+            third, fourth = bins[place + two] + decay * (t * t), bins[place + three] + decay * t * (t * t)
+            bins[place], bins[place + one], bins[place + two], bins[place + three] = first, second, third, fourth
+    return low, high, sums, -1
+
+
+@njit(**VECTOR)
+def _collect(
+    rates: Numbers,
+    weights: Numbers,
+    kind: int,
+    parameters: Vector,
+    mean: float,
+    low: float,
+    high: float,
+    worths: Vector,
+    decays: Vector,
+) -> int:
+    """Collect worths from `low` to below `high`, and their decays; how many there are, -1 if there is no room."""
+    count = 0
+    wide, narrow = high * mean * (1.0 + 1e-12), low * mean * (1.0 - 1e-12)
+    for start in range(0, len(rates), 32):
+        stop = min(start + 32, len(rates))
+        inside = 0
+        for page in range(start, stop):
+            rate, weight = float(rates[page]), float(weights[page])
+            inside += 1 if (weight >= narrow * rate) & (weight <= wide * rate) else 0
+        if inside == 0:
             continue
-        decay = decay_at(kind, parameters, rate)
-        worth[0] = weight / (rate * mean)
-        if not (worth[0] < np.inf and 0.0 < decay < np.inf):
-            return low, high, total, lost, page
-        new = total + weight
-        lost += (max(total, weight) - new) + min(total, weight)
-        total = new
-        place = bits[0] >> _SHIFT
-        t = float(bits[0] & ((1 << _SHIFT) - 1)) * 2.0**-_SHIFT - 0.5
-        bins[place, 0] += decay
-        bins[place, 1] += decay * t
-        bins[place, 2] += decay * (t * t)
-        bins[place, 3] += decay * (t * t * t)
-        low, high = min(low, place), max(high, place)
-    return low, high, total, lost, -1
-
-
-@njit(cache=True, nogil=True)
-def _frequencies(
-    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, price: float, scale: float
-) -> tuple[Vector, int]:
-    found = np.zeros(len(rates))
-    for page in range(len(rates)):
-        rate, weight = float(rates[page]), float(weights[page])
-        if not (0.0 <= rate < np.inf and 0.0 <= weight < np.inf):
-            return found, page
-        if rate > 0.0 and weight > 0.0:
-            worth = weight / (rate * mean)
-            if not worth < np.inf:
-                return found, page
-            if worth > price:
-                found[page] = scale * best_frequency(decay_at(kind, parameters, rate), worth, price)
-    return found, -1
-
-
-@njit(cache=True, nogil=True)
-def _sums(
-    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, price: float
-) -> tuple[Vector, int, int]:
-    sums, terms, visited = np.zeros(6), np.zeros(3), 0
-    for page in range(len(rates)):
-        rate, weight = float(rates[page]), float(weights[page])
-        if not (0.0 <= rate < np.inf and 0.0 <= weight < np.inf):
-            return sums, visited, page
-        if rate == 0.0 or weight == 0.0:
-            continue
-        worth = weight / (rate * mean)
-        if not worth < np.inf:
-            return sums, visited, page
-        terms[0], terms[1], terms[2] = weight, 0.0, 0.0
-        if worth > price:
-            decay, deficit = decay_and_deficit_at(kind, parameters, rate)
-            frequency = best_frequency(decay, worth, price)
-            terms[0] = weight * even_rate(rate * mean, decay, deficit, frequency)
-            terms[1] = frequency
-            u = decay / frequency
-            terms[2] = worth * decay * u * math.exp(-u)
-            visited += 1
-        for k in range(3):
-            old = sums[2 * k]
-            sums[2 * k] = old + terms[k]
-            sums[2 * k + 1] += (max(old, terms[k]) - sums[2 * k]) + min(old, terms[k])
-    return sums, visited, -1
+        if count + 32 > len(worths):
+            return -1
+        for page in range(start, stop):
+            rate, weight = float(rates[page]), float(weights[page])
+            if weight >= narrow * rate and weight <= wide * rate and rate > 0.0:
+                worth = weight / (rate * mean)
+                if low <= worth < high:
+                    worths[count], decays[count] = worth, decay_at(kind, parameters, rate)
+                    count += 1
+    return count

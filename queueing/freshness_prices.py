@@ -19,7 +19,8 @@ def _parts(v: float) -> tuple[float, float]:
     """Return sqrt(2 K(u)) and 1 - K(u) for u = 1 / v."""
     if v * 800.0 < 1.0:
         return math.sqrt(2.0), 0.0
-    return price_of(1.0 / v)
+    root, rest = price_of(1.0 / v)
+    return root, rest
 
 
 @njit(cache=True)
@@ -87,15 +88,37 @@ def solve_price(
     hosts: NDArray[np.int64],
     caps: Vector,
     total: float,
+    guess: float,
     found: Vector,
 ) -> tuple[float, float]:
-    """Fill in the frequencies that sum to `total`; worth and v of the marginal page, 0 if all are at their limits."""
+    """Fill in the frequencies that sum to `total`; worth and v of the marginal page, 0 if all are at their limits.
+
+    A good guess of the price saves time; 0 if there is none.
+    """
     useful = 0
     while useful < len(worths) and worths[useful] > 0.0:
         useful += 1
     if _saturated(useful, least, most, hosts, caps, found) <= total:
         return 0.0, 0.0
     low, high = 0, useful
+    if guess > 0.0:
+        place, step = min(useful - 1, int(np.searchsorted(-worths[:useful], -guess))), 1
+        if _demand(worths, decays, least, most, hosts, caps, worths[place], 0.0, found)[0] <= total:
+            low = place
+            while low + step < high:
+                if _demand(worths, decays, least, most, hosts, caps, worths[low + step], 0.0, found)[0] > total:
+                    high = low + step
+                else:
+                    low += step
+                    step *= 4
+        else:
+            high = place
+            while high - step > low:
+                if _demand(worths, decays, least, most, hosts, caps, worths[high - step], 0.0, found)[0] <= total:
+                    low = high - step
+                else:
+                    high -= step
+                    step *= 4
     while high - low > 1:
         middle = (low + high) // 2
         if _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)[0] <= total:
@@ -195,6 +218,7 @@ def solve_tight_hosts(
                 np.zeros(len(own), np.int64),
                 np.array([np.inf]),
                 caps[host],
+                0.0,
                 shares,
             )
             found[own] = shares
@@ -208,7 +232,7 @@ def best_frequency(decay: float, worth: float, price: float) -> float:
         return 0.0
     if price == 0.0:
         return np.inf
-    return decay / inverse_at(math.sqrt(2.0 * price) / math.sqrt(worth), (worth - price) / worth)
+    return float(decay / inverse_at(math.sqrt(2.0 * price) / math.sqrt(worth), (worth - price) / worth))
 
 
 @njit(cache=True)

@@ -1,0 +1,121 @@
+r"""A few pages that stand for many: the bins of a histogram of worths, and the price they lead to.
+
+The bins are parts of octaves, equal in a, so that number and place follow from the bits of a double. A group of bins
+with sums :math:`\sum \ell t^k`, k = 0 to 3, is as good as two pages (Gauss's rule) where what is summed is smooth over
+its width; groups are eight bins wide far from the price, single bins near it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .elementary import VECTOR
+from .freshness_inverse import inverse_at
+from .freshness_prices import price_at, solve_price
+from .matrices import Matrix, Vector
+
+#: Each octave has 2**BIN_BITS bins; groups of bins far from the price have 2**GROUP_BITS.
+BIN_BITS, GROUP_BITS = 10, 3
+
+#: How many bins, or groups of bins, on both sides count as near a price.
+NEAR = 8
+
+
+class Nodes(NamedTuple):
+    """Pages in decreasing order of worth."""
+
+    worths: Vector
+    decays: Vector
+
+
+def bin_of(worth: float) -> int:
+    """Number of the bin that holds this worth."""
+    return int(np.float64(worth).view(np.int64)) >> (52 - BIN_BITS)
+
+
+def lower_edge(number: int) -> float:
+    """The least worth of a bin."""
+    return float(np.int64(number << (52 - BIN_BITS)).view(np.float64))
+
+
+def nodes_of(first: int, moments: Matrix, price: float) -> Nodes:
+    """Pages that stand for these bins, finely near the price."""
+    middle = bin_of(price) >> GROUP_BITS if price > 0.0 else -NEAR - 1
+    return Nodes(*_gauss(first, moments, middle))
+
+
+def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes) -> Nodes:
+    """Replace the nodes from `low` to below `high` by these pages."""
+    kept = (nodes.worths < low) | (nodes.worths >= high)
+    worths = np.concatenate([nodes.worths[kept], pages.worths])
+    order = np.argsort(-worths, kind="stable")
+    return Nodes(worths[order], np.concatenate([nodes.decays[kept], pages.decays])[order])
+
+
+def price_of_nodes(nodes: Nodes, total: float, guess: float) -> float:
+    """The price at which these pages are visited so many times per slot; 0 if there are none."""
+    count = len(nodes.worths)
+    if count == 0:
+        return 0.0
+    none, any_, one = np.zeros(count), np.full(count, np.inf), np.zeros(count, np.int64)
+    return float(price_at(*solve_price(*nodes, none, any_, one, np.array([np.inf]), total, guess, np.empty(count))))
+
+
+def cost_at(nodes: Nodes, weights: tuple[float, float], price: float, total: float) -> float:
+    r"""The value of the dual, :math:`\sum c - \sum a \ell e^{-u} - \lambda F`."""
+    return (weights[0] - float(_saved(*nodes, price)) - price * total) + weights[1]
+
+
+@njit(**VECTOR)
+def _saved(worths: Vector, decays: Vector, price: float) -> float:
+    total = 0.0
+    for node in range(len(worths)):
+        if worths[node] > price:
+            rest = (worths[node] - price) / worths[node]
+            u = inverse_at(math.sqrt(2.0 * price) / math.sqrt(worths[node]), rest)
+            total += worths[node] * decays[node] * (rest / (1.0 + u))
+    return total
+
+
+@njit(**VECTOR)
+def _gauss(first: int, moments: Matrix, middle: int) -> tuple[Vector, Vector]:
+    """Worths and decays of two pages for each group of bins, or for each bin near the group `middle`."""
+    bins = len(moments)
+    worths, decays = np.empty(2 * bins), np.empty(2 * bins)
+    count, stop = 0, bins
+    while stop > 0:
+        group = (first + stop - 1) >> GROUP_BITS
+        fine = abs(group - middle) <= NEAR
+        base = first + stop - 1 if fine else group << GROUP_BITS
+        start = max(0, base - first)
+        width = 1.0 if fine else float(1 << GROUP_BITS)
+        mass = m1 = m2 = m3 = 0.0
+        for k in range(start, stop):  # about the centre of the group, in units of its width
+            if moments[k, 0] > 0.0:
+                place, part = (first + k - base + 0.5) / width - 0.5, 1.0 / width
+                mass += moments[k, 0]
+                m1 += place * moments[k, 0] + part * moments[k, 1]
+                m2 += place**2 * moments[k, 0] + 2.0 * place * part * moments[k, 1] + part**2 * moments[k, 2]
+                m3 += (
+                    place**3 * moments[k, 0]
+                    + 3.0 * place**2 * part * moments[k, 1]
+                    + 3.0 * place * part**2 * moments[k, 2]
+                    + part**3 * moments[k, 3]
+                )
+        stop = start
+        if mass > 0.0:
+            mean = m1 / mass
+            spread = max(0.0, m2 / mass - mean * mean)
+            skew = m3 / mass - mean * (3.0 * spread + mean * mean)
+            half = 0.5 * skew / spread if spread > 1e-9 else 0.0
+            reach = math.sqrt(half * half + spread) if spread > 1e-15 else 0.0
+            for side in range(2 if reach > 0.0 else 1):
+                place = mean + (half + reach if side == 0 else half - reach)
+                inside = (base & ((1 << BIN_BITS) - 1)) + width * (0.5 + min(0.5, max(-0.5, place)))
+                worths[count] = math.ldexp(1.0 + inside / (1 << BIN_BITS), (base >> BIN_BITS) - 1023)
+                share = 1.0 if reach == 0.0 else 0.5 * (reach - half if side == 0 else reach + half) / reach
+                decays[count] = mass * share
+                count += 1
+    return worths[:count], decays[:count]
