@@ -23,6 +23,7 @@ import typer
 
 from . import __version__, clash
 from .cli_arguments import parse_decision, spread
+from .cli_fit import add_to as add_fit_to
 from .cli_options import (
     ANSWERED,
     DEFECT,
@@ -472,6 +473,7 @@ def plot(
     return ANSWERED
 
 
+add_fit_to(app)
 add_pareto_to(app)
 add_simulate_to(app)
 add_to(app)
