@@ -47,7 +47,9 @@ __all__ = [
     "Draws",
     "Seen",
     "SimulatedCrawl",
+    "measures_of",
     "replicate",
+    "resolution_of",
     "simulate",
     "usual_time",
 ]
@@ -56,6 +58,9 @@ Whole = NDArray[np.int64]
 
 #: Accesses between two moments at which a caller can look at its watch.
 STEP = 200_000
+
+#: What happens less often has no error that could be told from what was seen.
+_MANY = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,22 +203,29 @@ class CrawlSimulation:
 
     def cost(self) -> Estimate:
         """The weighted sum of fractions of time out of date."""
-        weights = self.crawl.weights
-        return jackknife(lambda means: float(weights @ fractions(self.crawl, means)), self.observations)
+        return jackknife(lambda means: measures_of(self.crawl, means)["obsolescence"], self.observations)
 
-    def obsolescence_by_page(self) -> list[Estimate]:
-        """By page, the fraction of time out of date."""
-        count = len(self.observations)
-        values = fractions(self.crawl, self.observations.mean(axis=0))
+    def obsolescence_by_page(self, most: int | None = None) -> list[Estimate]:
+        """By page, or of the first so many, the fraction of time out of date."""
+        count, total = len(self.observations), self.observations.sum(axis=0)
+        values = fractions(self.crawl, total / count)[:most].tolist()
         if count < 2:
-            return [Estimate(value, None, 0) for value in values.tolist()]
-        total = self.observations.sum(axis=0)
-        without = np.array([fractions(self.crawl, (total - row) / (count - 1)) for row in self.observations])
-        errors = [one.error for one in column_means(without)]
+            return [Estimate(value, None, 0) for value in values]
+        without = [fractions(self.crawl, (total - row) / (count - 1))[:most] for row in self.observations]
         return [
-            Estimate(value, None if error is None else (count - 1) * error, count - 1)  # the jackknife
-            for value, error in zip(values.tolist(), errors, strict=True)
+            Estimate(value, None if one.error is None else (count - 1) * one.error, count - 1)  # the jackknife
+            for value, one in zip(values, column_means(np.array(without)), strict=True)
         ]
+
+
+def measures_of(crawl: SimulatedCrawl, means: Vector) -> dict[str, float | None]:
+    """The cost; and what cycles make certain: the longest gap, in slots, and the number of pages that nobody visits."""
+    cycles = all(isinstance(robot, Cycle) for robot in crawl.robots)
+    return {
+        "obsolescence": float(crawl.weights @ fractions(crawl, means)),
+        "pages_never_visited": float(np.count_nonzero(crawl.owners < 0)),
+        "largest_gap": float(means[1]) if cycles else None,
+    }
 
 
 def fractions(crawl: SimulatedCrawl, means: Vector) -> Vector:
@@ -221,6 +233,22 @@ def fractions(crawl: SimulatedCrawl, means: Vector) -> Vector:
     count = len(crawl.robots)
     times = np.append(means[2 : 2 + count], 1.0)[crawl.owners]  # the last is for pages that nobody visits
     return np.where(crawl.owners >= 0, means[2 + count :] / times, np.where(crawl.rates > 0, 1.0, 0.0))
+
+
+def resolution_of(crawl: SimulatedCrawl, time: float) -> float:
+    """What the cost would differ by, had one thing more happened in so much time to a page that hardly sees any.
+
+    Such a page is visited or changes fewer than `_MANY` times. What happened more or less often than it should does not
+    show in the differences between replications, if it happened in none of them.
+    """
+    finest = 0.0
+    for robot in crawl.robots:
+        rates, weights = crawl.rates[robot.pages], crawl.weights[robot.pages]
+        visits = robot.shares / crawl.law.mean
+        rare = (np.minimum(rates, visits) * time < _MANY) & (rates > 0)
+        spells = weights[rare] / np.maximum(rates, visits)[rare]
+        finest = max(finest, float(spells.max(initial=0.0)) / time)
+    return finest
 
 
 def _owners(count: int, robots: Sequence[Robot]) -> Whole:

@@ -238,6 +238,12 @@ def first_plan(pages: Whole, mean: float, rng: np.random.Generator, record: int)
     )
 
 
+def last_visits(plan: Plan, state: State) -> Whole:
+    """The visits on record, the oldest first."""
+    ordered = np.roll(plan.record, -(int(state.numbers[SLOTS]) + 1) % len(plan.record))
+    return np.asarray(ordered[ordered != NOBODY])
+
+
 @njit(cache=True)
 def visit_the_earliest_due(
     plan: Plan,

@@ -45,6 +45,10 @@ class Robot(Protocol):
     def pages(self) -> Whole:
         """Pages that it may visit."""
 
+    @property
+    def shares(self) -> Vector:
+        """Visits per slot to each of them, about."""
+
     def slots(self, wanted: float) -> tuple[int, int]:
         """Accesses before and while it is observed, if so many are wanted."""
 
@@ -68,6 +72,12 @@ class Cycle:
     def pages(self) -> Whole:
         """Pages of the cycle."""
         return np.unique(np.asarray(self.order))
+
+    @property
+    def shares(self) -> Vector:
+        """Visits per slot to each of them."""
+        order = np.asarray(self.order)
+        return np.asarray(np.bincount(order)[self.pages] / len(order))
 
     def slots(self, wanted: float) -> tuple[int, int]:
         """One round, and whole rounds."""
@@ -110,6 +120,11 @@ class Draws:
             )
         object.__setattr__(self, "pages", pages[frequencies > 0])
         object.__setattr__(self, "frequencies", frequencies[frequencies > 0])
+
+    @property
+    def shares(self) -> Vector:
+        """Visits per slot to each of them."""
+        return self.frequencies
 
     def slots(self, wanted: float) -> tuple[int, int]:
         """Four visits to a page on average, and one before."""
@@ -173,6 +188,11 @@ class Adapting:
                 "they are multiples of the interval of pages that are visited in turn."
             )
         object.__setattr__(self, "pages", pages)
+
+    @property
+    def shares(self) -> Vector:
+        """Visits per slot to each of them, as long as nothing is known."""
+        return np.full(len(self.pages), 1.0 / len(self.pages))
 
     def slots(self, wanted: float) -> tuple[int, int]:
         """So many visits to a page, and as many before."""

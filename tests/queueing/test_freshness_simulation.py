@@ -28,7 +28,7 @@ from queueing.freshness_simulation import (
     simulate,
     usual_time,
 )
-from queueing.freshness_simulation_kernel import first_state, walker
+from queueing.freshness_simulation_kernel import first_state, last_visits, walker
 from queueing.laws import Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 from queueing.simulation_intervals import joint_limit
 
@@ -212,6 +212,19 @@ def test_a_robot_without_time_visits_pages_in_turn():
     assert set(np.bincount(plan.record, minlength=50)) == {40}
 
 
+def test_the_last_visits_are_told_in_order():
+    robot = Adapting(np.arange(7), record=10)
+    crawl = SimulatedCrawl(np.ones(7), np.ones(7), Constant(1.0), (robot,))
+    rng, state = np.random.default_rng(3), first_state(crawl.rates)
+    plan = robot.plan(crawl.ground, rng)
+    advance = robot.follow(plan, crawl.ground, state, rng)
+    told = [int(plan.pages[plan.heap[0]])]
+    for count in range(1, 31):
+        advance(1)
+        assert last_visits(plan, state).tolist() == told[-min(count, 10) :]
+        told.append(int(plan.pages[plan.heap[0]]))
+
+
 def test_the_realised_visits_of_adapting_robots_cost_about_as_much_when_judged_exactly():
     """Not the same: the rule visits a page sooner just after it has changed, a cycle does not know."""
     rates, weights, _ = random_pages(5, 60)
@@ -223,7 +236,7 @@ def test_the_realised_visits_of_adapting_robots_cost_about_as_much_when_judged_e
     plan = robot.plan(crawl.ground, rng)
     robot.follow(plan, crawl.ground, state, rng)(12_000)
     pages = traits(rates, weights, law)
-    assert found.value == pytest.approx(cost(pages, schedule_obsolescence(pages, plan.record)), rel=0.15)
+    assert found.value == pytest.approx(cost(pages, schedule_obsolescence(pages, last_visits(plan, state))), rel=0.15)
     assert found.value > cost(pages, np.zeros(60)) and found.error < 0.05 * found.value
 
 
