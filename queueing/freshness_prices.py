@@ -100,31 +100,7 @@ def solve_price(
         useful += 1
     if _saturated(useful, least, most, hosts, caps, found) <= total:
         return 0.0, 0.0
-    low, high = 0, useful
-    if guess > 0.0:
-        place, step = min(useful - 1, int(np.searchsorted(-worths[:useful], -guess))), 1
-        if _demand(worths, decays, least, most, hosts, caps, worths[place], 0.0, found)[0] <= total:
-            low = place
-            while low + step < high:
-                if _demand(worths, decays, least, most, hosts, caps, worths[low + step], 0.0, found)[0] > total:
-                    high = low + step
-                else:
-                    low += step
-                    step *= 4
-        else:
-            high = place
-            while high - step > low:
-                if _demand(worths, decays, least, most, hosts, caps, worths[high - step], 0.0, found)[0] <= total:
-                    low = high - step
-                else:
-                    high -= step
-                    step *= 4
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)[0] <= total:
-            low = middle
-        else:
-            high = middle
+    low = _marginal(worths, decays, least, most, hosts, caps, total, guess, useful, found)
     base = worths[low]
     below, above = 0.0, total / decays[low]
     if low + 1 < useful:
@@ -134,6 +110,46 @@ def solve_price(
         while above < 1e300 and _demand(worths, decays, least, most, hosts, caps, base, above, found)[0] < total:
             above *= 16.0
     return base, _solve_share(worths, decays, least, most, hosts, caps, total, base, below, above, found)
+
+
+@njit(cache=True)
+def _marginal(
+    worths: Vector,
+    decays: Vector,
+    least: Vector,
+    most: Vector,
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    total: float,
+    guess: float,
+    useful: int,
+    found: Vector,
+) -> int:
+    """The last of the useful pages at whose worth, as a price, no more than `total` is demanded.
+
+    Found between two of them by interpolation, by steps that grow from a guess, or by halving.
+    """
+    low, high, too_little, too_much = 0, useful, -1.0, -1.0
+    middle = int(np.searchsorted(-worths[:useful], -guess)) if guess > 0.0 else useful // 2
+    step, tries = 1, 0
+    while high - low > 1:
+        middle = min(max(middle, low + 1), high - 1)
+        demand, _ = _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)
+        below = demand <= total
+        if below:
+            low, too_little = middle, demand
+        else:
+            high, too_much = middle, demand
+        tries += 1
+        if (guess > 0.0 or too_much > 0.0) and step < 64 and tries < 40:  # it may be near
+            middle = low + step if below else high - step
+            step *= 4
+        elif too_little >= 0.0 and too_much > too_little and tries < 40:
+            middle = low + int((high - low) * ((total - too_little) / (too_much - too_little)))
+            step = 1
+        else:
+            middle = (low + high) // 2
+    return low
 
 
 @njit(cache=True)
@@ -163,20 +179,19 @@ def _solve_share(
     found: Vector,
 ) -> float:
     """Newton's method for v between two bounds, halving where it does not help."""
-    v = above if above * 0.5 < below else 0.5 * (below + above)
-    width, slow = above - below, 0
+    v, missing, slow = above, np.inf, 0
     for _ in range(400):
         demand, slope = _demand(worths, decays, least, most, hosts, caps, base, v, found)
-        if abs(demand - total) <= 2e-16 * total:
+        if abs(demand - total) <= 4.5e-16 * total:
             break
         if demand < total:
             below = v
         else:
             above = v
         following = v + (total - demand) / slope if slope > 0.0 else -1.0
-        slow = slow + 1 if above - below > 0.5 * width else 0
-        width = above - below
-        if not below < following < above or slow > 3:
+        slow = slow + 1 if abs(demand - total) > 0.5 * missing else 0
+        missing = abs(demand - total)
+        if not below < following < above or slow > 2:
             slow = 0
             following = math.sqrt(below) * math.sqrt(above) if above > 4.0 * below > 0.0 else 0.5 * (below + above)
         if not below < following < above:
