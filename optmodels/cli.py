@@ -308,9 +308,9 @@ def solve(
         if cluster is None:
             problem = solving.as_problem(file)
         else:
-            from . import scaling
+            from .scaling import on_cluster
 
-            problem = scaling.on_cluster(file, stack.enter_context(scaling.cluster(cluster)))
+            problem = stack.enter_context(on_cluster(file, cluster))
         result, data = _solved(problem, chosen, limits, seed, out, quiet=json)
     if json:
         print_json(data)

@@ -165,7 +165,8 @@ class LargeFreshnessProblem(FreshnessProblem):
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what passes need."""
-        from queueing.freshness_histogram import frequencies_at, histogram_of, objective_pass, solve
+        from queueing.freshness_histogram import histogram_of, solve
+        from queueing.freshness_passes import frequencies_at, objective_pass
 
         column = np.array([1.0, 2.0])
         price = solve(histogram_of(column, column[::-1].copy(), self.access_time))

@@ -74,6 +74,8 @@ def footer_of(file: str, stamp: tuple[int, int]) -> Any:
     try:
         footer = read.read_metadata(file)
         footer.schema.to_arrow_schema()
+    except pa.ArrowMemoryError:
+        raise
     except (OSError, pa.ArrowException) as failure:
         raise UnreadableFile(f"this is no Parquet file, or only a part of one: {reason(failure)}", file) from None
     return footer
@@ -95,6 +97,8 @@ def batches_of(
     try:
         with parquet().ParquetFile(file, metadata=footer, pre_buffer=False, buffer_size=buffer) as opened:
             yield from opened.iter_batches(size, list(groups), list(names), use_threads=False)
+    except pa.ArrowMemoryError:
+        raise
     except (OSError, pa.ArrowException) as failure:
         raise UnreadableFile(f"the file is damaged: {reason(failure)}", file) from None
 

@@ -28,16 +28,9 @@ from numpy.typing import NDArray
 
 from heuristics import interrupting
 from queueing.freshness import cost, even_obsolescence, traits
-from queueing.freshness_histogram import (
-    Histogram,
-    PassSums,
-    added,
-    frequencies_at,
-    histogram_of,
-    nodes_of,
-    objective_pass,
-    solve,
-)
+from queueing.freshness_histogram import Histogram, histogram_of, solve
+from queueing.freshness_nodes import Nodes, nodes_of
+from queueing.freshness_passes import PassSums, added, frequencies_at, objective_pass
 
 from .freshness_output import Part, Written, write_npy, write_parquet
 
@@ -183,17 +176,17 @@ def allocate_pages(
     """
     work = engine or Threads()
     counted = work.reduce(partial(count, law=law), Histogram.merged, table.pieces, _named("counting", tell))
-    worths, _ = nodes_of(counted)
-    if not len(worths):
+    if not len(counted.moments):
         return _without_worth(table, law, total, work, tell)
-    if worths[0] - worths[-1] <= EQUAL * worths[0]:
-        return _of_equal_worth(table, law, total, work, tell, counted)
+    nodes = nodes_of(counted.first, counted.moments, 0.0)
+    if nodes.worths[0] - nodes.worths[-1] <= EQUAL * nodes.worths[0]:
+        return _of_equal_worth(table, law, total, work, tell, nodes)
     multiplier = solve(counted, total)
     sums = work.reduce(
         partial(sum_up, law=law, multiplier=multiplier), PassSums.merged, table.pieces, _named("proving", tell)
     )
     if sums.visited == 0:  # between two doubles: the frequencies of pages whose worths are nearly equal
-        return _of_equal_worth(table, law, total, work, tell, counted)
+        return _of_equal_worth(table, law, total, work, tell, nodes)
     objective, bound, scale = sums.objective(total), sums.bound(total), sums.scale(total)
     return StreamedAllocation(
         Rule("price", multiplier, scale),
@@ -386,10 +379,10 @@ class ByRule:
 
 
 def _of_equal_worth(
-    table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None, counted: Histogram
+    table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None, nodes: Nodes
 ) -> StreamedAllocation:
     """Eq. (10); the bound is that of pages which all have the least worth."""
-    worths, decays = nodes_of(counted)
+    worths, decays = nodes
     u = float(np.sum(decays)) / total
     rule = Rule("decay", float(worths[0] * -np.expm1(np.log1p(u) - u)), 1.0 / u)
     found = judge_pages(table, law, ByRule(rule, law, table.rows), engine=work, tell=tell)

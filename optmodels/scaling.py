@@ -78,16 +78,17 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
         yield Cluster(client)
 
 
-def on_cluster(file: str | os.PathLike[str], engine: Cluster) -> LargeFreshnessProblem:
-    """The problem of an instance with a table of pages, however many, to be solved on a cluster."""
+@contextlib.contextmanager
+def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[LargeFreshnessProblem]:
+    """The problem of an instance with a table of pages, however many, with a cluster to go over them."""
     from .costs import Limits, cost_from_data
     from .errors import InstanceError
     from .freshness_large import HELD, LargeFreshnessProblem, large_fields
     from .instance import read
 
     content = read(file)
-    folder = Path(file).resolve().parent
     try:
+        folder = Path(file).resolve().parent
         fields = large_fields(content.data, folder, least=0) if content.kind == "freshness" else None
         cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
     except InstanceError as failure:
@@ -95,7 +96,8 @@ def on_cluster(file: str | os.PathLike[str], engine: Cluster) -> LargeFreshnessP
     if fields is None:
         rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
         raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
-    return LargeFreshnessProblem(content.name, *fields, cost, limits, engine=engine)
+    with cluster(address) as engine:
+        yield LargeFreshnessProblem(content.name, *fields, cost, limits, engine=engine)
 
 
 @dataclass(frozen=True, eq=False)

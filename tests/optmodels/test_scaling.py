@@ -1,0 +1,232 @@
+"""Passes over pages on a real Dask cluster of two processes: one answer, whoever computes it, and whoever dies."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from optmodels import freshness_pages
+from optmodels.errors import InstanceError, RequestError
+from optmodels.freshness_generating import FreshnessGenerator
+from optmodels.freshness_output import MANIFEST, check_manifest, read_written
+from optmodels.freshness_pages import open_pages
+from optmodels.freshness_streaming import ByRule, Threads, allocate_pages, judge_pages, write_frequencies
+from optmodels.scaling import Cluster, cluster, grouped, on_cluster
+from queueing.laws import Exponential
+
+LAW = Exponential(1.0)
+PAGES = 40_000
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two processes, started once."""
+    with cluster("local", workers=2) as engine:
+        yield engine.client
+
+
+@pytest.fixture
+def engine(client):
+    """Tasks of some thousand pages, so that small tables have many."""
+    return Cluster(client, task=3000)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Many files."""
+    folder = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("optmodels.freshness_generating.DRAWN", 500)
+        patch.setattr("optmodels.freshness_generating.FILE_ROWS", 2500)
+        FreshnessGenerator(pages=PAGES, seed=5).write(folder / "pages.parquet")
+        patch.setattr(freshness_pages, "PIECE", 1000)
+        return open_pages(folder / "pages.parquet")
+
+
+@pytest.fixture(scope="module")
+def alone(table):
+    """The answer of threads."""
+    return allocate_pages(table, LAW)
+
+
+def same(found, known):
+    assert found.multiplier == pytest.approx(known.multiplier, rel=1e-12)
+    assert found.objective == pytest.approx(known.objective, rel=1e-13)
+    assert found.bound == pytest.approx(known.bound, rel=1e-13)
+    assert found.visited == known.visited
+
+
+class Slow:
+    """The histogram of some pieces, as if they were larger; says in a file that it has begun."""
+
+    def __init__(self, law, begun, seconds=0.15):
+        self.law, self.begun, self.seconds = law, begun, seconds
+
+    def __call__(self, pieces):
+        from optmodels.freshness_streaming import count
+
+        with open(self.begun, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        time.sleep(self.seconds)
+        return count(pieces, self.law)
+
+
+def test_pieces_are_put_together_until_they_are_worth_a_task(table):
+    groups = grouped(table.pieces, 3000)
+    assert [piece for group in groups for piece in group] == list(table.pieces)
+    assert all(sum(piece.rows for piece in group) >= 3000 for group in groups[:-1]) and len(groups) > 10
+
+
+def test_a_cluster_finds_what_threads_find(engine, table, alone):
+    seen = []
+    found = allocate_pages(table, LAW, engine=engine, tell=lambda *told: seen.append(told))
+    same(found, alone)
+    assert [phase for phase, done, rows in seen if done == rows == PAGES] == ["counting", "proving"]
+    judged = judge_pages(table, LAW, ByRule(found.rule, LAW, table.rows), engine=engine)
+    assert sum(judged.cost) == pytest.approx(alone.objective, rel=1e-12)
+    assert sum(judged.frequencies) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_cluster_writes_many_files_that_hold_the_same_frequencies(engine, table, alone, tmp_path):
+    written = write_frequencies(table, LAW, alone.rule, tmp_path / "f.parquet", engine=engine)
+    assert written.rows == PAGES and len(os.listdir(tmp_path / "f.parquet")) > 10
+    check_manifest(tmp_path / "f.parquet", required=True, checksums=True)
+    write_frequencies(table, LAW, alone.rule, tmp_path / "f.npy", engine=Threads())
+    np.testing.assert_array_equal(read_written(tmp_path / "f.parquet", written.to_data()), np.load(tmp_path / "f.npy"))
+    part = sorted((tmp_path / "f.parquet").glob("part-*"))[3]
+    part.write_bytes(part.read_bytes()[:-1] + b"x")
+    with pytest.raises(InstanceError, match=r"part-00003.parquet: the file has changed since the manifest"):
+        read_written(tmp_path / "f.parquet", written.to_data())
+
+
+def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    weights = np.ones(20_000)
+    weights[17_171] = np.nan
+    pq.write_table(pa.table({"change_rate": np.ones(20_000), "weight": weights}), tmp_path / "a.parquet")
+    table = open_pages(tmp_path / "a.parquet")
+    sentence = r"a\.parquet: row 17171, column weight is NaN; weights are finite numbers"
+    with pytest.raises(InstanceError, match=sentence):
+        allocate_pages(table, LAW, engine=engine)
+    from optmodels.freshness_streaming import Rule
+
+    with pytest.raises(InstanceError, match=sentence):
+        write_frequencies(table, LAW, Rule("price", 0.1, 1.0), tmp_path / "f.parquet", engine=engine)
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(engine, table, tmp_path):
+    from queueing.freshness_histogram import Histogram
+
+    begun = tmp_path / "begun"
+    undisturbed = engine.reduce(Slow(LAW, begun, 0.0), Histogram.merged, table.pieces, None)
+    begun.unlink()
+    killed = []
+
+    def kill(phase, done, rows):
+        if done > rows // 3 and not killed:
+            killed.append(int(begun.read_text().split()[-1]))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = engine.reduce(Slow(LAW, begun), Histogram.merged, table.pieces, kill)
+    tasks = len(grouped(table.pieces, 3000))
+    assert killed and len(begun.read_text().split()) > tasks  # some were done twice
+    assert found.first == undisturbed.first and found.pages == undisturbed.pages == PAGES
+    np.testing.assert_array_equal(found.moments, undisturbed.moments)
+
+
+def test_an_interrupted_write_is_never_taken_for_a_result(engine, table, alone, tmp_path):
+    def interrupt(phase, done, rows):
+        if done > rows // 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_frequencies(table, LAW, alone.rule, tmp_path / "f.parquet", engine=engine, tell=interrupt)
+    visible = [name for name in os.listdir(tmp_path) if not name.startswith(".")]
+    assert visible == []
+    written = write_frequencies(table, LAW, alone.rule, tmp_path / "f.parquet", engine=engine)
+    assert read_written(tmp_path / "f.parquet", written.to_data()).sum() == pytest.approx(1.0)
+
+
+def test_what_a_killed_writer_leaves_is_no_table_and_no_result(tmp_path, table, alone):
+    """A process that is killed has no chance to tidy up: what it leaves has neither name nor manifest."""
+    import subprocess
+    import sys
+
+    script = f"""
+import os, signal
+from optmodels import freshness_pages
+from optmodels.freshness_output import whole_folder
+from optmodels.freshness_streaming import Rule
+from optmodels.scaling import grouped, write_part
+from queueing.laws import Exponential
+table = freshness_pages.open_pages({table.path!r})
+rule, law = Rule("price", {alone.multiplier!r}, 1.0), Exponential(1.0)
+with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:
+    for number, group in enumerate(grouped(table.pieces, 3000)):
+        write_part((folder / f"part-{{number:05d}}.parquet", group), rule, law)
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=100).returncode == -signal.SIGKILL
+    [left] = os.listdir(tmp_path)
+    assert (
+        left.startswith(".") and len(os.listdir(tmp_path / left)) == 3 and MANIFEST not in os.listdir(tmp_path / left)
+    )
+    with pytest.raises(InstanceError, match=r"there is no \.parquet file in this folder"):
+        open_pages(tmp_path)
+    with pytest.raises(InstanceError, match="whoever wrote this folder has not finished"):
+        read_written(tmp_path / left, {"rows": 9000, "sha256": ""})
+
+
+def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
+    from heuristics import interrupting
+    from queueing.freshness_histogram import Histogram
+
+    begun = tmp_path / "begun"
+    threading.Timer(0.4, interrupting._noted.set).start()  # as the signal handler of the command line does
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            engine.reduce(Slow(LAW, begun), Histogram.merged, table.pieces, None)
+    finally:
+        interrupting.answered()
+    assert len(begun.read_text().split()) < len(grouped(table.pieces, 3000))
+
+
+def test_no_cluster_there_is_told_in_a_sentence(monkeypatch):
+    import distributed
+
+    connect = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda **options: connect(**(options | {"timeout": 0.5})))
+    with pytest.raises(RequestError, match=r"no cluster answers at 'tcp://127.0.0.1:9'"), cluster("tcp://127.0.0.1:9"):
+        pass
+
+
+def test_only_tables_of_pages_go_to_a_cluster(tmp_path, instances):
+    with (
+        pytest.raises(RequestError, match=r"a cluster goes over tables of pages .* leave --cluster out"),
+        on_cluster(instances / "placement" / "gautam-2x3.json"),
+    ):
+        pass
+
+
+def test_the_command_solves_on_a_cluster(client, table, alone, tmp_path, monkeypatch, capsys):
+    from optmodels.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    os.symlink(os.path.dirname(table.path), tmp_path / "pages")
+    address = client.scheduler.address
+    file = str(tmp_path / "pages" / "pages.json")
+    assert main(["solve", file, "--strategy", "lagrangian", "--cluster", address, "--json", "--out", "a.json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"] == "optimal" and told["checked"]
+    assert told["objective"] == pytest.approx(alone.objective, rel=1e-12)
+    assert told["decision"]["file"] == "a.decision.parquet" and told["decision"]["rows"] == PAGES
+    assert "synthetic" in told["extra"]["synthetic"]
+    assert main(["verify", "a.json", file]) == 0
