@@ -131,7 +131,7 @@ def _marginal(
     """
     low, high, too_little, too_much = 0, useful, -1.0, -1.0
     middle = int(np.searchsorted(-worths[:useful], -guess)) if guess > 0.0 else useful // 2
-    step, tries = 1, 0
+    near, step, tries = guess > 0.0, 1, 0
     while high - low > 1:
         middle = min(max(middle, low + 1), high - 1)
         demand, _ = _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)
@@ -141,14 +141,14 @@ def _marginal(
         else:
             high, too_much = middle, demand
         tries += 1
-        if (guess > 0.0 or too_much > 0.0) and step < 64 and tries < 40:  # it may be near
+        if near and step < 64 and tries < 40:
             middle = low + step if below else high - step
             step *= 4
         elif too_little >= 0.0 and too_much > too_little and tries < 40:
             middle = low + int((high - low) * ((total - too_little) / (too_much - too_little)))
-            step = 1
+            near, step = True, 1
         else:
-            middle = (low + high) // 2
+            near, middle = False, (low + high) // 2
     return low
 
 
