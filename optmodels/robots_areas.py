@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation
 from heuristics.marginal import least_split, total
 from heuristics.splits import Splits
-from queueing import RobotMeasures, best_policy, static_measures
+from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
 from queueing.robots_control import PolicyStep
 from queueing.robots_cuts import Policy
 
@@ -52,6 +52,7 @@ from .costs import CostFunction, Limits
 from .robots_areas_data import Area, Control, area_prices, read_areas
 from .robots_data import state_costs
 from .robots_pricing import PricedRobots
+from .robots_simulation import AreasExperiment, areas_experiment
 from .robots_static import BestStatic
 from .robots_structure import switching_curves
 
@@ -277,6 +278,16 @@ class RobotAreasProblem(PricedRobots):
         """Lower and upper end of what an area costs at least with so many robots."""
         found = self.outcome(activity, count)
         return found.lower, found.objective
+
+    def experiment(self, decision: Decision) -> AreasExperiment:
+        """A split to be tried out event by event, see `optmodels.simulating`."""
+        found: list[tuple[RobotQueue, Policy] | None] = []
+        for area, given in enumerate(decision):
+            robots = min(given, self._wanted(area)) if given and self.control == "dynamic" else given
+            queue = self.areas[area].queue(max(1, robots))
+            policy = queue.base_stock(robots) if self.control == "static" else self._best(area, max(1, robots))[0]
+            found.append((queue, policy) if robots else None)
+        return areas_experiment(self.name, found)
 
 
 def _together(measures: Sequence[RobotMeasures]) -> dict[str, float | None]:

@@ -139,9 +139,15 @@ class Seen:
 
 
 def replicate(
-    fleet: SimulatedFleet, *, time: float, warm_up: float | None = None, seed: int = 0, step: int = STEP
+    fleet: SimulatedFleet,
+    *,
+    time: float,
+    warm_up: float | None = None,
+    seed: int | Sequence[int] = 0,
+    step: int = STEP,
 ) -> Iterator[Seen | None]:
     """What one replication after another has seen, without end; None in between, every `step` events or so."""
+    root = (seed,) if isinstance(seed, int) else tuple(seed)
     runs = RUNS if fleet.several else 1
     passed = time / 10 if warm_up is None else warm_up
     index = 0
@@ -149,7 +155,7 @@ def replicate(
         total = np.zeros(fleet.layout.ends.stop)
         events = since = 0
         for turn in range(runs):
-            one = FleetRun(fleet, (seed, index, turn) if runs > 1 else (seed, index), time / runs, passed / runs)
+            one = FleetRun(fleet, (*root, index, turn) if runs > 1 else (*root, index), time / runs, passed / runs)
             while not one.advance(step):
                 yield None
             events, since = events + one.events, since + one.events

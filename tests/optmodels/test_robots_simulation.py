@@ -153,6 +153,46 @@ def test_an_evaluator_with_other_constants_is_found_out(instances):
     assert found.agree is False
 
 
+# -- areas ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("control", ["static", "dynamic"])
+def test_areas_are_confirmed_side_by_side(instances, control):
+    problem = replace(load(instances / "robots" / "areas-3.json"), control=control)
+    found = simulate(problem, (0, 2, 1), seed=5)
+    assert found.agree
+    nothing, second, third = found.extra["areas"]
+    assert nothing is None
+    parts = [one["measures"]["mean_length"]["simulated"] for one in (second, third)]
+    assert sum(parts) == pytest.approx(lines(found)["mean_length"].estimate.value)
+    outcomes = [problem.outcome(area, robots).measures for area, robots in ((1, 2), (2, 1))]
+    for one, exact in zip((second, third), outcomes, strict=True):
+        told = one["measures"]["starvation"]
+        assert abs(told["simulated"] - exact.starvation) < 2.5 * told["half_width"]
+
+
+def test_areas_draw_random_numbers_of_their_own(instances):
+    problem = load(instances / "robots" / "areas-3.json")
+    alike = replace(problem, areas=(problem.areas[1],) * 3)
+    found = simulate(alike, (1, 1, 1), replications=3, time=1000.0)
+    shares = [one["measures"]["starvation"]["simulated"] for one in found.extra["areas"]]
+    assert len(set(shares)) == 3
+
+
+def test_a_mistake_in_one_area_is_found_out(instances):
+    problem = load(instances / "robots" / "areas-3.json")
+    changed = replace(problem.areas[2], service_rate=1.03 * problem.areas[2].service_rate)
+    other = replace(problem, areas=(*problem.areas[:2], changed))
+    assert simulate(Mistaken(problem, problem), (1, 2, 2)).agree
+    assert simulate(Mistaken(problem, other), (1, 2, 2)).agree is False
+
+
+def test_areas_without_robots_starve(instances):
+    found = simulate(load(instances / "robots" / "areas-3.json"), (0, 0, 0), replications=3)
+    assert lines(found)["starvation"].estimate.value == 3.0
+    assert found.agree
+
+
 # -- extremes ---------------------------------------------------------------------------------------------------------
 
 
@@ -228,7 +268,7 @@ def test_policies_that_end_up_here_or_there_are_confirmed(written):
 
 
 def test_a_class_that_is_hardly_ever_reached_raises_no_false_alarm(written):
-    for rate in (0.001, 0.03):
+    for rate in (0.01, 0.03):
         decision, data = closed_classes(rate)
         found = simulate(written(**data), decision, seed=4)
         assert found.agree is not False
