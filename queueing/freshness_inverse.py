@@ -11,8 +11,8 @@ at :math:`\kappa = 0` general implementations lose all digits; as :math:`\kappa 
 :math:`p = \sqrt{2 \kappa}` and :math:`1 - \kappa`. For small p the series :math:`u = p + p^2/3 + 11 p^3/72 + \dots`
 is used as it stands; otherwise :math:`u - \ln(1 + u) = y = -\ln(1 - \kappa)`, and u is an analytic function of
 :math:`s = \sqrt{2y}` without a singularity nearer than 2.5 to the positive half-line: u / s is tabulated by polynomials
-of degree 7 on 140 cells, computed once by Halley's method. Larger s than the table holds, which only prices given as
-:math:`1 - \kappa < 10^{-16}` have, are solved as they come.
+of degree 7 on 140 cells, computed once by Halley's method. Prices given as :math:`1 - \kappa < 10^{-16}` lie beyond
+the table and are solved as they come.
 """
 
 import math
@@ -28,6 +28,9 @@ from .matrices import Vector
 
 #: Below this p the series has all digits.
 SMALL_ROOT = 0.02
+
+#: Below this 1 - kappa the table has no cell.
+SMALL_REST = 1e-16
 
 #: Cells of the table per unit of s, and how many there are.
 CELLS_PER_UNIT = 16
@@ -101,15 +104,15 @@ def inverse_at(root: float, rest: float) -> float:
         return float(total * root)
     if rest <= 0.0:
         return np.inf
-    y: float = minus_log(0.5 * root * root, rest)
-    s = math.sqrt(2.0 * y)
-    place = s * CELLS_PER_UNIT
-    cell = int(place)
-    if cell >= CELLS:
+    if rest < SMALL_REST:
+        y = -math.log(rest)
         u = y + math.log1p(y + math.log1p(y + math.log1p(y)))
         for _ in range(2):
             u -= ((u - math.log1p(u)) - y) * (1.0 + u) / u
         return u
+    s = math.sqrt(2.0 * minus_log(0.5 * root * root, rest))
+    place = s * CELLS_PER_UNIT
+    cell = int(place)
     place = 2.0 * (place - cell) - 1.0
     total = 0.0
     for k in range(7, -1, -1):
