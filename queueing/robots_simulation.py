@@ -191,9 +191,11 @@ def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
     passed = float(pilot.state.clocks[NOW])
     longest = passed + (passed - before) * max(0.0, (_MOST * events - pilot.events) / more)
     slow = fleet.slowest(_robots(fleet, pilot.state.seen))
+    if fleet.several:
+        passed, longest = passed / _SHORTER, longest / _SHORTER
     if _LEAST * slow <= longest:  # else all the time that can be had would not be enough
         passed = max(passed, min(_PARTS * slow, longest))
-    return passed * (RUNS / _SHORTER if fleet.several else 1.0)
+    return passed * (RUNS if fleet.several else 1)
 
 
 def simulate(
