@@ -123,31 +123,24 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
 
 def solve(histogram: Histogram, total: float = 1.0) -> float:
     """The price at which the pages are visited so many times per slot; 0 if no page gains by a visit."""
-    return _solved(histogram, positive("total", total))[1]
+    return solved_nodes(histogram, positive("total", total))[1]
 
 
 def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
     """Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones."""
     visits = positive("total", total)
     histogram = histogram_of(rates, weights, law)
-    nodes, price = _solved(histogram, visits)
-    collected = 0
-    if price > 0.0:
-        middle = bin_of(price)
-        first, last = middle - NEAR, middle + NEAR
-        inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
-        if histogram.moments[inside, 0].sum() <= FEW * histogram.moments[:, 0].sum():
-            changes, costs = paired(rates, weights)
-            room = Nodes(np.empty(len(changes) // 8 + 64), np.empty(len(changes) // 8 + 64))
-            edges = lower_edge(first), lower_edge(last + 1)
-            collected = int(_collect(changes, costs, *law.kernel(), law.mean, *edges, room.worths, room.decays))
-            if collected >= 0:
-                nodes = cut_out(nodes, *edges, Nodes(room.worths[:collected], room.decays[:collected]))
-                price = price_of_nodes(nodes, visits, price)
-    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), max(0, collected))
+    nodes, price = solved_nodes(histogram, visits)
+    window = window_of(histogram, price)
+    pages = None if window is None else pages_between(rates, weights, law, *window)
+    if window is not None and pages is not None:
+        nodes = cut_out(nodes, *window, pages)
+        price = price_of_nodes(nodes, visits, price)
+    collected = 0 if pages is None else len(pages.worths)
+    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), collected)
 
 
-def _solved(histogram: Histogram, total: float) -> tuple[Nodes, float]:
+def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
     """Pages that stand for the bins, few far from the price, and the price."""
     nodes = nodes_of(histogram.first, histogram.moments, 0.0)
     price = price_of_nodes(nodes, total, 0.0)
@@ -155,6 +148,25 @@ def _solved(histogram: Histogram, total: float) -> tuple[Nodes, float]:
         nodes = nodes_of(histogram.first, histogram.moments, price)
         price = price_of_nodes(nodes, total, price)
     return nodes, price
+
+
+def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
+    """The worths around a price whose pages should be taken as they are; None if these are no few pages."""
+    if price <= 0.0:
+        return None
+    first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
+    inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
+    if histogram.moments[inside, 0].sum() > FEW * histogram.moments[:, 0].sum():
+        return None
+    return lower_edge(first), lower_edge(last + 1)
+
+
+def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
+    """Pages with worths from `low` to below `high`, in the order they come; None if they are more than an eighth."""
+    changes, costs = paired(rates, weights)
+    room = Nodes(np.empty(len(changes) // 8 + 64), np.empty(len(changes) // 8 + 64))
+    found = int(_collect(changes, costs, *law.kernel(), law.mean, low, high, *room))
+    return None if found < 0 else Nodes(room.worths[:found], room.decays[:found])
 
 
 @njit(**VECTOR)
