@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from .checks import positive
 from .freshness import Traits, cost, even_obsolescence, randomized_obsolescence
 from .freshness_limits import Limits, checked_limits
-from .freshness_prices import best_frequencies, price_at, residual_of, solve_price, solve_tight_hosts
+from .freshness_prices import best_frequencies, price_at, residual_of, solve_each, solve_price
 from .matrices import Vector
 from .sums import sums_by
 
@@ -135,12 +135,34 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
     base, v = solve_price(*numbers, hosts, limits.caps, total, _guessed(*numbers[:2], total), found)
     multiplier = float(price_at(base, v))
     prices = np.full(len(limits.caps), multiplier)
-    solve_tight_hosts(*numbers, hosts, limits.caps, found, prices)
+    if len(limits.caps) > 1:
+        _solve_tight_hosts(numbers, hosts, limits.caps, found, prices)
     frequencies = np.empty(len(pages))
     frequencies[order] = found
     if base == 0.0:
         _spread_left_over(useful, limits, total, frequencies)
     return frequencies, prices, multiplier
+
+
+def _solve_tight_hosts(
+    numbers: tuple[Vector, Vector, Vector, Vector],
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    found: Vector,
+    prices: Vector,
+) -> None:
+    """Bring hosts above their caps down to them, each by a price of its own."""
+    tight = np.flatnonzero(np.bincount(hosts, found, len(caps)) > caps)
+    if not len(tight):
+        return
+    order = np.argsort(hosts, kind="stable")  # by host, and within a host by worth as before
+    order = order[np.isin(hosts[order], tight)]
+    starts = np.concatenate([np.searchsorted(hosts[order], tight), [len(order)]])
+    worths, decays, least, most = numbers
+    shares, own = np.empty(len(order)), np.empty(len(tight))
+    solve_each(worths[order], decays[order], least[order], most[order], starts, caps[tight], shares, own)
+    found[order] = shares
+    prices[tight] = np.maximum(prices[tight], own)
 
 
 def _guessed(worths: Vector, decays: Vector, total: float) -> float:

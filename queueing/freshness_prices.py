@@ -14,7 +14,7 @@ from .freshness_inverse import gain_share, inverse_at, price_of
 from .matrices import Vector
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _parts(v: float) -> tuple[float, float]:
     """Return sqrt(2 K(u)) and 1 - K(u) for u = 1 / v."""
     if v * 800.0 < 1.0:
@@ -23,7 +23,7 @@ def _parts(v: float) -> tuple[float, float]:
     return root, rest
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def price_at(base: float, v: float) -> float:
     """Return base K(1 / v), the price at which a page of this worth has this v."""
     if v * 800.0 < 1.0:
@@ -32,7 +32,7 @@ def price_at(base: float, v: float) -> float:
     return base * u * (u * gain_share(u)) if u < 1.0 else base * (1.0 - (1.0 + u) * math.exp(-u))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _demand(
     worths: Vector,
     decays: Vector,
@@ -52,11 +52,11 @@ def _demand(
         if worths[page] == base:
             frequency, slope = decays[page] * v, decays[page]
         elif worths[page] > base:
-            ratio = base / worths[page]
-            u = inverse_at(root * math.sqrt(ratio), ((worths[page] - base) + base * rest) / worths[page])
+            ratio = math.sqrt(base) / math.sqrt(worths[page])
+            u = inverse_at(root * ratio, ((worths[page] - base) + base * rest) / worths[page])
             frequency = decays[page] / u
             if v * 800.0 > 1.0:
-                slope = frequency * ratio * math.exp(u - 1.0 / v) / (v * u) ** 2 / v
+                slope = frequency * (ratio / (v * u)) ** 2 * (math.exp(u - 1.0 / v) / v)
         if frequency <= least[page]:
             frequency, slope = least[page], 0.0
         elif frequency >= most[page]:
@@ -79,7 +79,7 @@ def _demand(
     return total + missing, slope
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def solve_price(
     worths: Vector,
     decays: Vector,
@@ -101,18 +101,17 @@ def solve_price(
     if _saturated(useful, least, most, hosts, caps, found) <= total:
         return 0.0, 0.0
     low = _marginal(worths, decays, least, most, hosts, caps, total, guess, useful, found)
-    base = worths[low]
-    below, above = 0.0, total / decays[low]
+    base, limit = worths[low], 1e300
     if low + 1 < useful:
-        ratio = worths[low + 1] / base
-        above = 1.0 / inverse_at(math.sqrt(2.0 * ratio), (base - worths[low + 1]) / base)
-    else:
-        while above < 1e300 and _demand(worths, decays, least, most, hosts, caps, base, above, found)[0] < total:
-            above *= 16.0
-    return base, _solve_share(worths, decays, least, most, hosts, caps, total, base, below, above, found)
+        root = math.sqrt(2.0) * (math.sqrt(worths[low + 1]) / math.sqrt(base))
+        limit = min(limit, 1.0 / inverse_at(root, (base - worths[low + 1]) / base))
+    above = min(limit, total / decays[low])
+    while above < limit and _demand(worths, decays, least, most, hosts, caps, base, above, found)[0] < total:
+        above = min(limit, 16.0 * above)
+    return base, _solve_share(worths, decays, least, most, hosts, caps, total, base, above, found)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _marginal(
     worths: Vector,
     decays: Vector,
@@ -130,8 +129,11 @@ def _marginal(
     Found between two of them by interpolation, by steps that grow from a guess, or by halving.
     """
     low, high, too_little, too_much = 0, useful, -1.0, -1.0
-    middle = int(np.searchsorted(-worths[:useful], -guess)) if guess > 0.0 else useful // 2
     near, step, tries = guess > 0.0, 1, 0
+    middle, last = (-1, useful) if near else (useful // 2, 0)
+    while last - middle > 1:  # the first page not worth more than the guess
+        half = (middle + last) // 2
+        middle, last = (half, last) if worths[half] > guess else (middle, half)
     while high - low > 1:
         middle = min(max(middle, low + 1), high - 1)
         demand, _ = _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)
@@ -152,7 +154,7 @@ def _marginal(
     return low
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _saturated(
     useful: int, least: Vector, most: Vector, hosts: NDArray[np.int64], caps: Vector, found: Vector
 ) -> float:
@@ -161,10 +163,13 @@ def _saturated(
     for page in range(len(found)):
         found[page] = most[page] if page < useful else least[page]
         sums[hosts[page]] += found[page]
-    return float(np.minimum(sums, caps).sum())
+    total = 0.0
+    for host in range(len(caps)):
+        total += min(sums[host], caps[host])
+    return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _solve_share(
     worths: Vector,
     decays: Vector,
@@ -174,12 +179,11 @@ def _solve_share(
     caps: Vector,
     total: float,
     base: float,
-    below: float,
     above: float,
     found: Vector,
 ) -> float:
-    """Newton's method for v between two bounds, halving where it does not help."""
-    v, missing, slow = above, np.inf, 0
+    """Newton's method for v, from above, halving where it does not help."""
+    v, below, missing, slow = above, 0.0, np.inf, 0
     for _ in range(400):
         demand, slope = _demand(worths, decays, least, most, hosts, caps, base, v, found)
         if abs(demand - total) <= 4.5e-16 * total:
@@ -200,47 +204,36 @@ def _solve_share(
     return v
 
 
-@njit(cache=True)
-def solve_tight_hosts(
+@njit(cache=True, error_model="numpy")
+def solve_each(
     worths: Vector,
     decays: Vector,
     least: Vector,
     most: Vector,
-    hosts: NDArray[np.int64],
-    caps: Vector,
+    starts: NDArray[np.int64],
+    totals: Vector,
     found: Vector,
     prices: Vector,
 ) -> None:
-    """Bring hosts above their caps down to them, each by a price of its own."""
-    sums, counts = np.zeros(len(caps)), np.zeros(len(caps) + 1, np.int64)
-    for page in range(len(hosts)):
-        sums[hosts[page]] += found[page]
-        counts[hosts[page] + 1] += 1
-    starts = np.cumsum(counts)
-    places, filled = np.empty(len(hosts), np.int64), starts.copy()
-    for page in range(len(hosts)):
-        places[filled[hosts[page]]] = page
-        filled[hosts[page]] += 1
-    for host in range(len(caps)):
-        if sums[host] > caps[host]:
-            own = places[starts[host] : starts[host + 1]]
-            shares = np.empty(len(own))
-            base, v = solve_price(
-                worths[own],
-                decays[own],
-                least[own],
-                most[own],
-                np.zeros(len(own), np.int64),
-                np.array([np.inf]),
-                caps[host],
-                0.0,
-                shares,
-            )
-            found[own] = shares
-            prices[host] = max(prices[host], price_at(base, v))
+    """Fill in frequencies that have a sum of their own from each start to the next, and the prices of these parts."""
+    hosts, caps = np.zeros(len(worths), np.int64), np.full(1, np.inf)
+    for part in range(len(totals)):
+        start, stop = starts[part], starts[part + 1]
+        base, v = solve_price(
+            worths[start:stop],
+            decays[start:stop],
+            least[start:stop],
+            most[start:stop],
+            hosts[start:stop],
+            caps,
+            totals[part],
+            0.0,
+            found[start:stop],
+        )
+        prices[part] = price_at(base, v)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def best_frequency(decay: float, worth: float, price: float) -> float:
     """The frequency at which one visit more per slot is worth its price; 0 if none is, infinite if they are free."""
     if worth <= price:
@@ -250,7 +243,7 @@ def best_frequency(decay: float, worth: float, price: float) -> float:
     return float(decay / inverse_at(math.sqrt(2.0 * price) / math.sqrt(worth), (worth - price) / worth))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def best_frequencies(
     worths: Vector, decays: Vector, least: Vector, most: Vector, prices: Vector, found: Vector
 ) -> None:
@@ -260,7 +253,7 @@ def best_frequencies(
         found[page] = max(least[page], min(most[page], frequency))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def residual_of(
     worths: Vector, decays: Vector, least: Vector, most: Vector, frequencies: Vector, prices: Vector
 ) -> float:

@@ -134,11 +134,11 @@ def test_rates_of_slow_pages_keep_their_digits(rate):
     pages = traits([rate, 1.0], [1.0, 1.0], Exponential(1.0))
     with localcontext() as context:
         context.prec = 700
-        mu = Decimal(rate)
+        mu, share = Decimal(rate), Decimal(2) / 5
         h = 1 / (1 + mu)
         cycle = 1 - ((1 - h**2) + (1 - h**3)) / (5 * mu)
-        even = 1 - Decimal(0.4) / mu * (1 - (h.ln() / Decimal(0.4)).exp())
-        drawn = 1 - Decimal(0.4) / mu * (1 - h) / (1 - h + Decimal(0.4) * h)
+        even = 1 - share / mu * (1 - (h.ln() / share).exp())
+        drawn = 1 - share / mu * (1 - h) / (1 - h + share * h)
     assert schedule_obsolescence(pages, [0, 1, 0, 1, 1])[0] == pytest.approx(float(cycle), rel=2e-15)
     assert even_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(even), rel=2e-15)
     assert randomized_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(drawn), rel=2e-15)
