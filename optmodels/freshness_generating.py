@@ -194,7 +194,7 @@ class FreshnessGenerator:
         return Instance.from_data(content)
 
     def _drawn(self, first: int, last: int) -> Iterator[Columns]:
-        from .freshness_streaming import in_order
+        from .freshness_engine import in_order
 
         yield from in_order(self.draw, range(first, last))
 

@@ -22,21 +22,13 @@ from queueing.laws import AccessTime
 from .errors import InstanceError
 from .freshness import FreshnessProblem
 from .freshness_data import COLUMNS, FIELDS, MOST_PAGES, PROPORTIONAL, Pages
+from .freshness_engine import Engine, Tell, Threads
 from .freshness_laws import read_time
 from .freshness_output import Written
 from .freshness_pages import Chunk, PageTable, open_pages
 from .freshness_rules import MOST, TOLERANCE, TOTAL, Indices, Rules, Vector
 from .freshness_space import VisitPlans
-from .freshness_streaming import (
-    ByRule,
-    Engine,
-    StreamedAllocation,
-    Tell,
-    Threads,
-    allocate_pages,
-    judge_pages,
-    write_frequencies,
-)
+from .freshness_streaming import ByRule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
 from .instance import inside
 from .placement_layout import is_whole, refuse_unknown
 

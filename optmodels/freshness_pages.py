@@ -1,9 +1,9 @@
 """Tables of pages too large for memory: Parquet files, a folder of them, or a folder of ``.npy`` columns.
 
 A table has a column ``change_rate``, a column ``weight``, and perhaps ``host`` and ``url``. It is cut into pieces of
-about a million pages (row groups of Parquet, windows of a memory-mapped column), and a piece is read in chunks that fit
-into the cache of a processor; nobody ever holds more. A piece is a handful of names and numbers that travels to other
-processes, which open the file for themselves.
+about a million pages (row groups of Parquet, windows of a memory-mapped column), and a piece is read in chunks of at
+most as many; nobody ever holds more. A piece is a handful of names and numbers that travels to other processes, which
+open the file for themselves.
 
 Every number is looked at by whoever uses it first. A complaint names file, row and column; rows count from 0 in each
 file.
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 #: Pages of a piece, the unit that threads and processes take; a single larger row group is a piece, too.
 PIECE = 1_000_000
 
-#: Pages read at once: two columns of them are 2 MB and stay near the processor.
-CHUNK = 131_072
+#: Pages read at once.
+CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Piece:
     columns: tuple[str, str]
     stamp: tuple[int, int]
 
-    def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
+    def chunks(self, size: int | None = None) -> Iterator[Chunk]:
         """Rates and weights, so many pages at a time; not looked at, see `Chunk.refuse`."""
         needed = tuple(dict.fromkeys(self.columns))
         row = 0
-        for values in self._arrays(needed, size):
+        for values in self._arrays(needed, size or CHUNK):
             yield Chunk(self, row, values[0], values[-1])
             row += len(values[0])
         if row != self.rows:

@@ -1,12 +1,9 @@
 r"""The best frequencies of a table of pages that does not fit into memory.
 
-Two passes. The first counts pages by worth (`queueing.freshness_histogram`), from which comes the price :math:`\lambda`
-of a visit; the second sums the cost of the frequencies at that price, their number and hence the value of the dual,
-compensated and over all pages: objective, bound and gap are those of the pages, not of the histogram. A third pass, if
-it is asked for, writes the frequencies, and a fourth judges any frequencies whatever, as the evaluator does in memory.
-
-Passes are made by an *engine*: `Threads` here, a cluster in `optmodels.scaling`. Whatever the engine and its number of
-workers, pages are summed in the order of the table, piece by piece.
+One pass finds the price :math:`\lambda` of a visit (`optmodels.freshness_pricing`). A second one sums the cost of the
+frequencies at that price and their number, and hence the value of the dual, compensated and over all pages: objective,
+bound and gap are those of the pages, not of a histogram. A third, if it is asked for, writes the frequencies, and
+another judges any frequencies whatever, by the road of the evaluator in memory.
 
 Where all worths are equal (weights are change rates) the price need not be a number that a double can hold; then eq.
 (10) is used, :math:`f_i \propto \ell_i`, which is also found in one pass.
@@ -15,42 +12,29 @@ Where all worths are equal (weights are change rates) the price need not be a nu
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heuristics import interrupting
 from queueing.freshness import cost, even_obsolescence, traits
-from queueing.freshness_histogram import Histogram, histogram_of, solve
-from queueing.freshness_nodes import Nodes, nodes_of
 from queueing.freshness_passes import PassSums, added, frequencies_at, objective_pass
 
-from .freshness_output import Part, Written, write_npy, write_parquet
+from .freshness_columns import Vector
+from .freshness_engine import Engine, Tell, Threads, chunks_of, named
+from .freshness_pricing import PricedTable, price_table
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
 
+    from .freshness_output import Written
     from .freshness_pages import Chunk, PageTable, Piece
-
-T = TypeVar("T")
-S = TypeVar("S")
-Vector = NDArray[np.float64]
-
-#: Called with what is done, and the number of pages done and to do.
-Tell = Callable[[str, int, int], None]
 
 #: Worths that differ by less than this, relative, are taken as equal; the bound is lowered by as much.
 EQUAL = 1e-10
-
-#: The column of files that are written.
-FREQUENCY = "frequency"
 
 
 @dataclass(frozen=True)
@@ -139,24 +123,6 @@ class StreamedAllocation:
     missed: float
 
 
-class Engine(Protocol):
-    """Whoever goes over pages: a task gets neighbouring pieces, results are put together in the order of the table.
-
-    What it writes has names that end in `suffix`.
-    """
-
-    @property
-    def suffix(self) -> str: ...
-    def reduce(
-        self,
-        task: Callable[[Sequence[Piece]], T],
-        merge: Callable[[T, T], T],
-        pieces: Sequence[Piece],
-        tell: Tell | None,
-    ) -> T: ...
-    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written: ...
-
-
 # -- passes -----------------------------------------------------------------------------------------------------------
 
 
@@ -175,28 +141,19 @@ def allocate_pages(
         Called now and then with what is done, and pages done and to do.
     """
     work = engine or Threads()
-    counted = work.reduce(partial(count, law=law), Histogram.merged, table.pieces, _named("counting", tell))
-    if not len(counted.moments):
+    priced = price_table(table, law, total, engine=work, tell=tell)
+    if priced.multiplier == 0.0:
         return _without_worth(table, law, total, work, tell)
-    nodes = nodes_of(counted.first, counted.moments, 0.0)
-    if nodes.worths[0] - nodes.worths[-1] <= EQUAL * nodes.worths[0]:
-        return _of_equal_worth(table, law, total, work, tell, nodes)
-    multiplier = solve(counted, total)
-    sums = work.reduce(
-        partial(sum_up, law=law, multiplier=multiplier), PassSums.merged, table.pieces, _named("proving", tell)
-    )
-    if sums.visited == 0:  # between two doubles: the frequencies of pages whose worths are nearly equal
-        return _of_equal_worth(table, law, total, work, tell, nodes)
+    if priced.worths[0] - priced.worths[-1] <= EQUAL * priced.worths[0]:
+        return _of_equal_worth(table, law, total, work, tell, priced)
+    task = partial(sum_up, law=law, multiplier=priced.multiplier)
+    sums = work.reduce(task, PassSums.merged, table.pieces, named("proving", tell))
+    if sums.visited == 0:  # between two doubles: pages whose worths are nearly equal
+        return _of_equal_worth(table, law, total, work, tell, priced)
     objective, bound, scale = sums.objective(total), sums.bound(total), sums.scale(total)
-    return StreamedAllocation(
-        Rule("price", multiplier, scale),
-        multiplier,
-        objective,
-        bound,
-        _gap(objective, bound),
-        sums.visited,
-        abs(scale - 1),
-    )
+    rule = Rule("price", priced.multiplier, scale)
+    gap = _gap(objective, bound)
+    return StreamedAllocation(rule, priced.multiplier, objective, bound, gap, sums.visited, abs(scale - 1.0))
 
 
 def judge_pages(
@@ -209,7 +166,7 @@ def judge_pages(
 ) -> Judged:
     """Cost and sum of any frequencies of the pages of a table, by the road that judges them in memory."""
     task = partial(judge, law=law, frequencies=frequencies)
-    return (engine or Threads()).reduce(task, Judged.merged, table.pieces, _named("judging", tell))
+    return (engine or Threads()).reduce(task, Judged.merged, table.pieces, named("judging", tell))
 
 
 def write_frequencies(
@@ -228,7 +185,7 @@ def write_frequencies(
     target
         ``x.npy``, or ``x.parquet`` with a column ``frequency``; a cluster writes a folder of Parquet files.
     """
-    return (engine or Threads()).write(rule, law, table, Path(target), _named("writing", tell))
+    return (engine or Threads()).write(rule, law, table, Path(target), named("writing", tell))
 
 
 # -- what a task does with its pieces ---------------------------------------------------------------------------------
@@ -239,22 +196,6 @@ class Frequencies(Protocol):
 
     def __len__(self) -> int: ...
     def of(self, chunk: Chunk) -> Vector: ...
-
-
-def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]:
-    """What comes of every chunk of some pieces; numbers that cannot be used are refused with file, row and column."""
-    for piece in pieces:
-        for chunk in piece.chunks():
-            try:
-                found = use(chunk)
-            except ValueError as failure:
-                chunk.refuse(failure)
-            yield found
-
-
-def count(pieces: Sequence[Piece], law: AccessTime) -> Histogram:
-    """Pages by worth."""
-    return reduce(Histogram.merged, chunks_of(pieces, lambda chunk: histogram_of(chunk.rates, chunk.weights, law)))
 
 
 def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float) -> PassSums:
@@ -277,88 +218,6 @@ def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Frequencies) ->
     return reduce(Judged.merged, chunks_of(pieces, judged))
 
 
-# -- threads ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Threads:
-    """Passes made by threads of this process; each holds one chunk of pages.
-
-    Parameters
-    ----------
-    workers
-        How many; ``None``: one for each processor.
-    """
-
-    workers: int | None = None
-    suffix: ClassVar[str] = ".npy"
-
-    def reduce(
-        self,
-        task: Callable[[Sequence[Piece]], T],
-        merge: Callable[[T, T], T],
-        pieces: Sequence[Piece],
-        tell: Tell | None,
-    ) -> T:
-        """Put results together as they come, in the order of the table."""
-        rows, done = sum(piece.rows for piece in pieces), 0
-        answer: T | None = None
-        for piece, found in zip(pieces, in_order(task, [(piece,) for piece in pieces], self.workers), strict=True):
-            answer = found if answer is None else merge(answer, found)
-            done += piece.rows
-            if tell is not None:
-                tell("", done, rows)
-        assert answer is not None
-        return answer
-
-    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
-        """One file."""
-        values = self._told(
-            in_order(partial(_frequencies_of, rule=rule, law=law), table.pieces, self.workers), table, tell
-        )
-        part: Part
-        if target.suffix == ".npy":
-            part = write_npy(target, values, table.rows)
-        else:
-            part = write_parquet(target, ({FREQUENCY: chunk} for chunk in values))
-        return Written(part.file, part.rows, part.sha256)
-
-    def _told(self, values: Iterator[Vector], table: PageTable, tell: Tell | None) -> Iterator[Vector]:
-        done = 0
-        for chunk in values:
-            yield chunk
-            done += len(chunk)
-            if tell is not None:
-                tell("", done, table.rows)
-
-
-def _frequencies_of(piece: Piece, rule: Rule, law: AccessTime) -> Vector:
-    parts = list(chunks_of((piece,), lambda chunk: rule.frequencies(chunk.rates, chunk.weights, law)))
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def in_order(task: Callable[[S], T], items: Iterable[S], workers: int | None = None) -> Iterator[T]:
-    """What a task makes of each item, several at a time, in the order of the items; few results wait for their turn.
-
-    An interrupt, also one that was only noted, ends all: items not begun are left, those begun are waited for.
-    """
-    count = workers or len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(count) as pool:
-        waiting: deque[Future[T]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(task, item))
-                if len(waiting) > count + 1:
-                    yield waiting.popleft().result()
-                    interrupting.check()
-            while waiting:
-                yield waiting.popleft().result()
-                interrupting.check()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
@@ -379,11 +238,11 @@ class ByRule:
 
 
 def _of_equal_worth(
-    table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None, nodes: Nodes
+    table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None, priced: PricedTable
 ) -> StreamedAllocation:
     """Eq. (10); the bound is that of pages which all have the least worth."""
-    worths, decays = nodes
-    u = float(np.sum(decays)) / total
+    worths = priced.worths
+    u = float(np.sum(priced.decays)) / total
     rule = Rule("decay", float(worths[0] * -np.expm1(np.log1p(u) - u)), 1.0 / u)
     found = judge_pages(table, law, ByRule(rule, law, table.rows), engine=work, tell=tell)
     objective = sum(found.cost)
@@ -405,7 +264,3 @@ def _without_worth(
 
 def _gap(objective: float, bound: float) -> float:
     return (objective - bound) / objective if objective > 0 else 0.0
-
-
-def _named(phase: str, tell: Tell | None) -> Tell | None:
-    return None if tell is None else lambda _, done, rows: tell(phase, done, rows)

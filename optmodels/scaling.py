@@ -26,14 +26,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from heuristics import interrupting
 
 from .errors import RequestError
+from .freshness_engine import FREQUENCY, Tell, chunks_of
 from .freshness_output import Part, Written, whole_folder, write_manifest, write_parquet
-from .freshness_streaming import FREQUENCY, Rule, Tell, chunks_of
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
 
     from .freshness_large import LargeFreshnessProblem
     from .freshness_pages import PageTable, Piece
+    from .freshness_streaming import Rule
 
 T = TypeVar("T")
 

@@ -11,10 +11,11 @@ import pytest
 
 from optmodels import freshness_pages
 from optmodels.errors import InstanceError, RequestError
+from optmodels.freshness_engine import Threads
 from optmodels.freshness_generating import FreshnessGenerator
 from optmodels.freshness_output import MANIFEST, check_manifest, read_written
 from optmodels.freshness_pages import open_pages
-from optmodels.freshness_streaming import ByRule, Threads, allocate_pages, judge_pages, write_frequencies
+from optmodels.freshness_streaming import ByRule, allocate_pages, judge_pages, write_frequencies
 from optmodels.scaling import Cluster, cluster, grouped, on_cluster
 from queueing.laws import Exponential
 
@@ -67,7 +68,7 @@ class Slow:
         self.law, self.begun, self.seconds = law, begun, seconds
 
     def __call__(self, pieces):
-        from optmodels.freshness_streaming import count
+        from optmodels.freshness_pricing import count
 
         with open(self.begun, "a") as file:
             file.write(f"{os.getpid()}\n")
@@ -85,7 +86,7 @@ def test_a_cluster_finds_what_threads_find(engine, table, alone):
     seen = []
     found = allocate_pages(table, LAW, engine=engine, tell=lambda *told: seen.append(told))
     same(found, alone)
-    assert [phase for phase, done, rows in seen if done == rows == PAGES] == ["counting", "proving"]
+    assert [phase for phase, done, rows in seen if done == rows == PAGES] == ["counting", "collecting", "proving"]
     judged = judge_pages(table, LAW, ByRule(found.rule, LAW, table.rows), engine=engine)
     assert sum(judged.cost) == pytest.approx(alone.objective, rel=1e-12)
     assert sum(judged.frequencies) == pytest.approx(1.0, rel=1e-12)
@@ -122,10 +123,10 @@ def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path)
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(engine, table, tmp_path):
-    from queueing.freshness_histogram import Histogram
+    from optmodels.freshness_pricing import Counted
 
     begun = tmp_path / "begun"
-    undisturbed = engine.reduce(Slow(LAW, begun, 0.0), Histogram.merged, table.pieces, None)
+    undisturbed = engine.reduce(Slow(LAW, begun, 0.0), Counted.merged, table.pieces, None)
     begun.unlink()
     killed = []
 
@@ -134,9 +135,10 @@ def test_a_worker_killed_in_the_middle_changes_nothing(engine, table, tmp_path):
             killed.append(int(begun.read_text().split()[-1]))
             os.kill(killed[0], signal.SIGKILL)
 
-    found = engine.reduce(Slow(LAW, begun), Histogram.merged, table.pieces, kill)
+    found = engine.reduce(Slow(LAW, begun), Counted.merged, table.pieces, kill)
     tasks = len(grouped(table.pieces, 3000))
     assert killed and len(begun.read_text().split()) > tasks  # some were done twice
+    found, undisturbed = found.histogram, undisturbed.histogram
     assert found.first == undisturbed.first and found.pages == undisturbed.pages == PAGES
     np.testing.assert_array_equal(found.moments, undisturbed.moments)
 
@@ -187,13 +189,13 @@ with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:
 
 def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
     from heuristics import interrupting
-    from queueing.freshness_histogram import Histogram
+    from optmodels.freshness_pricing import Counted
 
     begun = tmp_path / "begun"
     threading.Timer(0.4, interrupting._noted.set).start()  # as the signal handler of the command line does
     try:
         with pytest.raises(KeyboardInterrupt):
-            engine.reduce(Slow(LAW, begun), Histogram.merged, table.pieces, None)
+            engine.reduce(Slow(LAW, begun), Counted.merged, table.pieces, None)
     finally:
         interrupting.answered()
     assert len(begun.read_text().split()) < len(grouped(table.pieces, 3000))

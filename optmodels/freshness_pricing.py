@@ -1,0 +1,140 @@
+r"""The price of a visit to the pages of a table, from one pass over them.
+
+Pages are counted by worth (`queueing.freshness_histogram`), and from the histogram come the price :math:`\lambda` of a
+visit and the least cost. Pages near the price are better taken as they are. A few pieces of the table, looked at
+before, tell which these will be, so that they are collected on the way; a second pass is made if they told wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from queueing.freshness_histogram import Histogram, histogram_of, pages_between, solved_nodes, window_of
+from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, price_of_nodes
+
+from .freshness_columns import Vector
+from .freshness_engine import Engine, Tell, Threads, chunks_of, named
+
+if TYPE_CHECKING:
+    from queueing.laws import AccessTime
+
+    from .freshness_pages import Chunk, PageTable, Piece
+
+#: Every so manieth piece is looked at before all are, to guess the price; tables of few pieces are not.
+PILOT, FEW_PIECES = 64, 8
+
+#: Pages around the price are collected if they are no more than this.
+MOST_COLLECTED = 4_000_000
+
+#: Pages that are kept as they are, in parts; ``None`` if they are too many.
+Collected = tuple[Nodes, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Pages by worth, and some of them as they are."""
+
+    histogram: Histogram
+    pages: Collected
+
+    def merged(self, other: Counted) -> Counted:
+        """All pages of both."""
+        return Counted(self.histogram.merged(other.histogram), _joined(self.pages, other.pages))
+
+
+@dataclass(frozen=True, eq=False)
+class PricedTable:
+    """What is known of pages that have been counted.
+
+    Attributes
+    ----------
+    multiplier, objective
+        Price of a visit, and least cost.
+    collected
+        Pages around the price that were taken as they are.
+    worths, decays
+        Pages that stand for all of them, the most worthy first.
+    """
+
+    multiplier: float
+    objective: float
+    collected: int
+    worths: Vector
+    decays: Vector
+
+
+def price_table(
+    table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
+) -> PricedTable:
+    """Price of a visit and least cost of all pages of a table, from one pass; to some eleven digits, and unproved."""
+    work = engine or Threads()
+    window = None
+    if len(table.pieces) >= FEW_PIECES:
+        pilot = work.reduce(partial(count, law=law), Counted.merged, table.pieces[::PILOT], None).histogram
+        window = _window(pilot, solved_nodes(pilot, total * pilot.pages / table.rows)[1], table.rows)
+    counted = work.reduce(partial(count, law=law, window=window), Counted.merged, table.pieces, named("counting", tell))
+    histogram, pages = counted.histogram, counted.pages
+    if not len(histogram.moments):
+        return PricedTable(0.0, 0.0, 0, np.zeros(0), np.zeros(0))
+    nodes, price = solved_nodes(histogram, total)
+    if window is None or not _well_inside(price, window):
+        window, pages = _window(histogram, price, table.rows), None
+        if window is not None:
+            task = partial(collect, law=law, window=window)
+            pages = work.reduce(task, _joined, table.pieces, named("collecting", tell))
+    if window is not None and pages is not None:
+        nodes = cut_out(nodes, *window, _all_of(pages))
+        price = price_of_nodes(nodes, total, price)
+    objective = cost_at(nodes, histogram.weights, price, total)
+    return PricedTable(price, objective, sum(len(part.worths) for part in pages or ()), *nodes)
+
+
+def count(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float] | None = None) -> Counted:
+    """Pages by worth, and those within a window as they are."""
+
+    def counted(chunk: Chunk) -> Counted:
+        histogram = histogram_of(chunk.rates, chunk.weights, law)
+        return Counted(histogram, None if window is None else _collected(chunk, law, window))
+
+    return reduce(Counted.merged, chunks_of(pieces, counted))
+
+
+def collect(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float]) -> Collected:
+    """Pages with worths within a window, as they are."""
+    return reduce(_joined, chunks_of(pieces, lambda chunk: _collected(chunk, law, window)))
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _window(histogram: Histogram, price: float, rows: int) -> tuple[float, float] | None:
+    """Worths around a price whose pages are to be collected, if they are few enough to be sent around."""
+    window = window_of(histogram, price)
+    if window is None:
+        return None
+    first = bin_of(window[0]) - histogram.first
+    inside = histogram.moments[max(0, first) : max(0, first + 2 * NEAR + 1), 0].sum()
+    return window if inside * rows <= MOST_COLLECTED * histogram.moments[:, 0].sum() else None
+
+
+def _well_inside(price: float, window: tuple[float, float]) -> bool:
+    """Whether pages on both sides of a price were collected."""
+    return bin_of(window[0]) + NEAR // 2 <= bin_of(price) <= bin_of(window[1]) - NEAR // 2
+
+
+def _collected(chunk: Chunk, law: AccessTime, window: tuple[float, float]) -> Collected:
+    found = pages_between(chunk.rates, chunk.weights, law, *window)
+    return None if found is None else (found,)
+
+
+def _joined(one: Collected, other: Collected) -> Collected:
+    return None if one is None or other is None else one + other
+
+
+def _all_of(parts: tuple[Nodes, ...]) -> Nodes:
+    return Nodes(np.concatenate([part.worths for part in parts]), np.concatenate([part.decays for part in parts]))
