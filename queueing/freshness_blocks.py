@@ -4,16 +4,21 @@ A block fits the nearest cache. Pages that no visit can help (a rate or weight o
 worth and decay 0, so that sums over the block need no test for them.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .elementary import SMALL, VECTOR, bits_of, log1p_and_excess, small_excess
-from .laws import CONSTANT, ERLANG, EXPONENTIAL, decay_and_deficit_at
+from .laws import CONSTANT, ERLANG, EXPONENTIAL, AccessTime, decay_and_deficit_at
 from .matrices import Vector
 
 #: Pages in a block: a power of two.
 BLOCK = 512
+
+#: Pages that are converted at a time, where they are not doubles in a row.
+CHUNK = 1 << 14
 
 #: Worths below this are no numbers with all digits, and worth nothing.
 LEAST_WORTH = float(np.finfo(np.float64).tiny)
@@ -43,20 +48,39 @@ def paired(rates: ArrayLike, weights: ArrayLike) -> tuple[Numbers, Numbers]:
     return arrays[0], arrays[1]
 
 
-def refuse(rates: Numbers, weights: Numbers, start: int, kind: int, parameters: Vector, mean: float) -> None:
-    """Name the first page from `start` on that no pass can count."""
-    for page in range(start, len(rates)):
+def chunks(rates: Numbers, weights: Numbers) -> Iterator[tuple[int, Vector, Vector]]:
+    """Pages from a first one on, as doubles in a row that nobody writes to: the one kind of array loops are made for.
+
+    Arrays that are so already come as they are, in one piece; others in pieces that fit a cache.
+    """
+    ready = all(array.dtype == np.float64 and array.flags.c_contiguous for array in (rates, weights))
+    size = max(1, len(rates)) if ready else CHUNK
+    for start in range(0, len(rates), size):
+        piece = []
+        for array in (rates, weights):
+            doubles = np.ascontiguousarray(array[start : start + size], dtype=np.float64).view()
+            doubles.flags.writeable = False
+            piece.append(doubles)
+        yield start, piece[0], piece[1]
+
+
+def refuse(start: int, rates: Vector, weights: Vector, first: int, law: AccessTime) -> None:
+    """Name the first page from `first` on that no pass can count; `start` pages have come before."""
+    kind, parameters = law.kernel()
+    for place in range(first, len(rates)):
+        page = start + place
         for name, array in (("rates", rates), ("weights", weights)):
-            if not 0 <= array[page] < np.inf:
+            if not 0 <= array[place] < np.inf:
+                value = float(array[place])
                 raise ValueError(
-                    f"{name}[{page}] must be a finite number of at least 0, but it is {float(array[page])!r}; give one."
+                    f"{name}[{page}] must be a finite number of at least 0, but it is {value!r}; give one."
                 )
         decay, deficit, worth = np.empty(1), np.empty(1), np.empty(1)
-        one = slice(page, page + 1)
-        if fill(kind, parameters, mean, rates[one], weights[one], decay, deficit, worth):
+        one = slice(place, place + 1)
+        if fill(kind, parameters, law.mean, rates[one], weights[one], decay, deficit, worth):
             raise ValueError(
                 f"rates[{page}] x mean access time, and weights[{page}] over it, must be numbers that a double can "
-                f"hold, but the rate is {float(rates[page])!r} and the weight {float(weights[page])!r}; "
+                f"hold, but the rate is {float(rates[place])!r} and the weight {float(weights[place])!r}; "
                 "choose units nearer to them."
             )
 
@@ -66,8 +90,8 @@ def fill(
     kind: int,
     parameters: Vector,
     mean: float,
-    rates: Numbers,
-    weights: Numbers,
+    rates: Vector,
+    weights: Vector,
     decays: Vector,
     deficits: Vector,
     worths: Vector,
@@ -75,7 +99,7 @@ def fill(
     """Fill in the traits of the pages of a block; whether one of them is wrong."""
     top = bottom = 0  # of the bits: in the order of the numbers where these are not negative
     for page in range(len(rates)):
-        rate, weight = float(rates[page]) + 0.0, float(weights[page]) + 0.0  # not -0.0
+        rate, weight = rates[page] + 0.0, weights[page] + 0.0  # not -0.0
         worth = weight / (rate * mean)
         worth = worth if (worth >= LEAST_WORTH) & (rate > 0.0) else 0.0
         worths[page] = worth
@@ -84,30 +108,30 @@ def fill(
     wrong = top >= _INFINITY or bottom < 0
     if kind == CONSTANT:
         for page in range(len(rates)):
-            decays[page] = float(rates[page]) * mean if worths[page] > 0.0 else 0.0
+            decays[page] = rates[page] * mean if worths[page] > 0.0 else 0.0
             deficits[page] = 0.0
     elif kind in (EXPONENTIAL, ERLANG):
         stages = parameters[0] if kind == ERLANG else 1.0
         part = mean / stages
         largest = 0
         for page in range(len(rates)):
-            largest = max(largest, bits_of(float(rates[page]) * part))  # in the order of the numbers
+            largest = max(largest, bits_of(rates[page] * part))  # in the order of the numbers
         if largest < bits_of(SMALL):
             for page in range(len(rates)):
-                load = float(rates[page]) * part
+                load = rates[page] * part
                 excess = small_excess(load)
                 decays[page] = stages * (load - excess) if worths[page] > 0.0 else 0.0
                 deficits[page] = stages * excess if worths[page] > 0.0 else 0.0
         else:
             for page in range(len(rates)):
-                decay, excess = log1p_and_excess(float(rates[page]) * part)
+                decay, excess = log1p_and_excess(rates[page] * part)
                 decays[page] = stages * decay if worths[page] > 0.0 else 0.0
                 deficits[page] = stages * excess if worths[page] > 0.0 else 0.0
     else:
         for page in range(len(rates)):
             decays[page] = deficits[page] = 0.0
             if worths[page] > 0.0:
-                decays[page], deficits[page] = decay_and_deficit_at(kind, parameters, float(rates[page]))
+                decays[page], deficits[page] = decay_and_deficit_at(kind, parameters, rates[page])
                 wrong = wrong or not 0.0 < decays[page] < np.inf
     return wrong
 

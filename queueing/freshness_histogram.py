@@ -21,11 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .checks import positive
 from .elementary import VECTOR, bits_of
-from .freshness_blocks import BLOCK, Numbers, add_to, fill, folded, paired, refuse
+from .freshness_blocks import BLOCK, add_to, chunks, fill, folded, paired, refuse
 from .freshness_nodes import (
     BIN_BITS,
     NEAR,
@@ -37,12 +37,13 @@ from .freshness_nodes import (
     nodes_of,
     price_of_nodes,
 )
-from .freshness_passes import PassSums, added, frequencies_at, objective_pass
+from .freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
 from .laws import AccessTime, decay_at
 from .matrices import Matrix, Vector
 
 __all__ = [
     "Histogram",
+    "Marginal",
     "PassSums",
     "PricedPages",
     "frequencies_at",
@@ -50,12 +51,19 @@ __all__ = [
     "objective_pass",
     "price_pages",
     "solve",
+    "solve_marginal",
 ]
 
 _SHIFT = 52 - BIN_BITS
 
 #: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
 FEW = 1.0 / 32.0
+
+#: Below this v = f / l of the marginal page the price says little about its frequency.
+STEEP = 1.0 / 16.0
+
+#: Pages that are looked at together when marginal ones are collected.
+STRIDE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +110,14 @@ class PricedPages:
         the least cost of frequencies with the right sum.
     collected
         how many pages around the price were taken as they are; 0 if they were too many.
+    marginal
+        pages of one worth just above the price, where the price does not say how often they are visited.
     """
 
     multiplier: float
     objective: float
     collected: int
+    marginal: Marginal | None = None
 
 
 def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histogram:
@@ -114,67 +125,91 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
     bins = np.zeros(4 * (2048 << BIN_BITS))  # most of it is never touched, and no memory
-    low, high, sums, wrong = _count(changes, costs, kind, parameters, law.mean, bins)
-    if wrong >= 0:
-        refuse(changes, costs, wrong, kind, parameters, law.mean)
+    ends, sums = np.array([len(bins), -1]), np.zeros(2)
+    for start, some, others in chunks(changes, costs):
+        wrong = _count(some, others, kind, parameters, law.mean, bins, ends, sums)
+        if wrong >= 0:
+            refuse(start, some, others, wrong, law)
+    low, high = int(ends[0]), int(ends[1])
     moments = bins[4 * low : 4 * high + 4].reshape(-1, 4).copy() if low <= high else np.zeros((0, 4))
-    return Histogram(int(low), moments, (float(sums[0]), float(sums[1])), len(changes))
+    return Histogram(low if low <= high else 0, moments, (float(sums[0]), float(sums[1])), len(changes))
 
 
 def solve(histogram: Histogram, total: float = 1.0) -> float:
     """The price at which the pages are visited so many times per slot; 0 if no page gains by a visit."""
-    return solved_nodes(histogram, positive("total", total))[1]
+    return solve_marginal(histogram, total)[0]
+
+
+def solve_marginal(histogram: Histogram, total: float = 1.0) -> tuple[float, Marginal | None]:
+    """The price, and how often pages are visited whose common worth it is but for rounding; None if there are none."""
+    _, price, base, v = _solved(histogram, positive("total", total))
+    return price, _tied(histogram, base, v)
 
 
 def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
     """Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones."""
     visits = positive("total", total)
     histogram = histogram_of(rates, weights, law)
-    nodes, price = solved_nodes(histogram, visits)
-    window = window_of(histogram, price)
-    pages = None if window is None else pages_between(rates, weights, law, *window)
-    if window is not None and pages is not None:
-        nodes = cut_out(nodes, *window, pages)
-        price = price_of_nodes(nodes, visits, price)
-    collected = 0 if pages is None else len(pages.worths)
-    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), collected)
-
-
-def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
-    """Pages that stand for the bins, few far from the price, and the price."""
-    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
-    price = price_of_nodes(nodes, total, 0.0)
-    if price > 0.0:
-        nodes = nodes_of(histogram.first, histogram.moments, price)
-        price = price_of_nodes(nodes, total, price)
-    return nodes, price
-
-
-def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
-    """The worths around a price whose pages should be taken as they are; None if these are no few pages."""
-    if price <= 0.0:
-        return None
+    nodes, price, base, v = _solved(histogram, visits)
+    marginal, collected = _tied(histogram, base, v), 0
     first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
     inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
-    if histogram.moments[inside, 0].sum() > FEW * histogram.moments[:, 0].sum():
+    if price > 0.0 and histogram.moments[inside, 0].sum() <= FEW * histogram.moments[:, 0].sum():
+        low, high = lower_edge(first), lower_edge(last + 1)
+        pages = _collected(rates, weights, law, low, high)
+        if pages is not None:
+            collected = len(pages.worths)
+            nodes = cut_out(nodes, low, high, pages)
+            price, base, v = price_of_nodes(nodes, visits, price)
+            marginal = Marginal(base, v) if low <= base < high and v < STEEP else None
+    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), collected, marginal)
+
+
+def _solved(histogram: Histogram, total: float) -> tuple[Nodes, float, float, float]:
+    """Pages that stand for the bins, few far from the price; the price; worth and v of the marginal one of them."""
+    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
+    price, base, v = price_of_nodes(nodes, total, 0.0)
+    if price > 0.0:
+        nodes = nodes_of(histogram.first, histogram.moments, price)
+        price, base, v = price_of_nodes(nodes, total, price)
+    return nodes, price, base, v
+
+
+def _tied(histogram: Histogram, base: float, v: float) -> Marginal | None:
+    """The marginal bin as pages of one worth, if the price cannot tell their frequency and the bin is no wider."""
+    if base == 0.0 or v >= STEEP:
         return None
-    return lower_edge(first), lower_edge(last + 1)
+    place = bin_of(base) - histogram.first
+    mass, first, second, _ = histogram.moments[place] if 0 <= place < len(histogram.moments) else np.zeros(4)
+    spread = second / mass - (first / mass) ** 2 if mass > 0.0 else 1.0
+    return Marginal(base, v) if spread < 1e-14 else None
 
 
-def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
-    """Pages with worths from `low` to below `high`, in the order they come; None if they are more than an eighth."""
+def _collected(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
+    """The pages with worths from `low` to below `high`; None if they are no few pages."""
     changes, costs = paired(rates, weights)
-    room = Nodes(np.empty(len(changes) // 8 + 64), np.empty(len(changes) // 8 + 64))
-    found = int(_collect(changes, costs, *law.kernel(), law.mean, low, high, *room))
-    return None if found < 0 else Nodes(room.worths[:found], room.decays[:found])
+    room = len(changes) // 8 + 64
+    worths, decays, count = np.empty(room), np.empty(room), 0
+    for _, some, others in chunks(changes, costs):
+        count = int(_collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, count))
+        if count < 0:
+            return None
+    return Nodes(worths[:count], decays[:count])
 
 
 @njit(**VECTOR)
 def _count(
-    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, bins: Vector
-) -> tuple[int, int, Vector, int]:
-    """Add pages to the bins; first and last bin, sum of weights and what it lacks, first wrong block or -1."""
-    sums, low, high = np.zeros(2), len(bins), -1
+    rates: Vector,
+    weights: Vector,
+    kind: int,
+    parameters: Vector,
+    mean: float,
+    bins: Vector,
+    ends: NDArray[np.int64],
+    sums: Vector,
+) -> int:
+    """Add pages to bins, first and last bin, and sum of weights with what it lacks; first wrong block or -1."""
+    low, high = ends[0], ends[1]
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     places, offsets = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
@@ -183,7 +218,7 @@ def _count(
         size = stop - start
         here, prices = rates[start:stop], weights[start:stop]
         if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
-            return low, high, sums, start
+            return start
         for page in range(size):
             bits = bits_of(worths[page])
             place = bits >> _SHIFT
@@ -191,20 +226,21 @@ def _count(
             high = max(high, place if bits > 0 else high)
             places[page] = place << 2
             offsets[page] = float(bits & ((1 << _SHIFT) - 1)) * 2.0**-_SHIFT - 0.5
-            deficits[page] = float(prices[page]) if float(here[page]) > 0.0 else 0.0
+            deficits[page] = prices[page] if here[page] > 0.0 else 0.0
         add_to(sums, 0, folded(deficits[:size]))
         for page in range(size):
             place, decay, t = places[page], decays[page], offsets[page]
             first, second = bins[place] + decay, bins[place + one] + decay * t
             third, fourth = bins[place + two] + decay * (t * t), bins[place + three] + decay * t * (t * t)
             bins[place], bins[place + one], bins[place + two], bins[place + three] = first, second, third, fourth
-    return low, high, sums, -1
+    ends[0], ends[1] = low, high
+    return -1
 
 
 @njit(**VECTOR)
 def _collect(
-    rates: Numbers,
-    weights: Numbers,
+    rates: Vector,
+    weights: Vector,
     kind: int,
     parameters: Vector,
     mean: float,
@@ -212,25 +248,23 @@ def _collect(
     high: float,
     worths: Vector,
     decays: Vector,
+    count: int,
 ) -> int:
-    """Collect worths from `low` to below `high`, and their decays; how many there are, -1 if there is no room."""
-    count = 0
+    """Collect worths from `low` to below `high`, and their decays; how many there are now, -1 if there is no room."""
     wide, narrow = high * mean * (1.0 + 1e-12), low * mean * (1.0 - 1e-12)
-    for start in range(0, len(rates), 32):
-        stop = min(start + 32, len(rates))
+    for start in range(0, len(rates), STRIDE):
+        stop = min(start + STRIDE, len(rates))
         inside = 0
         for page in range(start, stop):
-            rate, weight = float(rates[page]), float(weights[page])
-            inside += 1 if (weight >= narrow * rate) & (weight <= wide * rate) else 0
+            inside += 1 if (weights[page] >= narrow * rates[page]) & (weights[page] <= wide * rates[page]) else 0
         if inside == 0:
             continue
-        if count + 32 > len(worths):
+        if count + STRIDE > len(worths):
             return -1
         for page in range(start, stop):
-            rate, weight = float(rates[page]), float(weights[page])
-            if weight >= narrow * rate and weight <= wide * rate and rate > 0.0:
-                worth = weight / (rate * mean)
+            if weights[page] >= narrow * rates[page] and weights[page] <= wide * rates[page] and rates[page] > 0.0:
+                worth = weights[page] / (rates[page] * mean)
                 if low <= worth < high:
-                    worths[count], decays[count] = worth, decay_at(kind, parameters, rate)
+                    worths[count], decays[count] = worth, decay_at(kind, parameters, rates[page])
                     count += 1
     return count

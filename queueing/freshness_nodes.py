@@ -22,6 +22,9 @@ BIN_BITS, GROUP_BITS = 10, 3
 #: How many bins, or groups of bins, on both sides count as near a price.
 NEAR = 8
 
+#: Worths that differ by less, in parts of them, are one worth where pages are marginal.
+TIE = 1e-10
+
 
 class Nodes(NamedTuple):
     """Pages in decreasing order of worth."""
@@ -47,25 +50,43 @@ def nodes_of(first: int, moments: Matrix, price: float) -> Nodes:
 
 
 def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes) -> Nodes:
-    """Replace the nodes from `low` to below `high` by these pages."""
-    kept = (nodes.worths < low) | (nodes.worths >= high)
-    worths = np.concatenate([nodes.worths[kept], pages.worths])
-    order = np.argsort(-worths, kind="stable")
-    return Nodes(worths[order], np.concatenate([nodes.decays[kept], pages.decays])[order])
+    """Replace the nodes from `low` to below `high` by these pages, which may be in any order; ties become one page."""
+    order = np.argsort(-pages.worths, kind="stable")
+    worths, decays = pages.worths[order], pages.decays[order]
+    count = int(_tie(worths, decays))
+    above, below = nodes.worths >= high, nodes.worths < low
+    return Nodes(
+        np.concatenate([nodes.worths[above], worths[:count], nodes.worths[below]]),
+        np.concatenate([nodes.decays[above], decays[:count], nodes.decays[below]]),
+    )
 
 
-def price_of_nodes(nodes: Nodes, total: float, guess: float) -> float:
-    """The price at which these pages are visited so many times per slot; 0 if there are none."""
+def price_of_nodes(nodes: Nodes, total: float, guess: float) -> tuple[float, float, float]:
+    """The price at which these pages are visited so many times per slot; worth and v = f / l of the marginal one."""
     count = len(nodes.worths)
     if count == 0:
-        return 0.0
+        return 0.0, 0.0, 0.0
     none, any_, one = np.zeros(count), np.full(count, np.inf), np.zeros(count, np.int64)
-    return float(price_at(*solve_price(*nodes, none, any_, one, np.array([np.inf]), total, guess, np.empty(count))))
+    base, v = solve_price(*nodes, none, any_, one, np.array([np.inf]), total, guess, np.empty(count))
+    return float(price_at(base, v)), float(base), float(v)
 
 
 def cost_at(nodes: Nodes, weights: tuple[float, float], price: float, total: float) -> float:
     r"""The value of the dual, :math:`\sum c - \sum a \ell e^{-u} - \lambda F`."""
     return (weights[0] - float(_saved(*nodes, price)) - price * total) + weights[1]
+
+
+@njit(**VECTOR)
+def _tie(worths: Vector, decays: Vector) -> int:
+    """Make pages of the same worth, but for a part of `TIE`, one page, in place; how many are left."""
+    count = 0
+    for page in range(len(worths)):
+        if count > 0 and worths[count - 1] - worths[page] < TIE * worths[page]:
+            decays[count - 1] += decays[page]
+        else:
+            worths[count], decays[count] = worths[page], decays[page]
+            count += 1
+    return count
 
 
 @njit(**VECTOR)

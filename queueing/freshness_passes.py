@@ -21,13 +21,30 @@ from numpy.typing import ArrayLike
 
 from .checks import positive
 from .elementary import VECTOR, bits_of, minus_log
-from .freshness_blocks import BLOCK, Numbers, add_to, fill, folded, paired, refuse
+from .freshness_blocks import BLOCK, add_to, chunks, fill, folded, paired, refuse
 from .freshness_inverse import CELLS_PER_UNIT, TABLE, inverse_at
-from .laws import AccessTime
+from .freshness_nodes import TIE
+from .laws import AccessTime, exp_excess
 from .matrices import Vector
 
 #: Prices that are a smaller part of a worth lose digits as such a part; these pages are treated one by one.
 TINY_SHARE = 1e-290
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """Pages of the same worth, at the price of which they are visited more or less: no double is such a price.
+
+    Attributes
+    ----------
+    worth
+        of these pages, but for a part of `TIE`.
+    share
+        their frequency in parts of their decay, f / l.
+    """
+
+    worth: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -48,6 +65,8 @@ class PassSums:
         their sum.
     curvature
         sum of a l u exp(-u): second derivative of the cost in a common factor of all frequencies.
+    excess
+        what marginal pages cost, visits at this price included, above the least they could: rounding, more or less.
     """
 
     multiplier: float
@@ -56,6 +75,7 @@ class PassSums:
     cost: tuple[float, float]
     frequencies: tuple[float, float]
     curvature: tuple[float, float]
+    excess: tuple[float, float] = (0.0, 0.0)
 
     def merged(self, other: "PassSums") -> "PassSums":
         """The sums over the pages of both."""
@@ -71,6 +91,7 @@ class PassSums:
             added(self.cost, other.cost),
             added(self.frequencies, other.frequencies),
             added(self.curvature, other.curvature),
+            added(self.excess, other.excess),
         )
 
     def scale(self, total: float = 1.0) -> float:
@@ -80,7 +101,7 @@ class PassSums:
     def bound(self, total: float = 1.0) -> float:
         """The value of the dual at this price: a lower bound on the cost of all frequencies with this sum."""
         beyond = (self.frequencies[0] - total) + self.frequencies[1]
-        return self.cost[0] + (self.cost[1] + self.multiplier * beyond)
+        return self.cost[0] + (self.cost[1] + self.multiplier * beyond - sum(self.excess))
 
     def objective(self, total: float = 1.0) -> float:
         r"""Cost of the frequencies once scaled to this sum, to the second order in what the factor differs from 1.
@@ -88,7 +109,8 @@ class PassSums:
         With the factor :math:`\theta` it is the bound plus :math:`(\theta - 1)^2 / 2` times the curvature; of the third
         order there is at most as much again as :math:`|\theta - 1|`.
         """
-        return self.bound(total) + 0.5 * (self.scale(total) - 1.0) ** 2 * sum(self.curvature)
+        beyond = 0.5 * (self.scale(total) - 1.0) ** 2 * sum(self.curvature)
+        return self.bound(total) + (sum(self.excess) + beyond)
 
 
 def added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -98,30 +120,49 @@ def added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, 
     return total, ((large - total) + small) + one[1] + other[1]
 
 
-def objective_pass(rates: ArrayLike, weights: ArrayLike, law: AccessTime, multiplier: float) -> PassSums:
+def objective_pass(
+    rates: ArrayLike, weights: ArrayLike, law: AccessTime, multiplier: float, marginal: Marginal | None = None
+) -> PassSums:
     """Cost, frequencies and curvature at this price, summed over these pages."""
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
-    price, mean = positive("multiplier", multiplier), law.mean
-    sums, visited, wrong = _sums(changes, costs, kind, parameters, mean, price)
-    if wrong >= 0:
-        refuse(changes, costs, wrong, kind, parameters, mean)
-    pairs = [(float(sums[k]), float(sums[k + 1])) for k in (0, 2, 4)]
-    return PassSums(price, len(changes), int(visited), pairs[0], pairs[1], pairs[2])
+    price, tie = positive("multiplier", multiplier), marginal or Marginal(0.0, 0.0)
+    sums, visited = np.zeros(8), 0
+    for start, some, others in chunks(changes, costs):
+        count, wrong = _sums(some, others, kind, parameters, law.mean, price, tie.worth, tie.share, sums)
+        if wrong >= 0:
+            refuse(start, some, others, wrong, law)
+        visited += int(count)
+    pairs = [(float(sums[k]), float(sums[k + 1])) for k in range(0, 8, 2)]
+    return PassSums(price, len(changes), visited, pairs[0], pairs[1], pairs[2], pairs[3])
 
 
 def frequencies_at(
-    rates: ArrayLike, weights: ArrayLike, law: AccessTime, multiplier: float, scale: float = 1.0
+    rates: ArrayLike,
+    weights: ArrayLike,
+    law: AccessTime,
+    multiplier: float,
+    scale: float = 1.0,
+    marginal: Marginal | None = None,
 ) -> Vector:
     """The frequency of each page at this price, times `scale`."""
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
-    price, mean = positive("multiplier", multiplier), law.mean
+    price, factor = positive("multiplier", multiplier), positive("scale", scale)
+    tie = marginal or Marginal(0.0, 0.0)
     found: Vector = np.empty(len(changes))
-    wrong = _frequencies(changes, costs, kind, parameters, mean, price, positive("scale", scale), found)
-    if wrong >= 0:
-        refuse(changes, costs, wrong, kind, parameters, mean)
+    for start, some, others in chunks(changes, costs):
+        own = found[start : start + len(some)]
+        wrong = _frequencies(some, others, kind, parameters, law.mean, price, tie.worth, tie.share, factor, own)
+        if wrong >= 0:
+            refuse(start, some, others, wrong, law)
     return found
+
+
+@njit(inline="always", **VECTOR)
+def _is_near(worth: float, base: float) -> bool:
+    """Whether this is a worth of marginal pages; never where base is 0."""
+    return bool(abs(worth - base) < TIE * base)
 
 
 @njit(**VECTOR)
@@ -156,10 +197,18 @@ def best_gaps(worths: Vector, price: float, places: Vector, found: Vector) -> No
 
 @njit(**VECTOR)
 def _sums(
-    rates: Numbers, weights: Numbers, kind: int, parameters: Vector, mean: float, price: float
-) -> tuple[Vector, int, int]:
-    """Sums of cost, frequency and curvature, each with what it lacks; pages visited; first wrong block or -1."""
-    sums, visited = np.zeros(6), 0
+    rates: Vector,
+    weights: Vector,
+    kind: int,
+    parameters: Vector,
+    mean: float,
+    price: float,
+    base: float,
+    tied: float,
+    sums: Vector,
+) -> tuple[int, int]:
+    """Add to sums of cost, frequency, curvature, excess, each with what it lacks; pages visited; first wrong block."""
+    visited = 0
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     gaps, costs, curves = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, len(rates), BLOCK):
@@ -167,33 +216,47 @@ def _sums(
         size = stop - start
         here, prices = rates[start:stop], weights[start:stop]
         if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
-            return sums, visited, start
+            return visited, start
         best_gaps(worths[:size], price, costs[:size], gaps[:size])
+        near = 0
         for page in range(size):
             decay, worth, u = decays[page], worths[page], gaps[page]
             reached = worth > price
             both = 1.0 / (u * (1.0 + u))
             steps, lower = (1.0 + u) * both, u * both
             value = worth * deficits[page] + decay * ((worth * u - price * steps) * lower)
-            weight = float(prices[page]) if float(here[page]) > 0.0 else 0.0
+            weight = prices[page] if here[page] > 0.0 else 0.0
             costs[page] = value if reached else weight
             gaps[page] = decay * steps if reached else 0.0
             curves[page] = (worth - price) * decay * (u * lower) if reached else 0.0
             visited += 1 if reached else 0
+            near += 1 if _is_near(worth, base) else 0
+        if near > 0:
+            for page in range(size):
+                if _is_near(worths[page], base):
+                    least, f = costs[page] + price * gaps[page], decays[page] * tied
+                    visited += (1 if f > 0.0 else 0) - (1 if gaps[page] > 0.0 else 0)
+                    costs[page], curves[page], gaps[page] = prices[page], 0.0, f
+                    if f > 0.0:
+                        costs[page] = worths[page] * (deficits[page] + f * exp_excess(1.0 / tied))
+                        curves[page] = worths[page] * decays[page] * math.exp(-1.0 / tied) / tied
+                    add_to(sums, 6, max(0.0, costs[page] + price * f - least))
         add_to(sums, 0, folded(costs[:size]))
         add_to(sums, 2, folded(gaps[:size]))
         add_to(sums, 4, folded(curves[:size]))
-    return sums, visited, -1
+    return visited, -1
 
 
 @njit(**VECTOR)
 def _frequencies(
-    rates: Numbers,
-    weights: Numbers,
+    rates: Vector,
+    weights: Vector,
     kind: int,
     parameters: Vector,
     mean: float,
     price: float,
+    base: float,
+    tied: float,
     scale: float,
     found: Vector,
 ) -> int:
@@ -202,19 +265,11 @@ def _frequencies(
     for start in range(0, len(rates), BLOCK):
         stop = min(start + BLOCK, len(rates))
         size = stop - start
-        own = found[start:stop]
-        if fill(
-            kind,
-            parameters,
-            mean,
-            rates[start:stop],
-            weights[start:stop],
-            decays[:size],
-            deficits[:size],
-            worths[:size],
-        ):
+        here, prices, own = rates[start:stop], weights[start:stop], found[start:stop]
+        if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
             return start
         best_gaps(worths[:size], price, deficits[:size], own)
         for page in range(size):
-            own[page] = scale * (decays[page] / own[page])
+            frequency = decays[page] / own[page]
+            own[page] = scale * (decays[page] * tied if _is_near(worths[page], base) else frequency)
     return -1
