@@ -34,13 +34,15 @@ from queueing.freshness import (
     schedule_obsolescence,
     traits,
 )
-from queueing.freshness_allocation import Allocation, allocate
+from queueing.freshness_allocation import Allocation
 from queueing.laws import AccessTime, Exponential
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear, measures_used
 from .errors import InstanceError
 from .freshness_data import Pages, read_fields, write_fields
+from .freshness_parts import allocate_within
 from .freshness_rules import Rules, Vector
+from .freshness_simulation import FreshnessExperiment, experiment_of
 from .freshness_space import VisitPlans, Visits
 
 MEASURES = ("obsolescence", "pages_never_visited", "largest_gap")
@@ -95,11 +97,12 @@ class FreshnessProblem:
         folder: Path | None = None,
     ) -> FreshnessProblem:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "freshness")."""
-        from .freshness_large import LargeFreshnessProblem, large_fields
+        if "pages" in data:
+            from .freshness_large import LargeFreshnessProblem, large_fields
 
-        large = large_fields(data, folder)
-        if large is not None:
-            return LargeFreshnessProblem(name, *large, cost, limits or Limits())
+            large = large_fields(data, folder)
+            if large is not None:
+                return LargeFreshnessProblem(name, *large, cost, limits or Limits())
         pages, rules, law = read_fields(data, folder)
         problem = cls(name, pages, law, rules, cost, limits or Limits())
         try:
@@ -144,9 +147,11 @@ class FreshnessProblem:
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
         column = np.array([1.0, 2.0])
-        small = FreshnessProblem("small", Pages(column, column), Exponential(1.0), Rules(2))
+        small = FreshnessProblem("small", Pages(column, column[::-1]), Exponential(1.0), Rules(2))
         for decision in ((0.5, 0.5), {"randomized": (0.5, 0.5)}, {"schedule": (0, 1)}):
             small.describe(small.space.check(decision))
+        hosts = Rules(2, hosts=np.array([0, 1]), caps=np.array([0.5, 0.75]), minimum=np.array([0.1, 0.1]))
+        allocate_within(small.traits, hosts)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """The obsolescence of a decision, exactly, and the rules it breaks."""
@@ -205,7 +210,7 @@ class FreshnessProblem:
         checked = self.space.check(decision)
         form = checked.form if isinstance(checked, Visits) else "frequencies"
         obsolescence = self.evaluate(checked).measures["obsolescence"] or 0.0
-        relaxed, schedule = self.allocation.bound, self.schedule_bound
+        relaxed, schedule = self.allocation().bound, self.schedule_bound
         return {
             "form": form,
             "attained": form in ("schedule", "schedules") or (form == "randomized" and self._has_robots(checked)),
@@ -216,33 +221,32 @@ class FreshnessProblem:
             "slots": [len(cycle) for cycle in checked.cycles] if form in ("schedule", "schedules") else None,
         }
 
+    def experiment(self, decision: Decision) -> FreshnessExperiment:
+        """Visits to be tried out access by access, see `optmodels.simulating`."""
+        return experiment_of(self, decision)
+
     def _has_robots(self, visits: Visits) -> bool:
         """Whether it is known which robot draws which page."""
         return self.rules.robots == 1 or "robot" in visits
 
     # -- bounds -------------------------------------------------------------------------------------------------------
 
-    @cached_property
     def allocation(self) -> Allocation:
         """The frequencies of least cost, evenly spaced, within all rules; its bound holds for every decision."""
-        rules = self.rules
-        return allocate(
-            self.traits,
-            float(rules.robots),
-            0.0 if rules.minimum is None else rules.minimum,
-            1.0,
-            None if rules.shares is None else rules.hosts,
-            rules.shares,
-        )
+        return self._allocation
+
+    @cached_property
+    def _allocation(self) -> Allocation:
+        return allocate_within(self.traits, self.rules)
 
     @cached_property
     def schedule_bound(self) -> float:
         """No cycle of visits, and no cycles of several robots, has a lower obsolescence than this."""
-        return max(self.allocation.bound, integer_bound(self.traits, float(self.rules.robots)))
+        return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots)))
 
     def lower_bound(self) -> float:
         """Below the cost of every decision."""
-        return -math.inf if self.scale is None else self.scale * self.allocation.bound
+        return -math.inf if self.scale is None else self.scale * self.allocation().bound
 
     def unseparable(self) -> str | None:
         """Why the least cost is not known, where something else than obsolescence has a price."""
@@ -250,7 +254,7 @@ class FreshnessProblem:
 
     def relaxation(self) -> Relaxation:
         """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
-        found, scale = self.allocation, self.scale or 1.0
+        found, scale = self.allocation(), self.scale or 1.0
         return Relaxation(
             decision=self.space.check(found.frequencies),
             multiplier=scale * found.multiplier,

@@ -146,7 +146,7 @@ def _from_tables(data: Mapping[str, Any], folder: Path | None) -> Pages:
 
 
 def _column(value: Any, place: str, rule: str) -> Vector:
-    """A list of finite numbers, zero or more, as a read-only array."""
+    """A list of finite numbers, zero or more."""
     listed = _listed(value, place)
     try:
         column = np.array(listed, dtype=np.float64)
@@ -156,7 +156,6 @@ def _column(value: Any, place: str, rule: str) -> Vector:
     if good:
         wrong = ~(np.isfinite(column) & (column >= 0))
         if not wrong.any():
-            column.flags.writeable = False
             return column
     position = next(index for index, entry in enumerate(listed) if not is_number(entry) or entry < 0)
     raise InstanceError(f"{place}[{position}]", listed[position], rule)
@@ -169,7 +168,6 @@ def _hosts(value: Any) -> Indices:
             rule = f"hosts are whole numbers from 0, below {MOST_HOSTS}."
             raise InstanceError(f"data.hosts[{index}]", entry, rule)
     hosts = np.array(listed, dtype=np.int64)
-    hosts.flags.writeable = False
     return hosts
 
 
@@ -229,7 +227,6 @@ def _caps(value: Any, hosts: int) -> Vector:
             if entry is not None and (not is_number(entry) or entry <= 0):
                 raise InstanceError(f"data.host_caps[{index}]", entry, f"{rule[:-1]}, or null.")
         caps = np.array([math.inf if entry is None else float(entry) for entry in value])
-    caps.flags.writeable = False
     return caps
 
 
@@ -244,5 +241,4 @@ def _minimum(value: Any, pages: Pages) -> Vector | None:
     if entries is value:
         _same_length(entries, pages.rates, "data.min_frequency", value, "a least frequency")
     minimum = np.ascontiguousarray(np.broadcast_to(np.array(entries, dtype=np.float64), (pages.count,)))
-    minimum.flags.writeable = False
     return minimum if minimum.any() else None

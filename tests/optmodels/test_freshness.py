@@ -219,7 +219,7 @@ def test_a_multiple_of_the_obsolescence_scales_everything():
 def test_no_cycle_and_no_draw_is_below_its_bound(seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, pages=4)
-    relaxed, whole = problem.allocation.bound, problem.schedule_bound
+    relaxed, whole = problem.allocation().bound, problem.schedule_bound
     assert relaxed <= whole
     for _ in range(300):
         cycle = rng.integers(4, size=int(rng.integers(1, 13)))
@@ -241,7 +241,7 @@ def test_two_pages_attain_the_bound_of_whole_gaps():
 def test_the_price_is_what_another_visit_would_save():
     rng = np.random.default_rng(1)
     rates, weights = rng.lognormal(size=40).tolist(), rng.lognormal(size=40).tolist()
-    one, two = (problem_of(rates, weights, robots=robots).allocation for robots in (1, 2))
+    one, two = (problem_of(rates, weights, robots=robots).allocation() for robots in (1, 2))
     assert two.multiplier < one.objective - two.objective < one.multiplier  # convex: between the slopes at both ends
 
 
