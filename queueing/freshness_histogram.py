@@ -30,12 +30,13 @@ from .freshness_nodes import (
     BIN_BITS,
     NEAR,
     Nodes,
+    Priced,
     bin_of,
     cost_at,
     cut_out,
     lower_edge,
     nodes_of,
-    price_of_nodes,
+    priced,
 )
 from .freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
 from .laws import AccessTime, decay_at
@@ -48,10 +49,14 @@ __all__ = [
     "PricedPages",
     "frequencies_at",
     "histogram_of",
+    "marginal_within",
     "objective_pass",
+    "pages_between",
     "price_pages",
     "solve",
     "solve_marginal",
+    "solved_nodes",
+    "window_of",
 ]
 
 _SHIFT = 52 - BIN_BITS
@@ -142,51 +147,45 @@ def solve(histogram: Histogram, total: float = 1.0) -> float:
 
 def solve_marginal(histogram: Histogram, total: float = 1.0) -> tuple[float, Marginal | None]:
     """The price, and how often pages are visited whose common worth it is but for rounding; None if there are none."""
-    _, price, base, v = _solved(histogram, positive("total", total))
-    return price, _tied(histogram, base, v)
+    found = _solved(histogram, positive("total", total))[1]
+    return found.price, _tied(histogram, found)
 
 
 def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
     """Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones."""
     visits = positive("total", total)
     histogram = histogram_of(rates, weights, law)
-    nodes, price, base, v = _solved(histogram, visits)
-    marginal, collected = _tied(histogram, base, v), 0
+    nodes, found = _solved(histogram, visits)
+    marginal, collected = _tied(histogram, found), 0
+    window = window_of(histogram, found.price)
+    pages = None if window is None else pages_between(rates, weights, law, *window)
+    if window is not None and pages is not None:
+        nodes, collected = cut_out(nodes, *window, pages), len(pages.worths)
+        found = priced(nodes, visits, found.price)
+        marginal = marginal_within(window, found)
+    objective = cost_at(nodes, histogram.weights, found.price, visits)
+    return PricedPages(found.price, objective, collected, marginal)
+
+
+def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
+    """Pages that stand for the bins, few far from the price, and the price."""
+    nodes, found = _solved(histogram, total)
+    return nodes, found.price
+
+
+def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
+    """The worths around a price whose pages should be taken as they are; None if these are no few pages."""
+    if price <= 0.0:
+        return None
     first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
     inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
-    if price > 0.0 and histogram.moments[inside, 0].sum() <= FEW * histogram.moments[:, 0].sum():
-        low, high = lower_edge(first), lower_edge(last + 1)
-        pages = _collected(rates, weights, law, low, high)
-        if pages is not None:
-            collected = len(pages.worths)
-            nodes = cut_out(nodes, low, high, pages)
-            price, base, v = price_of_nodes(nodes, visits, price)
-            marginal = Marginal(base, v) if low <= base < high and v < STEEP else None
-    return PricedPages(price, cost_at(nodes, histogram.weights, price, visits), collected, marginal)
-
-
-def _solved(histogram: Histogram, total: float) -> tuple[Nodes, float, float, float]:
-    """Pages that stand for the bins, few far from the price; the price; worth and v of the marginal one of them."""
-    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
-    price, base, v = price_of_nodes(nodes, total, 0.0)
-    if price > 0.0:
-        nodes = nodes_of(histogram.first, histogram.moments, price)
-        price, base, v = price_of_nodes(nodes, total, price)
-    return nodes, price, base, v
-
-
-def _tied(histogram: Histogram, base: float, v: float) -> Marginal | None:
-    """The marginal bin as pages of one worth, if the price cannot tell their frequency and the bin is no wider."""
-    if base == 0.0 or v >= STEEP:
+    if histogram.moments[inside, 0].sum() > FEW * histogram.moments[:, 0].sum():
         return None
-    place = bin_of(base) - histogram.first
-    mass, first, second, _ = histogram.moments[place] if 0 <= place < len(histogram.moments) else np.zeros(4)
-    spread = second / mass - (first / mass) ** 2 if mass > 0.0 else 1.0
-    return Marginal(base, v) if spread < 1e-14 else None
+    return lower_edge(first), lower_edge(last + 1)
 
 
-def _collected(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
-    """The pages with worths from `low` to below `high`; None if they are no few pages."""
+def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
+    """Pages with worths from `low` to below `high`, in the order they come; None if they are more than an eighth."""
     changes, costs = paired(rates, weights)
     room = len(changes) // 8 + 64
     worths, decays, count = np.empty(room), np.empty(room), 0
@@ -195,6 +194,31 @@ def _collected(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float
         if count < 0:
             return None
     return Nodes(worths[:count], decays[:count])
+
+
+def marginal_within(window: tuple[float, float], found: Priced) -> Marginal | None:
+    """The marginal page, if the price cannot tell its frequency and it is one of those taken as they are."""
+    alone = window[0] <= found.worth < window[1] and found.share < STEEP
+    return Marginal(found.worth, found.share) if alone else None
+
+
+def _solved(histogram: Histogram, total: float) -> tuple[Nodes, Priced]:
+    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
+    found = priced(nodes, total, 0.0)
+    if found.price > 0.0:
+        nodes = nodes_of(histogram.first, histogram.moments, found.price)
+        found = priced(nodes, total, found.price)
+    return nodes, found
+
+
+def _tied(histogram: Histogram, found: Priced) -> Marginal | None:
+    """The marginal bin as pages of one worth, if the price cannot tell their frequency and the bin is no wider."""
+    if found.worth == 0.0 or found.share >= STEEP:
+        return None
+    place = bin_of(found.worth) - histogram.first
+    mass, first, second, _ = histogram.moments[place] if 0 <= place < len(histogram.moments) else np.zeros(4)
+    spread = second / mass - (first / mass) ** 2 if mass > 0.0 else 1.0
+    return Marginal(found.worth, found.share) if spread < 1e-14 else None
 
 
 @njit(**VECTOR)

@@ -33,6 +33,14 @@ class Nodes(NamedTuple):
     decays: Vector
 
 
+class Priced(NamedTuple):
+    """A price of a visit, the least worth above it, and f / l of a page of that worth; all 0 if nothing is worth it."""
+
+    price: float
+    worth: float
+    share: float
+
+
 def bin_of(worth: float) -> int:
     """Number of the bin that holds this worth."""
     return int(np.float64(worth).view(np.int64)) >> (52 - BIN_BITS)
@@ -61,14 +69,19 @@ def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes) -> Nodes:
     )
 
 
-def price_of_nodes(nodes: Nodes, total: float, guess: float) -> tuple[float, float, float]:
-    """The price at which these pages are visited so many times per slot; worth and v = f / l of the marginal one."""
+def price_of_nodes(nodes: Nodes, total: float, guess: float) -> float:
+    """The price at which these pages are visited so many times per slot; 0 if there are none."""
+    return priced(nodes, total, guess).price
+
+
+def priced(nodes: Nodes, total: float, guess: float) -> Priced:
+    """The price at which these pages are visited so many times per slot, and the marginal one of them."""
     count = len(nodes.worths)
     if count == 0:
-        return 0.0, 0.0, 0.0
+        return Priced(0.0, 0.0, 0.0)
     none, any_, one = np.zeros(count), np.full(count, np.inf), np.zeros(count, np.int64)
     base, v = solve_price(*nodes, none, any_, one, np.array([np.inf]), total, guess, np.empty(count))
-    return float(price_at(base, v)), float(base), float(v)
+    return Priced(float(price_at(base, v)), float(base), float(v))
 
 
 def cost_at(nodes: Nodes, weights: tuple[float, float], price: float, total: float) -> float:
