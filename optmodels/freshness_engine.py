@@ -66,6 +66,11 @@ def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]
             yield found
 
 
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def named(phase: str, tell: Tell | None) -> Tell | None:
     """The same callback, which says what is done."""
     return None if tell is None else lambda _, done, rows: tell(phase, done, rows)
@@ -136,7 +141,7 @@ def in_order(task: Callable[[S], T], items: Iterable[S], workers: int | None = N
 
     An interrupt, also one that was only noted, ends all: items not begun are left, those begun are waited for.
     """
-    count = workers or len(os.sched_getaffinity(0))
+    count = workers or processors()
     with ThreadPoolExecutor(count) as pool:
         waiting: deque[Future[T]] = deque()
         try:

@@ -157,11 +157,11 @@ class LargeFreshnessProblem(FreshnessProblem):
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what passes need."""
-        from queueing.freshness_histogram import histogram_of, solve
+        from queueing.freshness_histogram import price_pages
         from queueing.freshness_passes import frequencies_at, objective_pass
 
         column = np.array([1.0, 2.0])
-        price = solve(histogram_of(column, column[::-1].copy(), self.access_time))
+        price = price_pages(column, column[::-1].copy(), self.access_time).multiplier
         objective_pass(column, column, self.access_time, price)
         frequencies_at(column, column, self.access_time, price)
         FreshnessProblem("small", Pages(column, column), self.access_time, Rules(2)).evaluate((0.5, 0.5))

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from queueing.freshness_histogram import Histogram, histogram_of, pages_between, solved_nodes, window_of
-from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, price_of_nodes
+from queueing.freshness_histogram import (
+    Histogram,
+    Marginal,
+    histogram_of,
+    marginal_within,
+    pages_between,
+    solve_marginal,
+    solved_nodes,
+    window_of,
+)
+from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, priced
 
-from .freshness_columns import Vector
 from .freshness_engine import Engine, Tell, Threads, chunks_of, named
 
 if TYPE_CHECKING:
@@ -57,15 +65,14 @@ class PricedTable:
         Price of a visit, and least cost.
     collected
         Pages around the price that were taken as they are.
-    worths, decays
-        Pages that stand for all of them, the most worthy first.
+    marginal
+        Pages of one worth just above the price, where the price does not say how often they are visited.
     """
 
     multiplier: float
     objective: float
     collected: int
-    worths: Vector
-    decays: Vector
+    marginal: Marginal | None
 
 
 def price_table(
@@ -80,18 +87,21 @@ def price_table(
     counted = work.reduce(partial(count, law=law, window=window), Counted.merged, table.pieces, named("counting", tell))
     histogram, pages = counted.histogram, counted.pages
     if not len(histogram.moments):
-        return PricedTable(0.0, 0.0, 0, np.zeros(0), np.zeros(0))
+        return PricedTable(0.0, 0.0, 0, None)
     nodes, price = solved_nodes(histogram, total)
     if window is None or not _well_inside(price, window):
         window, pages = _window(histogram, price, table.rows), None
         if window is not None:
             task = partial(collect, law=law, window=window)
             pages = work.reduce(task, _joined, table.pieces, named("collecting", tell))
-    if window is not None and pages is not None:
+    if window is None or pages is None:
+        price, marginal = solve_marginal(histogram, total)
+    else:
         nodes = cut_out(nodes, *window, _all_of(pages))
-        price = price_of_nodes(nodes, total, price)
+        found = priced(nodes, total, price)
+        price, marginal = found.price, marginal_within(window, found)
     objective = cost_at(nodes, histogram.weights, price, total)
-    return PricedTable(price, objective, sum(len(part.worths) for part in pages or ()), *nodes)
+    return PricedTable(price, objective, sum(len(part.worths) for part in pages or ()), marginal)
 
 
 def count(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float] | None = None) -> Counted:

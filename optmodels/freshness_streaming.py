@@ -4,9 +4,6 @@ One pass finds the price :math:`\lambda` of a visit (`optmodels.freshness_pricin
 frequencies at that price and their number, and hence the value of the dual, compensated and over all pages: objective,
 bound and gap are those of the pages, not of a histogram. A third, if it is asked for, writes the frequencies, and
 another judges any frequencies whatever, by the road of the evaluator in memory.
-
-Where all worths are equal (weights are change rates) the price need not be a number that a double can hold; then eq.
-(10) is used, :math:`f_i \propto \ell_i`, which is also found in one pass.
 """
 
 from __future__ import annotations
@@ -21,20 +18,17 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from queueing.freshness import cost, even_obsolescence, traits
-from queueing.freshness_passes import PassSums, added, frequencies_at, objective_pass
+from queueing.freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
 
 from .freshness_columns import Vector
 from .freshness_engine import Engine, Tell, Threads, chunks_of, named
-from .freshness_pricing import PricedTable, price_table
+from .freshness_pricing import price_table
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
 
     from .freshness_output import Written
     from .freshness_pages import Chunk, PageTable, Piece
-
-#: Worths that differ by less than this, relative, are taken as equal; the bound is lowered by as much.
-EQUAL = 1e-10
 
 
 @dataclass(frozen=True)
@@ -43,22 +37,23 @@ class Rule:
 
     Attributes
     ----------
-    kind
-        ``"price"``: what is best at the price `multiplier`, times `scale`; ``"decay"``: `scale` times the decay (all
-        worths are equal); ``"even"``: `scale` (no page gains by a visit).
+    multiplier
+        The price: every page is visited as is best at it; 0: no page gains by a visit, and all are visited alike.
+    scale
+        Frequencies are multiplied by this, so that they have the right sum.
+    marginal
+        How often pages of one worth are visited for which the price does not tell it.
     """
 
-    kind: str
     multiplier: float
     scale: float
+    marginal: Marginal | None = None
 
     def frequencies(self, rates: Vector, weights: Vector, law: AccessTime) -> Vector:
         """Visits of each of these pages per slot."""
-        if self.kind == "price":
-            return frequencies_at(rates, weights, law, self.multiplier, self.scale)
-        if self.kind == "decay":
-            return np.where(weights > 0, law.decay(rates) * self.scale, 0.0)
-        return np.full(len(rates), self.scale)
+        if self.multiplier == 0.0:
+            return np.full(len(rates), self.scale)
+        return frequencies_at(rates, weights, law, self.multiplier, self.scale, self.marginal)
 
 
 @dataclass(frozen=True)
@@ -144,15 +139,11 @@ def allocate_pages(
     priced = price_table(table, law, total, engine=work, tell=tell)
     if priced.multiplier == 0.0:
         return _without_worth(table, law, total, work, tell)
-    if priced.worths[0] - priced.worths[-1] <= EQUAL * priced.worths[0]:
-        return _of_equal_worth(table, law, total, work, tell, priced)
-    task = partial(sum_up, law=law, multiplier=priced.multiplier)
+    task = partial(sum_up, law=law, multiplier=priced.multiplier, marginal=priced.marginal)
     sums = work.reduce(task, PassSums.merged, table.pieces, named("proving", tell))
-    if sums.visited == 0:  # between two doubles: pages whose worths are nearly equal
-        return _of_equal_worth(table, law, total, work, tell, priced)
     objective, bound, scale = sums.objective(total), sums.bound(total), sums.scale(total)
-    rule = Rule("price", priced.multiplier, scale)
-    gap = _gap(objective, bound)
+    rule = Rule(priced.multiplier, scale, priced.marginal)
+    gap = (objective - bound) / objective if objective > 0 else 0.0
     return StreamedAllocation(rule, priced.multiplier, objective, bound, gap, sums.visited, abs(scale - 1.0))
 
 
@@ -198,9 +189,9 @@ class Frequencies(Protocol):
     def of(self, chunk: Chunk) -> Vector: ...
 
 
-def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float) -> PassSums:
+def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float, marginal: Marginal | None) -> PassSums:
     """Cost and number of the visits that are best at a price."""
-    found = chunks_of(pieces, lambda chunk: objective_pass(chunk.rates, chunk.weights, law, multiplier))
+    found = chunks_of(pieces, lambda chunk: objective_pass(chunk.rates, chunk.weights, law, multiplier, marginal))
     return reduce(PassSums.merged, found)
 
 
@@ -237,30 +228,11 @@ class ByRule:
         return self.rule.frequencies(chunk.rates, chunk.weights, self.law)
 
 
-def _of_equal_worth(
-    table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None, priced: PricedTable
-) -> StreamedAllocation:
-    """Eq. (10); the bound is that of pages which all have the least worth."""
-    worths = priced.worths
-    u = float(np.sum(priced.decays)) / total
-    rule = Rule("decay", float(worths[0] * -np.expm1(np.log1p(u) - u)), 1.0 / u)
-    found = judge_pages(table, law, ByRule(rule, law, table.rows), engine=work, tell=tell)
-    objective = sum(found.cost)
-    bound = objective * float(worths[-1] / worths[0])
-    visited = table.rows - found.unvisited
-    missed = abs(sum(found.frequencies) - total) / total
-    return StreamedAllocation(rule, rule.multiplier, objective, bound, _gap(objective, bound), visited, missed)
-
-
 def _without_worth(
     table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None
 ) -> StreamedAllocation:
     """Pages that never change, or weigh nothing, cost nothing however they are visited."""
-    rule = Rule("even", 0.0, total / table.rows)
+    rule = Rule(0.0, total / table.rows)
     found = judge_pages(table, law, ByRule(rule, law, table.rows), engine=work, tell=tell)
     objective = sum(found.cost)
     return StreamedAllocation(rule, 0.0, objective, objective, 0.0, table.rows, 0.0)
-
-
-def _gap(objective: float, bound: float) -> float:
-    return (objective - bound) / objective if objective > 0 else 0.0

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from heuristics import interrupting
 
 from .errors import RequestError
-from .freshness_engine import FREQUENCY, Tell, chunks_of
+from .freshness_engine import FREQUENCY, Tell, chunks_of, processors
 from .freshness_output import Part, Written, whole_folder, write_manifest, write_parquet
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
     dask = _distributed()
     with contextlib.ExitStack() as stack:
         if address == LOCAL:
-            count = workers or len(os.sched_getaffinity(0))
+            count = workers or processors()
             quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
             local = dask.LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **quiet)
             client = stack.enter_context(dask.Client(stack.enter_context(local)))

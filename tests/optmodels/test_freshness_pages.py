@@ -152,7 +152,7 @@ def test_a_bad_number_is_named_by_file_row_and_column_and_nothing_is_written(tmp
     told = {-1.0: "-1.0", None: "null"}.get(value, "NaN" if value != value else "Infinity")
     noun = "change rates" if column == "change_rate" else "weights"
     sentence = f"{tmp_path}/pages/part-1.parquet: row 1701, column {column} is {told}; {noun} are finite numbers"
-    rule = Rule("price", 0.1, 1.0)
+    rule = Rule(0.1, 1.0)
     for use in (
         lambda: allocate_pages(table, LAW),
         lambda: write_frequencies(table, LAW, rule, tmp_path / "out.npy"),
@@ -459,7 +459,7 @@ def tell(phase, done, rows):
 table = freshness_pages.open_pages({str(tmp_path / "a.parquet")!r})
 cli._take_signals()
 try:
-    write_frequencies(table, Exponential(1.0), Rule("price", 1e-6, 1.0), {str(tmp_path / "f.npy")!r}, tell=tell)
+    write_frequencies(table, Exponential(1.0), Rule(1e-6, 1.0), {str(tmp_path / "f.npy")!r}, tell=tell)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

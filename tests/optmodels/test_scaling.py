@@ -118,7 +118,7 @@ def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path)
     from optmodels.freshness_streaming import Rule
 
     with pytest.raises(InstanceError, match=sentence):
-        write_frequencies(table, LAW, Rule("price", 0.1, 1.0), tmp_path / "f.parquet", engine=engine)
+        write_frequencies(table, LAW, Rule(0.1, 1.0), tmp_path / "f.parquet", engine=engine)
     assert os.listdir(tmp_path) == ["a.parquet"]
 
 
@@ -169,7 +169,7 @@ from optmodels.freshness_streaming import Rule
 from optmodels.scaling import grouped, write_part
 from queueing.laws import Exponential
 table = freshness_pages.open_pages({table.path!r})
-rule, law = Rule("price", {alone.multiplier!r}, 1.0), Exponential(1.0)
+rule, law = Rule({alone.multiplier!r}, 1.0), Exponential(1.0)
 with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:
     for number, group in enumerate(grouped(table.pieces, 3000)):
         write_part((folder / f"part-{{number:05d}}.parquet", group), rule, law)
