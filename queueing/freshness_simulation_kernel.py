@@ -76,7 +76,7 @@ def first_state(rates: Vector) -> State:
 
 
 @njit(cache=True, inline="always")
-def _time(law: Drawn, rng: np.random.Generator) -> float:
+def draw_time(law: Drawn, rng: np.random.Generator) -> float:
     """How long an access takes."""
     if law.form == CONSTANT:
         return float(law.values[0])
@@ -140,7 +140,7 @@ def follow_cycle(cycle: Whole, law: Drawn, state: State, rng: np.random.Generato
     clocks, numbers = state.clocks, state.numbers
     place = numbers[PLACE]
     for _ in range(slots):
-        clocks[NOW] += _time(law, rng)
+        clocks[NOW] += draw_time(law, rng)
         numbers[SLOTS] += 1
         _visit(state, cycle[place], rng)
         place = place + 1 if place + 1 < len(cycle) else 0
@@ -154,7 +154,7 @@ def visit_at_random(
     """Visit so many pages, each drawn by Walker's table; a place behind the last page stands for none."""
     clocks, numbers = state.clocks, state.numbers
     for _ in range(slots):
-        clocks[NOW] += _time(law, rng)
+        clocks[NOW] += draw_time(law, rng)
         numbers[SLOTS] += 1
         mark = rng.random() * len(table)
         drawn = int(mark)
@@ -261,7 +261,7 @@ def visit_the_earliest_due(
     """  # noqa: D205 - one sentence
     clocks, numbers, sums = state.clocks, state.numbers, plan.sums
     for _ in range(slots):
-        clocks[NOW] += _time(law, rng)
+        clocks[NOW] += draw_time(law, rng)
         numbers[SLOTS] += 1
         place = plan.heap[0]
         page = plan.pages[place]
