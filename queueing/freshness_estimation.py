@@ -14,7 +14,9 @@ found from all pages together, where they make what was seen most likely (empiri
 
 Intervals hold the rate with the probability asked for: between quantiles of the posterior, by quadrature of the exact
 density; without a prior, where the likelihood falls below :math:`\chi^2`'s quantile (exact binomial ends for pages that
-never or always changed).
+never or always changed). The former holds on average over pages as far as their rates are about Gamma: of lognormal
+rates that spread by factors of e (one standard deviation) intervals of 95 % hold 93 to 95 %, by factors of
+:math:`e^2` 90 to 92 %.
 
 >>> seen = history([0, 0, 0, 0, 1], [2.0, 2.0, 2.0, 2.0, 1.0], [True, False, False, False, False])
 >>> most_likely = estimate(seen, prior=None)

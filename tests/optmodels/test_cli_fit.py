@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from optmodels import registry
 from optmodels.cli import main
 from optmodels.errors import RequestError
 from optmodels.freshness_fitting import read_access_time
@@ -164,10 +163,6 @@ def test_parquet_in_and_out(log, tmp_path):
 # -- instances --------------------------------------------------------------------------------------------------------
 
 
-needs_kind = pytest.mark.skipif("freshness" not in registry.problems, reason="the kind is not there")
-
-
-@needs_kind
 @pytest.mark.parametrize("weights", [None, "rank"])
 def test_an_instance_can_be_solved(weights, tmp_path, capsys):
     file, out = tmp_path / "crawl.csv", tmp_path / "site.json"
@@ -183,7 +178,6 @@ def test_an_instance_can_be_solved(weights, tmp_path, capsys):
     assert main(["check", str(out)]) == 0
 
 
-@needs_kind
 def test_an_instance_needs_finite_rates(log, tmp_path, capsys):
     out = tmp_path / "site.json"
     out.write_text("old")

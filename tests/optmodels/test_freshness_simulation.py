@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from heuristics import Budget, Status, refusal, run
-from optmodels import registry
 from optmodels.cli import main
 from optmodels.errors import RequestError
 from optmodels.freshness import FreshnessProblem
@@ -128,7 +127,6 @@ def test_what_cannot_be_simulated_gets_one_sentence(more, decision, sentence):
         simulate(problem_of(**more), decision, replications=2)
 
 
-@pytest.mark.skipif("freshness" not in registry.problems, reason="the kind is not there")
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "five.json"
     data = {"change_rates": RATES, "weights": WEIGHTS, "access_time": LAWS["samples"]}
