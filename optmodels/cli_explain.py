@@ -106,7 +106,15 @@ def _documentation(target: Any) -> str:
 
 
 def _texts(target: Any) -> dict[str, str]:
-    """Parameter name to its explanation, from the section of the documentation that numpydoc calls so."""
+    """Parameter name to its explanation; a class explains parameters that it has from another once again, or not."""
+    texts: dict[str, str] = {}
+    for owner in reversed(getattr(target, "__mro__", (target,))):
+        texts |= _own_texts(owner)
+    return texts
+
+
+def _own_texts(target: Any) -> dict[str, str]:
+    """Those in the section of the documentation that numpydoc calls so."""
     found = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", _documentation(target), re.DOTALL | re.MULTILINE)
     texts: dict[str, str] = {}
     names: list[str] = []

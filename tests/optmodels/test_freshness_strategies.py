@@ -1,0 +1,266 @@
+"""Strategies for kind "freshness" against one another, against bounds, and against all short cycles."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+import optmodels as om
+from heuristics import UnsupportedProblem
+from heuristics.testing import check_strategy
+from optmodels.comparing import compare
+from optmodels.costs import Limits, WeightedSum
+from optmodels.freshness import FreshnessProblem
+from optmodels.freshness_rules import Rules
+from optmodels.freshness_strategies import tightened
+from optmodels.instance import load, read
+from optmodels.registry import make_strategy
+from optmodels.verifying import verify
+from queueing.freshness_allocation import allocate_randomized
+
+CYCLES = (
+    "regular", "regular:rule=chairmen", "golden-ratio", "golden-ratio:form=stateless", "power-of-two", "greedy",
+    "whittle",
+)  # fmt: skip
+BASELINES = ("uniform", "proportional")
+POLITE = ("greedy", "whittle", *BASELINES)
+
+
+def lognormal(pages, load, seed, general=False, **rules):
+    rng = np.random.default_rng(seed)
+    rates = rng.lognormal(size=pages)
+    weights = rng.lognormal(size=pages).tolist() if general else "change-rates"
+    limits, cost = rules.pop("limits", None), rules.pop("cost", None)
+    data = {"change_rates": (rates * (load / rates.sum())).tolist(), "weights": weights}
+    law = {"access_time": {"law": "exponential", "mean": 1.0}}
+    return FreshnessProblem.from_data(data | law | rules, name="pages", cost=cost, limits=Limits.from_data(limits))
+
+
+def shipped(instances, name):
+    return instances / "freshness" / f"{name}.json"
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("general", [False, True], ids=["weights are rates", "general weights"])
+@pytest.mark.parametrize("pages", [1, 2, 3, 17, 40, 64, 65, 150])
+def test_nothing_is_below_its_bound_and_cycles_are_near_it(pages, general):
+    problem = lognormal(pages, 0.5 + 2.5 * general, seed=pages, general=general)
+    best = om.solve(problem, "lagrangian")
+    assert best.status == "optimal"
+    assert best.extra["residual"] < 1e-9
+    assert not best.extra["attained"]
+    costs = {}
+    for name in (*CYCLES, *BASELINES, "randomized"):
+        result = om.solve(problem, name)
+        costs[name] = result.objective / best.objective
+        assert result.extra["attained"]
+        assert result.bound == pytest.approx(best.objective, rel=1e-12)  # the bound of all is the relaxed optimum
+        assert result.objective >= best.extra["schedule_bound"] * (1 - 1e-12)
+        if result.status == "optimal":
+            assert result.objective == pytest.approx(best.objective, rel=2e-9)
+    # Due dates lose some 0.5 to 1 over the number of pages, the index a tenth of that.
+    assert costs["whittle"] <= min(costs.values()) * (1 + 2e-3)
+    assert costs["whittle"] <= 1 + 0.2 / pages
+    assert costs["greedy"] <= 1 + 2 / pages
+    assert costs["golden-ratio"] <= 1.12
+
+
+def all_cycles(problem, longest):
+    pages = problem.pages.count
+    for length in range(1, longest + 1):
+        for word in product(range(pages), repeat=length):
+            yield problem.evaluate(problem.space.check({"schedule": word})).objective
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_short_cycle_is_below_the_bound_of_whole_gaps_nor_far_below_the_index(seed):
+    problem = lognormal(3, 1.0, seed, general=True)
+    least = min(all_cycles(problem, 8))
+    assert least >= problem.schedule_bound * (1 - 1e-12)
+    index = om.solve(problem, "whittle")
+    assert index.objective <= least * 1.01
+    assert om.solve(problem, "lagrangian").objective <= least
+
+
+def test_equal_pages_are_visited_in_turn_and_that_is_optimal(instances):
+    for name in ("uniform", "greedy", "whittle", "regular"):
+        result = om.solve(shipped(instances, "equal-94"), name)
+        assert result.status == "optimal", name
+        assert result.extra["slots"] == [94]
+
+
+def test_the_example_of_the_paper(instances):
+    file = shipped(instances, "coffman-4")
+    relaxed = om.solve(file, "lagrangian")
+    assert np.array(relaxed.decision) * 13 == pytest.approx([2, 3, 3, 5], rel=1e-14)
+    golden = om.solve(file, "golden-ratio")
+    assert (golden.decision["schedule"] + 1).tolist() == [4, 2, 4, 1, 3, 4, 2, 4, 1, 3, 4, 2, 3]
+
+
+def test_94_equal_pages_contradict_the_five_percent_of_the_paper(instances):
+    problem = load(shipped(instances, "equal-94"))
+    result = om.solve(problem, "golden-ratio:slots=317811")
+    assert result.extra["slots"] == [317811]
+    assert result.objective / result.bound == pytest.approx(1.1082, abs=5e-5)
+
+
+def test_shorter_access_times_may_make_a_page_staler(instances):
+    shorter, longer = (
+        om.solve(shipped(instances, f"two-point-{name}"), "lagrangian") for name in ("shorter", "longer")
+    )
+    assert shorter.objective == pytest.approx(0.9, abs=1e-5)
+    assert longer.objective == pytest.approx(0.6479, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["lognormal-100", "lognormal-100-general", "robots-3", "zipf-hosts-200", "coffman-4"])
+def test_every_strategy_answers_on_shipped_instances_or_says_why_not(instances, name):
+    file = shipped(instances, name)
+    problem, content = load(file), read(file)
+    for strategy in (*CYCLES, *BASELINES, "randomized", "lagrangian"):
+        try:
+            result = om.solve(problem, strategy)
+        except UnsupportedProblem as refused:
+            assert problem.rules.gap > 1 and strategy not in POLITE
+            assert "asks for 8 slots between visits to a host; greedy and whittle do." in str(refused)
+            continue
+        assert result.decision is not None, strategy
+        verify(result, problem, content)
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", POLITE)
+@pytest.mark.parametrize("gap", [2, 3, 5])
+def test_gaps_and_caps_of_hosts_are_kept(strategy, gap):
+    hosts = [page % 8 for page in range(40)]
+    problem = lognormal(40, 2.0, gap, general=True, hosts=hosts, host_gap=gap, host_caps=0.19)
+    result = om.solve(problem, strategy)
+    assert result.decision is not None
+    cycle = result.decision["schedule"]
+    visited = np.array(hosts)[cycle]
+    turns = np.tile(visited, 2)
+    for host in range(8):
+        slots = np.flatnonzero(turns == host)
+        assert np.diff(slots).min(initial=gap) >= gap
+        assert (visited == host).mean() <= 0.19 * (1 + 1e-9)
+    if strategy not in BASELINES:
+        assert result.objective <= 1.05 * result.bound
+
+
+@pytest.mark.parametrize("strategy", [*CYCLES, *BASELINES, "randomized"])
+def test_least_frequencies_are_kept(strategy):
+    problem = lognormal(12, 2.0, 3, general=True, min_frequency=0.03)
+    result = om.solve(problem, strategy)
+    assert result.decision is not None
+    if strategy == "randomized":
+        shares = result.decision["randomized"]
+    else:
+        cycle = result.decision["schedule"]
+        shares = np.bincount(cycle, minlength=12) / len(cycle)
+    assert shares.min() >= 0.03 * (1 - 1e-9)
+    assert result.evaluation.measures["pages_never_visited"] == 0
+
+
+@pytest.mark.parametrize("strategy", [*CYCLES, *BASELINES, "randomized"])
+def test_several_robots_have_pages_of_their_own(strategy):
+    problem = lognormal(50, 4.0, 5, general=True, robots=3)
+    result = om.solve(problem, strategy)
+    assert result.decision is not None
+    assert result.extra["attained"]
+    if strategy == "randomized":
+        sums = np.bincount(result.decision["robot"], weights=result.decision["randomized"])
+        assert sums == pytest.approx(np.ones(3))
+    else:
+        pages = [set(cycle.tolist()) for cycle in result.decision["schedules"]]
+        assert sum(map(len, pages)) == len(set.union(*pages))
+    if strategy in ("greedy", "whittle"):
+        assert result.objective <= 1.03 * result.bound
+
+
+def test_three_robots_save_no_more_than_the_price_says():
+    one, three = (om.solve(lognormal(50, 4.0, 5, robots=robots), "lagrangian") for robots in (1, 3))
+    assert 0 < one.objective - three.objective <= 2 * one.extra["multiplier"]
+
+
+def test_draws_have_a_price_of_their_own():
+    problem = lognormal(20, 2.0, 1)
+    drawn, spaced = om.solve(problem, "randomized"), om.solve(problem, "lagrangian")
+    step = 1e-5  # a finite difference in the sum of frequencies
+    costs = [allocate_randomized(problem.traits, 1.0 - step * k).objective for k in (0, 1)]
+    assert (costs[1] - costs[0]) / step == pytest.approx(drawn.extra["multiplier"], rel=1e-4)
+    assert drawn.extra["multiplier"] != pytest.approx(spaced.extra["multiplier"], rel=1e-2)
+
+
+def test_tightened_rules_leave_less_room():
+    wanted = Rules(3, hosts=np.array([0, 0, 1]), caps=np.array([0.5, 1.0]), minimum=np.array([0.3, 0.0, 0.0]))
+    cycle = np.array([0, 1, 1, 2])
+    found = tightened(wanted, wanted, [cycle])
+    assert found.caps == pytest.approx([0.25, 1.0])
+    assert found.minimum == pytest.approx([0.35, 0.0, 0.0])
+    assert tightened(wanted, wanted, [cycle], 4.0).caps[0] == 0.25  # halved at most
+
+
+# -- costs and limits -------------------------------------------------------------------------------------------------
+
+
+def test_cycles_are_found_where_nothing_can_be_proved():
+    problem = lognormal(10, 1.0, 1, cost=WeightedSum({"obsolescence": 1.0, "largest_gap": 0.001}))
+    result = om.solve(problem, "greedy")
+    assert result.decision is not None
+    assert result.bound is None
+
+
+def test_limits_may_leave_nothing_feasible():
+    problem = lognormal(10, 1.0, 1, limits={"largest_gap": 5})
+    result = om.solve(problem, "greedy")
+    assert result.status == "unknown"
+    assert result.decision is None
+    assert om.solve(lognormal(10, 1.0, 1, limits={"largest_gap": 10}), "uniform").status == "feasible"
+
+
+def test_small_costs_are_not_called_optimal_for_being_small():
+    problem = lognormal(20, 1e-7, 1)
+    result = om.solve(problem, "golden-ratio")
+    assert result.objective < 1e-9
+    assert result.status == "feasible"
+
+
+# -- the house --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*CYCLES, *BASELINES, "randomized", "lagrangian"])
+def test_a_strategy_keeps_the_house_rules(name):
+    robots = lognormal(12, 2.0, 3, general=True, robots=2, min_frequency=0.01)
+    polite = lognormal(12, 2.0, 4, hosts=[page % 6 for page in range(12)], host_gap=3)
+    check_strategy(make_strategy(name), [lognormal(5, 1.0, 2), robots, polite])
+
+
+@pytest.mark.parametrize("name", [*CYCLES, *BASELINES])
+def test_slots_are_at_most_those_asked_for(name):
+    strategy = f"{name}{',' if ':' in name else ':'}slots=40"
+    result = om.solve(lognormal(12, 2.0, 3), strategy)
+    assert result.extra["slots"][0] <= 40
+    with pytest.raises(ValueError, match="slots must be 1 or more"):
+        om.solve(lognormal(12, 2.0, 3), strategy.replace("=40", "=0"))
+
+
+def test_a_comparison_shows_the_gaps_to_the_bound(instances):
+    names = ["golden-ratio", "greedy", "whittle", "randomized", "uniform"]
+    comparison = compare(shipped(instances, "lognormal-100"), names)
+    lines = {line.strategy: line for line in comparison.summaries}
+    assert all(line.reference == "bound" for line in lines.values())
+    gaps = [lines[name].gap for name in ("whittle", "greedy", "golden-ratio", "uniform", "randomized")]
+    assert gaps == sorted(gaps)
+    assert math.isclose(lines["golden-ratio"].gap, 0.06169, abs_tol=1e-4)
+
+
+def test_pages_that_never_change_or_weigh_nothing_are_no_trouble():
+    data = {"change_rates": [0.0, 0.0, 1.0], "weights": [1.0, 2.0, 0.0], "access_time": {"law": "constant", "value": 1}}
+    problem = FreshnessProblem.from_data(data, name="idle")
+    for name in (*CYCLES, *BASELINES, "randomized", "lagrangian"):
+        result = om.solve(problem, name)
+        assert result.objective == 0, name
