@@ -25,6 +25,7 @@ Path = str | os.PathLike[str]
 
 #: Kind of problem to where its picture is drawn: a function of the problem and a result or ``None``.
 PICTURES: dict[str, str] = {
+    "freshness": "optmodels.freshness_plots:draw_freshness",
     "placement": "optmodels.placement_plots:draw_placement",
     "robots": "optmodels.robots_plots:draw_robots",
     "threshold": "optmodels.threshold_plots:draw_threshold",
