@@ -51,6 +51,7 @@ from .cli_output import (
 from .cli_pareto import add_to as add_pareto_to
 from .cli_simulate import add_to as add_simulate_to
 from .cli_studies import add_to
+from .cli_visits import add_to as add_visits_to
 from .errors import InstanceError, RequestError
 from .tables import columns
 
@@ -476,4 +477,5 @@ def plot(
 add_fit_to(app)
 add_pareto_to(app)
 add_simulate_to(app)
+add_visits_to(app)
 add_to(app)
