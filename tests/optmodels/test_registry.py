@@ -144,7 +144,7 @@ def test_a_name_that_could_not_be_written_is_not_registered(offered, name):
 
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(
-        UnknownName, match=r"no strategy is called 'genetik'. Did you mean 'genetic'\? Known: annealing"
+        UnknownName, match=r"no strategy is called 'genetik'. Did you mean 'genetic'\? Known: adaptive, annealing"
     ):
         strategies["genetik"]
     with pytest.raises(LookupError, match="Did you mean 'local-search'"):
