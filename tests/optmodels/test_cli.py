@@ -127,7 +127,7 @@ def is_one_sentence(text):
 
 COMMANDS = (
     "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
-    "schema", "fit",
+    "schema", "fit", "visits",
 )  # fmt: skip
 
 
