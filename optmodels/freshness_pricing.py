@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from queueing.freshness_histogram import (
+    FEW,
     Histogram,
     Marginal,
     histogram_of,
@@ -22,9 +23,8 @@ from queueing.freshness_histogram import (
     pages_between,
     solve_marginal,
     solved_nodes,
-    window_of,
 )
-from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, priced
+from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, lower_edge, priced
 
 from .freshness_engine import Engine, Tell, Threads, chunks_of, named
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 #: Every so manieth piece is looked at before all are, to guess the price; tables of few pieces are not.
 PILOT, FEW_PIECES = 64, 8
+
+#: Bins on both sides of a price guessed from some pieces whose pages are collected; and how far, in bins, the price of
+#: all pages may be from the guess. Nodes are single bins as far as both together.
+REACH, ASTRAY = 40, 16
 
 #: Pages around the price are collected if they are no more than this.
 MOST_COLLECTED = 4_000_000
@@ -83,14 +87,14 @@ def price_table(
     window = None
     if len(table.pieces) >= FEW_PIECES:
         pilot = work.reduce(partial(count, law=law), Counted.merged, table.pieces[::PILOT], None).histogram
-        window = _window(pilot, solved_nodes(pilot, total * pilot.pages / table.rows)[1], table.rows)
+        window = _window(pilot, solved_nodes(pilot, total * pilot.pages / table.rows)[1], table.rows, REACH)
     counted = work.reduce(partial(count, law=law, window=window), Counted.merged, table.pieces, named("counting", tell))
     histogram, pages = counted.histogram, counted.pages
     if not len(histogram.moments):
         return PricedTable(0.0, 0.0, 0, None)
     nodes, price = solved_nodes(histogram, total)
     if window is None or not _well_inside(price, window):
-        window, pages = _window(histogram, price, table.rows), None
+        window, pages = _window(histogram, price, table.rows, NEAR), None
         if window is not None:
             task = partial(collect, law=law, window=window)
             pages = work.reduce(task, _joined, table.pieces, named("collecting", tell))
@@ -122,24 +126,25 @@ def collect(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-def _window(histogram: Histogram, price: float, rows: int) -> tuple[float, float] | None:
-    """Worths around a price whose pages are to be collected, if they are few enough to be sent around."""
-    window = window_of(histogram, price)
-    if window is None:
+def _window(histogram: Histogram, price: float, rows: int, reach: int) -> tuple[float, float] | None:
+    """Worths within so many bins of a price, if the pages there are few enough to be sent around."""
+    if price <= 0.0:
         return None
-    first = bin_of(window[0]) - histogram.first
-    inside = histogram.moments[max(0, first) : max(0, first + 2 * NEAR + 1), 0].sum()
-    return window if inside * rows <= MOST_COLLECTED * histogram.moments[:, 0].sum() else None
+    first, last = bin_of(price) - reach, bin_of(price) + reach + 1
+    inside = histogram.moments[max(0, first - histogram.first) : max(0, last - histogram.first), 0].sum()
+    share = inside / histogram.moments[:, 0].sum()
+    return (lower_edge(first), lower_edge(last)) if share <= FEW and share * rows <= MOST_COLLECTED else None
 
 
 def _well_inside(price: float, window: tuple[float, float]) -> bool:
-    """Whether pages on both sides of a price were collected."""
-    return bin_of(window[0]) + NEAR // 2 <= bin_of(price) <= bin_of(window[1]) - NEAR // 2
+    """Whether enough pages on both sides of a price were collected."""
+    low, high = bin_of(window[0]), bin_of(window[1])
+    return abs(bin_of(price) - (low + high) // 2) <= ASTRAY
 
 
 def _collected(chunk: Chunk, law: AccessTime, window: tuple[float, float]) -> Collected:
     found = pages_between(chunk.rates, chunk.weights, law, *window)
-    return None if found is None else (found,)
+    return None if found is None else (Nodes(*map(np.copy, found)),)  # not the room around them
 
 
 def _joined(one: Collected, other: Collected) -> Collected:
