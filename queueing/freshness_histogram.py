@@ -20,12 +20,11 @@ as they are: then eleven digits of price and cost are right. Nothing is *proved*
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .checks import positive
-from .elementary import VECTOR, bits_of
-from .freshness_blocks import BLOCK, add_to, chunks, fill, folded, paired, refuse
+from .freshness_blocks import BLOCK, chunks, paired, refuse
+from .freshness_counting import collect, count
 from .freshness_nodes import (
     BIN_BITS,
     NEAR,
@@ -39,8 +38,8 @@ from .freshness_nodes import (
     priced,
 )
 from .freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
-from .laws import AccessTime, decay_at
-from .matrices import Matrix, Vector
+from .laws import AccessTime
+from .matrices import Matrix
 
 __all__ = [
     "Histogram",
@@ -59,16 +58,11 @@ __all__ = [
     "window_of",
 ]
 
-_SHIFT = 52 - BIN_BITS
-
 #: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
 FEW = 1.0 / 32.0
 
 #: Below this v = f / l of the marginal page the price says little about its frequency.
 STEEP = 1.0 / 16.0
-
-#: Pages that are looked at together when marginal ones are collected.
-STRIDE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +124,12 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
     bins = np.zeros(4 * (2048 << BIN_BITS))  # most of it is never touched, and no memory
-    ends, sums = np.array([len(bins), -1]), np.zeros(2)
+    ends, sums = np.array([np.iinfo(np.int64).max, 0]), np.zeros(2)
     for start, some, others in chunks(changes, costs):
-        wrong = _count(some, others, kind, parameters, law.mean, bins, ends, sums)
+        wrong = count(some, others, kind, parameters, law.mean, bins, ends, sums)
         if wrong >= 0:
             refuse(start, some, others, wrong, law)
-    low, high = int(ends[0]), int(ends[1])
+    low, high = (int(end) >> (52 - BIN_BITS) for end in (ends[0] + 1, ends[1])) if ends[1] > 0 else (1, 0)
     moments = bins[4 * low : 4 * high + 4].reshape(-1, 4).copy() if low <= high else np.zeros((0, 4))
     return Histogram(low if low <= high else 0, moments, (float(sums[0]), float(sums[1])), len(changes))
 
@@ -160,7 +154,7 @@ def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: fl
     window = window_of(histogram, found.price)
     pages = None if window is None else pages_between(rates, weights, law, *window)
     if window is not None and pages is not None:
-        nodes, collected = cut_out(nodes, *window, pages), len(pages.worths)
+        nodes, collected = cut_out(nodes, *window, pages, found.price), len(pages.worths)
         found = priced(nodes, visits, found.price)
         marginal = marginal_within(window, found)
     objective = cost_at(nodes, histogram.weights, found.price, visits)
@@ -187,13 +181,13 @@ def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
 def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
     """Pages with worths from `low` to below `high`, in the order they come; None if they are more than an eighth."""
     changes, costs = paired(rates, weights)
-    room = len(changes) // 8 + 64
-    worths, decays, count = np.empty(room), np.empty(room), 0
+    room = len(changes) // 8 + 2 * BLOCK
+    worths, decays, found = np.empty(room), np.empty(room), 0
     for _, some, others in chunks(changes, costs):
-        count = int(_collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, count))
-        if count < 0:
+        found = int(collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, found))
+        if found < 0:
             return None
-    return Nodes(worths[:count], decays[:count])
+    return Nodes(worths[:found], decays[:found])
 
 
 def marginal_within(window: tuple[float, float], found: Priced) -> Marginal | None:
@@ -219,76 +213,3 @@ def _tied(histogram: Histogram, found: Priced) -> Marginal | None:
     mass, first, second, _ = histogram.moments[place] if 0 <= place < len(histogram.moments) else np.zeros(4)
     spread = second / mass - (first / mass) ** 2 if mass > 0.0 else 1.0
     return Marginal(found.worth, found.share) if spread < 1e-14 else None
-
-
-@njit(**VECTOR)
-def _count(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    bins: Vector,
-    ends: NDArray[np.int64],
-    sums: Vector,
-) -> int:
-    """Add pages to bins, first and last bin, and sum of weights with what it lacks; first wrong block or -1."""
-    low, high = ends[0], ends[1]
-    decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    places, offsets = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    for start in range(0, len(rates), BLOCK):
-        stop = min(start + BLOCK, len(rates))
-        size = stop - start
-        here, prices = rates[start:stop], weights[start:stop]
-        if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
-            return start
-        for page in range(size):
-            bits = bits_of(worths[page])
-            place = bits >> _SHIFT
-            low = min(low, place if bits > 0 else low)
-            high = max(high, place if bits > 0 else high)
-            places[page] = place << 2
-            offsets[page] = float(bits & ((1 << _SHIFT) - 1)) * 2.0**-_SHIFT - 0.5
-            deficits[page] = prices[page] if here[page] > 0.0 else 0.0
-        add_to(sums, 0, folded(deficits[:size]))
-        for page in range(size):
-            place, decay, t = places[page], decays[page], offsets[page]
-            first, second = bins[place] + decay, bins[place + one] + decay * t
-            third, fourth = bins[place + two] + decay * (t * t), bins[place + three] + decay * t * (t * t)
-            bins[place], bins[place + one], bins[place + two], bins[place + three] = first, second, third, fourth
-    ends[0], ends[1] = low, high
-    return -1
-
-
-@njit(**VECTOR)
-def _collect(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    low: float,
-    high: float,
-    worths: Vector,
-    decays: Vector,
-    count: int,
-) -> int:
-    """Collect worths from `low` to below `high`, and their decays; how many there are now, -1 if there is no room."""
-    wide, narrow = high * mean * (1.0 + 1e-12), low * mean * (1.0 - 1e-12)
-    for start in range(0, len(rates), STRIDE):
-        stop = min(start + STRIDE, len(rates))
-        inside = 0
-        for page in range(start, stop):
-            inside += 1 if (weights[page] >= narrow * rates[page]) & (weights[page] <= wide * rates[page]) else 0
-        if inside == 0:
-            continue
-        if count + STRIDE > len(worths):
-            return -1
-        for page in range(start, stop):
-            if weights[page] >= narrow * rates[page] and weights[page] <= wide * rates[page] and rates[page] > 0.0:
-                worth = weights[page] / (rates[page] * mean)
-                if low <= worth < high:
-                    worths[count], decays[count] = worth, decay_at(kind, parameters, rates[page])
-                    count += 1
-    return count

@@ -25,6 +25,9 @@ NEAR = 8
 #: Worths that differ by less, in parts of them, are one worth where pages are marginal.
 TIE = 1e-10
 
+#: Pages near the price become one if their distance is less than this part of that to the price.
+CLOSE = 512.0
+
 
 class Nodes(NamedTuple):
     """Pages in decreasing order of worth."""
@@ -57,11 +60,15 @@ def nodes_of(first: int, moments: Matrix, price: float) -> Nodes:
     return Nodes(*_gauss(first, moments, middle))
 
 
-def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes) -> Nodes:
-    """Replace the nodes from `low` to below `high` by these pages, which may be in any order; ties become one page."""
-    order = np.argsort(-pages.worths, kind="stable")
+def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes, guess: float | None = None) -> Nodes:
+    """Replace the nodes from `low` to below `high` by these pages, which may be in any order.
+
+    Ties become one page. Where the price is known but for a part of 1e-4, pages that are much nearer to one another
+    than to it become one, too, which saves time.
+    """
+    order = np.argsort(-pages.worths)
     worths, decays = pages.worths[order], pages.decays[order]
-    count = int(_tie(worths, decays))
+    count = int(_tie(worths, decays, np.nan if guess is None else guess))
     above, below = nodes.worths >= high, nodes.worths < low
     return Nodes(
         np.concatenate([nodes.worths[above], worths[:count], nodes.worths[below]]),
@@ -90,15 +97,22 @@ def cost_at(nodes: Nodes, weights: tuple[float, float], price: float, total: flo
 
 
 @njit(**VECTOR)
-def _tie(worths: Vector, decays: Vector) -> int:
-    """Make pages of the same worth, but for a part of `TIE`, one page, in place; how many are left."""
-    count = 0
+def _tie(worths: Vector, decays: Vector, price: float) -> int:
+    """Make pages that lie together one page, in place, at their mean worth; how many are left."""
+    count, mass, moment, last = 0, 0.0, 0.0, np.inf
     for page in range(len(worths)):
-        if count > 0 and worths[count - 1] - worths[page] < TIE * worths[page]:
-            decays[count - 1] += decays[page]
-        else:
-            worths[count], decays[count] = worths[page], decays[page]
-            count += 1
+        worth, decay = worths[page], decays[page]
+        near = max(TIE * worth, (abs(worth - price) - 1e-4 * price) / CLOSE) if price > 0.0 else TIE * worth
+        if last - worth > near:
+            if mass > 0.0:
+                worths[count], decays[count] = last + moment / mass, mass
+                count += 1
+            mass, moment, last = 0.0, 0.0, worth
+        mass += decay
+        moment += decay * (worth - last)
+    if mass > 0.0:
+        worths[count], decays[count] = last + moment / mass, mass
+        count += 1
     return count
 
 
