@@ -1,0 +1,289 @@
+r"""Schedules that leave every host in peace for a while after a visit.
+
+Between two visits to one host lie g slots or more. There are two levels: each host has a heap of its pages by due date,
+and hosts are either resting, in a ring of g + 1 places (one host is visited a slot, so that the one visited g + 1 slots
+ago is the one to come back), or ready, in a heap by the due date of their first page. A page is never put back because
+its host rests.
+
+Going on for ever takes g + 1 hosts. A cycle has to be closed, too: near its end a host is let alone that comes early in
+the next turn. With 2 g + 1 hosts there is always another one; with fewer the end may get stuck, and a few other
+beginnings are tried. If none leads to an end, hosts are laid out in columns: rows of g + 1 slots or more, each host in
+consecutive rows of a column and the next, which is always possible where anything is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .sequencing_calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, next_gap, phases
+from .sequencing_counts import Vector, Whole, whole
+from .sequencing_heap import pop, push, sink
+from .sequencing_index import LIST, choose, plan_visit, steepness
+
+#: Keys of pages that had all their visits: they come when nothing else may.
+FAR = 1e15
+
+#: The part of its time beyond which a host is called busy.
+BUSY = 0.9
+
+#: Beginnings that are tried before hosts are laid out in columns.
+BEGINNINGS = 8
+
+#: Places of the state: the slot, hosts ready, pages on the list.
+SLOT, READY, LISTED = range(3)
+
+
+class Hosts(NamedTuple):
+    """Pages by host, and where the hosts are.
+
+    Attributes
+    ----------
+    record, host
+        by page: what :mod:`heuristics.sequencing_calendar` keeps, and its host.
+    keys, pages, starts
+        heaps of pages, and where that of each host begins and ends.
+    ready_keys, ready, resting, listed, slopes
+        hosts by the keys of their first pages, hosts by the slot of their return, pages compared by index.
+    opened, ahead, bonus
+        by host: the slot of its first visit in the cycle, -1: none yet; how many slots before they are due its pages
+        count as due, and how much their indices are raised.
+    """
+
+    record: NDArray[np.float64]
+    host: Whole
+    keys: Vector
+    pages: Whole
+    starts: Whole
+    ready_keys: Vector
+    ready: Whole
+    resting: Whole
+    listed: Whole
+    slopes: Vector
+    opened: Whole
+    ahead: Vector
+    bonus: Vector
+    state: Whole
+
+
+def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int) -> Hosts:
+    """All hosts ready; `host` numbers them from 0, -1 for pages that are never visited.
+
+    A host that has hardly any time to rest can never make up for a slot that it missed: it goes before the others.
+    """
+    done = record[:, LEFT] <= 0
+    record[done, KEY] = FAR
+    if record.shape[1] > PRICE:
+        record[done, PRICE] = FAR * FAR
+    members = np.flatnonzero(host >= 0)
+    busy = np.bincount(host[members], weights=shares[members]) * (gap + 1) > BUSY
+    count = len(busy)
+    bonus = np.zeros(count)
+    if record.shape[1] > PRICE:
+        bonus[busy] = 2.0 * record[members, WORTH].max()
+        record[members, PRICE] -= bonus[host[members]]
+    order = members[np.lexsort((record[members, KEY], host[members]))]  # what is sorted is a heap
+    starts = np.searchsorted(host[order], np.arange(count + 1))
+    ahead = np.where(busy, gap + 1.0, 0.0)
+    first = record[order[starts[:-1]], KEY] - ahead
+    ready = np.argsort(first, kind="stable")
+    return Hosts(
+        record,
+        host,
+        record[order, KEY],
+        order,
+        starts,
+        first[ready],
+        ready,
+        np.full(gap + 1, -1, dtype=np.int64),
+        np.empty(LIST, dtype=np.int64),
+        np.empty(LIST),
+        np.full(count, -1, dtype=np.int64),
+        ahead,
+        bonus,
+        np.array([0, count, 0]),
+    )
+
+
+@njit(cache=True)
+def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole, schedule: Whole) -> int:
+    """Fill `schedule` with the pages of the next slots; how many there are is returned, fewer when it got stuck.
+
+    Parameters
+    ----------
+    hosts, schedule
+        As they are, and what is filled.
+    cycle
+        Slots of the cycle that is to be closed; 0: none.
+    by_index, early
+        Whether the largest index is taken, not the earliest due date; see :mod:`heuristics.sequencing_index`.
+    forced
+        The host of every slot; empty: to be chosen.
+    """
+    record, host, keys, pages, starts = hosts.record, hosts.host, hosts.keys, hosts.pages, hosts.starts
+    ready_keys, ready, resting, listed = hosts.ready_keys, hosts.ready, hosts.resting, hosts.listed
+    slopes, opened, ahead, bonus, state = hosts.slopes, hosts.opened, hosts.ahead, hosts.bonus, hosts.state
+    places, most = len(resting), len(listed)
+    slot, size, length = state[SLOT], state[READY], state[LISTED]
+    filled = 0
+    while filled < len(schedule):
+        if len(forced) > 0:
+            chosen = forced[filled]
+        else:
+            back = resting[slot % places]
+            if back >= 0:
+                size = push(ready_keys, ready, size, keys[starts[back]] - ahead[back], back)
+                resting[slot % places] = -1
+            chosen = -1
+            while size > 0 and length < most and (ready_keys[0] <= slot if by_index and length > 0 else chosen < 0):
+                first = ready[0]
+                size = pop(ready_keys, ready, size)
+                if cycle > 0 and opened[first] >= 0 and slot + places > opened[first] + cycle:
+                    continue  # too near to its first visit in the next turn; it stays away
+                chosen = first
+                if by_index:
+                    listed[length] = pages[starts[first]]
+                    slopes[length] = steepness(record, listed[length], early)
+                    length += 1
+            if by_index:
+                for place in range(length - 1, -1, -1):  # those that waited for too long stay away, too
+                    late = host[listed[place]]
+                    if cycle > 0 and opened[late] >= 0 and slot + places > opened[late] + cycle:
+                        length -= 1
+                        listed[place], slopes[place] = listed[length], slopes[length]
+                chosen = -1
+                if length > 0:
+                    place = choose(record, listed, slopes, length, float(slot), early)
+                    chosen = host[listed[place]]
+                    length -= 1
+                    listed[place], slopes[place] = listed[length], slopes[length]
+            if chosen < 0:
+                if by_index and size > 0:
+                    continue
+                break
+        start = starts[chosen]
+        page = pages[start]
+        schedule[filled] = page
+        if opened[chosen] < 0:
+            opened[chosen] = slot
+        gap = next_gap(record, page, float(slot))
+        if by_index:
+            record[page, LAST] = slot
+            plan_visit(record, page, gap, early)
+            record[page, PRICE] -= bonus[chosen]
+        else:
+            record[page, KEY] = slot + gap
+        if record[page, LEFT] <= 0:
+            record[page, KEY] = FAR + slot
+            if by_index:
+                record[page, PRICE] = FAR * FAR
+        sink(keys, pages, starts[chosen + 1] - start, record[page, KEY], page, start)
+        resting[slot % places] = chosen
+        slot += 1
+        filled += 1
+    state[SLOT], state[READY], state[LISTED] = slot, size, length
+    return filled
+
+
+def capped(shares: Vector, host: Whole, gap: int) -> Vector:
+    r"""Shares with no more than :math:`1/(g+1)` for a host; what is cut off goes to the others in proportion."""
+    most = 1.0 / (gap + 1)
+    members = host >= 0
+    totals = np.bincount(host[members], weights=shares[members])
+    scale, full = np.ones(len(totals)), np.zeros(len(totals), dtype=bool)
+    while True:
+        over = ~full & (scale * totals > most * (1 + 1e-12))
+        if not over.any():
+            return np.where(members, shares * scale[host], 0.0)
+        full |= over
+        scale[full] = most / totals[full]
+        rest = float(totals[~full].sum())
+        if rest > 0:
+            scale[~full] = max(1.0 - most * int(full.sum()), 0.0) / rest
+
+
+def columns(shares: Vector, host: Whole, gap: int, length: int) -> Whole:
+    r"""The host of every slot of a cycle, each :math:`\lfloor n/(g+1) \rfloor` times at most, never too near to itself.
+
+    The cycle is cut into that many rows. Hosts that come in all rows get a column each; the others follow, down one
+    column and on in the next, so that a host comes back after a row or more, less at most one slot where it has skipped
+    a row in between.
+    """
+    rows = length // (gap + 1)
+    members = host >= 0
+    totals = np.bincount(host[members], weights=shares[members])
+    visits = np.minimum(np.floor(length * totals / totals.sum()).astype(np.int64), rows)
+    order = np.argsort(-totals, kind="stable")
+    left = length - int(visits.sum())
+    while left > 0:
+        for one in order:
+            if left > 0 and visits[one] < rows:
+                visits[one] += 1
+                left -= 1
+    # Longer rows first, so that the column that only they have is one of consecutive rows like the others.
+    widths = np.full(rows, length // rows)
+    widths[: length % rows] += 1
+    begins = np.cumsum(widths) - widths
+    cells = np.concatenate([begins[widths > column] + column for column in range(int(widths[0]))])
+    word = np.empty(length, dtype=np.int64)
+    order = np.argsort(-visits, kind="stable")
+    word[cells] = np.repeat(order, visits[order])
+    return word
+
+
+def closing_length(length: int, hosts: int, gap: int) -> int:
+    r"""The longest cycle, `length` at most, that so many hosts can fill: :math:`H \lfloor n/(g+1) \rfloor \ge n`."""
+    if hosts <= gap:
+        raise ValueError(
+            f"host_gap {gap} needs {gap + 1} hosts or more with pages that are visited, but there are only {hosts}."
+        )
+    if length <= gap:
+        raise ValueError(f"length must be above host_gap, which is {gap}, but it is {length}.")
+    while hosts * (length // (gap + 1)) < length:
+        length -= 1
+    return length
+
+
+def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Vector) -> tuple[Whole, int]:
+    """Hosts numbered from 0 among those with a page that has a share, -1 for other pages or no gap; and the gap."""
+    gap = whole("host_gap", host_gap, least=0)
+    numbered = np.full(len(shares), -1, dtype=np.int64)
+    if hosts is None and gap > 0:
+        raise ValueError(f"host_gap is {gap}, but no hosts are given.")
+    if hosts is not None:
+        given = np.asarray(hosts)
+        if given.shape != shares.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"hosts must be {len(shares)} whole numbers, one for each page, but they have shape {given.shape} "
+                f"and type {given.dtype}."
+            )
+        if gap > 0:
+            members = shares > 0
+            numbered[members] = np.unique(given[members], return_inverse=True)[1]
+    return numbered, gap
+
+
+def polite_cycle(
+    make_record: Callable[[Vector], NDArray[np.float64]],
+    shares: Vector,
+    host: Whole,
+    gap: int,
+    length: int,
+    early: float | None = None,
+) -> Whole:
+    """A cycle that keeps the gap between visits to a host, by index where `early` is given, else by due date.
+
+    `make_record` gives the records of pages that begin at given phases.
+    """
+    begun = phases(shares, host)
+    schedule, free = np.empty(length, dtype=np.int64), np.empty(0, dtype=np.int64)
+    for attempt in range(BEGINNINGS + 1):
+        hosts = new_hosts(make_record(np.modf(begun + attempt * GOLDEN**2)[0]), shares, host, gap)
+        forced = free if attempt < BEGINNINGS else columns(shares, host, gap, length)
+        if polite(hosts, length, early is not None, early or 0.0, forced, schedule) == length:
+            break
+    return schedule
