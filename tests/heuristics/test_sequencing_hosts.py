@@ -1,0 +1,186 @@
+"""Hosts are left in peace: always, in cycles of any length and without end, and where it is just possible."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heuristics.sequencing import closest_visits, greedy, missing, visits, whittle
+from heuristics.sequencing_hosts import capped, closing_length, columns
+
+
+def slots_between(cycle, hosts):
+    """The least number of slots between visits to one host, by looking at all pairs of slots."""
+    visited = [hosts[page] for page in cycle]
+    turns = visited + visited
+    return min(
+        later - slot - 1
+        for slot, host in enumerate(visited)
+        for later in range(slot + 1, slot + len(visited) + 1)
+        if turns[later] == host
+    )
+
+
+@st.composite
+def some_hosts(draw):
+    pages = draw(st.integers(1, 24))
+    frequencies = draw(st.lists(st.one_of(st.just(0.0), st.floats(1e-2, 1e2)), min_size=pages, max_size=pages))
+    hosts = draw(st.lists(st.integers(0, 7), min_size=pages, max_size=pages))
+    return np.array(frequencies) + np.eye(pages)[0], np.array(hosts), draw(st.integers(0, 5)), draw(st.integers(1, 60))
+
+
+@given(some_hosts())
+def test_gap_is_kept_across_the_end_of_a_cycle_too(case):
+    frequencies, hosts, gap, length = case
+    count = len(set(hosts[frequencies > 0]))
+    decays, worths = 0.1 * frequencies + 0.01, np.ones(len(hosts))
+
+    def by_greedy():
+        return greedy(frequencies, length, hosts, gap)
+
+    def by_index():
+        return whittle(decays, worths, frequencies, length, hosts, gap)
+
+    for make in (by_greedy, by_index):
+        if count <= gap or length <= gap:
+            with pytest.raises(ValueError, match="host"):
+                make()
+            continue
+        cycle = make()
+        assert slots_between(cycle, hosts) >= gap
+        assert closest_visits(cycle, hosts) == slots_between(cycle, hosts)
+        assert (frequencies[cycle] > 0).all()
+        assert length - gap <= len(cycle) <= length or gap == 0
+        assert (make() == cycle).all()
+
+
+@given(some_hosts())
+def test_gap_is_kept_without_end(case):
+    frequencies, hosts, gap, _ = case
+    if len(set(hosts[frequencies > 0])) <= gap:
+        return
+    traits = {"decays": 0.1 * frequencies, "worths": np.ones(len(hosts))}
+    for method in ("greedy", "whittle"):
+        visited = hosts[list(islice(visits(frequencies, method, hosts=hosts, host_gap=gap, **traits), 200))]
+        for start in range(200 - gap):
+            assert len(set(visited[start : start + gap + 1])) == gap + 1
+
+
+@pytest.mark.parametrize("gap", [1, 2, 3, 5])
+def test_hosts_that_are_just_enough_take_turns(gap):
+    hosts = np.arange(gap + 1).repeat(2)
+    for cycle in (
+        greedy(np.ones(len(hosts)), 50, hosts, gap),
+        whittle(np.full(len(hosts), 0.1), np.ones(len(hosts)), np.ones(len(hosts)), 50, hosts, gap),
+    ):
+        assert len(cycle) == 50 - 50 % (gap + 1)
+        assert closest_visits(cycle, hosts) == gap
+        assert missing(cycle, np.ones(len(hosts))).size == 0
+
+
+def test_columns_are_possible_where_anything_is():
+    for gap in range(1, 5):
+        for hosts in range(gap + 1, 2 * gap + 3):
+            for length in range(gap + 1, 40):
+                if closing_length(length, hosts, gap) < length:
+                    continue
+                shares = np.random.default_rng(length).dirichlet(np.ones(hosts))
+                word = columns(shares, np.arange(hosts), gap, length)
+                assert slots_between(word, np.arange(hosts)) >= gap, (gap, hosts, length, word)
+
+
+@pytest.mark.parametrize(("hosts", "gap"), [(2, 1), (3, 1), (3, 2), (4, 2), (4, 3)])
+def test_lengths_that_can_be_closed(hosts, gap):
+    """Against a search through all words of hosts."""
+
+    def closes(word, length):
+        if len(word) == length:
+            return slots_between(word, range(hosts)) >= gap
+        return any(
+            closes([*word, host], length) for host in range(hosts) if host not in word[max(len(word) - gap, 0) :]
+        )
+
+    for length in range(gap + 1, 10):
+        assert (closing_length(length, hosts, gap) == length) == closes([], length), length
+
+
+@given(some_hosts())
+def test_hosts_get_no_more_than_they_can_take(case):
+    frequencies, hosts, gap, _ = case
+    shares = frequencies / frequencies.sum()
+    host = np.full(len(hosts), -1)
+    host[shares > 0] = np.unique(hosts[shares > 0], return_inverse=True)[1]
+    if host.max() < gap:
+        return
+    found = capped(shares, host, gap)
+    totals = np.bincount(host[host >= 0], weights=found[host >= 0])
+    assert found.sum() == pytest.approx(1.0)
+    assert (totals <= (1 + 1e-9) / (gap + 1)).all()
+    assert (found[shares == 0] == 0).all()
+    for one in range(len(totals)):  # proportions inside a host stay
+        inside = host == one
+        assert found[inside] / found[inside].sum() == pytest.approx(shares[inside] / shares[inside].sum())
+    free = totals < (1 - 1e-9) / (gap + 1)
+    scale = (totals / np.bincount(host[host >= 0], weights=shares[host >= 0]))[free]
+    assert scale == pytest.approx(np.full(len(scale), scale.max(initial=0)))
+
+
+def test_politeness_costs_little_where_hosts_are_many():
+    """2000 pages on 100 hosts of like size: with 20 slots of rest the cycle is as good as one without."""
+    rng = np.random.default_rng(3)
+    decays = rng.lognormal(size=2000)
+    decays *= 0.5 / decays.sum()
+    hosts, frequencies, worths = rng.integers(0, 100, 2000), decays / decays.sum(), np.ones(2000)
+    length = 100_000
+
+    def lost(cycle):
+        order = np.argsort(cycle, kind="stable")
+        page = cycle[order]
+        first = np.flatnonzero(np.r_[True, page[1:] != page[:-1]])
+        last = np.r_[first[1:], length] - 1
+        gaps = np.diff(order, prepend=0)
+        gaps[first] = order[first] + length - order[last]
+        return decays.sum() + np.expm1(-decays[page] * gaps).sum() / length
+
+    least = decays.sum() + np.expm1(-decays.sum())  # Theorem 3.4
+    for cycle in (
+        greedy(frequencies, length, hosts, 20),
+        whittle(decays, worths, frequencies, length, hosts, 20),
+    ):
+        assert closest_visits(cycle, hosts) >= 20
+        assert least < lost(cycle) < 1.002 * least
+        counts = np.bincount(cycle, minlength=2000)
+        assert np.abs(counts - length * frequencies).max() < 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (([0, 0, 1], 2), r"host_gap 2 needs 3 hosts or more with pages that are visited, but there are only 2\."),
+        (([0, 1, 2], 9), r"host_gap 9 needs 10 hosts or more with pages that are visited, but there are only 3\."),
+        ((None, 2), r"host_gap is 2, but no hosts are given\."),
+        (([0, 1], 1), r"hosts must be 3 whole numbers, one for each page, but they have shape \(2,\) and type int64\."),
+        (([0.0, 1.0, 2.0], 1), r"hosts must be 3 whole numbers, .* shape \(3,\) and type float64\."),
+        (([0, 1, 2], -1), r"host_gap must be a whole number of at least 0, but it is -1\."),
+        (([0, 1, 2], 1.5), r"host_gap must be a whole number of at least 0, but it is 1\.5\."),
+    ],
+)
+def test_refusals_are_one_sentence(arguments, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        greedy([1.0, 1.0, 1.0], 12, *arguments)
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        whittle([0.1] * 3, [1.0] * 3, [1.0, 1.0, 1.0], 12, *arguments)
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        visits([1.0, 1.0, 1.0], hosts=arguments[0], host_gap=arguments[1])
+
+
+def test_hosts_without_visits_do_not_count():
+    with pytest.raises(ValueError, match=r"needs 3 hosts .* only 2\.$"):
+        greedy([1.0, 1.0, 0.0], 12, [0, 1, 2], 2)
+
+
+def test_cycle_must_be_longer_than_the_gap():
+    with pytest.raises(ValueError, match=r"^length must be above host_gap, which is 2, but it is 2\.$"):
+        greedy([1.0, 1.0, 1.0], 2, [0, 1, 2], 2)
