@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances" / "placement"
 THRESHOLDS = ROOT / "instances" / "threshold"
 ROBOTS = ROOT / "instances" / "robots"
+PAGES = ROOT / "instances" / "freshness"
 FIGURES = ROOT / "docs" / "figures"
 
 
@@ -55,6 +56,12 @@ def draw_fleets() -> None:
     plot_problem(areas, om.result_to_data(om.solve(areas, "marginal-analysis")), FIGURES / "areas-8.svg")
 
 
+def draw_pages() -> None:
+    problem = om.load(PAGES / "lognormal-100-general.json")
+    answer = om.result_to_data(om.solve(problem, "whittle"))
+    plot_problem(problem, answer, FIGURES / "lognormal-100-general.svg")
+
+
 def draw_runs() -> None:
     rows = []
     for name in ("gautam-6x6", "gautam-11x11", "gautam-11x22"):
@@ -73,4 +80,5 @@ if __name__ == "__main__":
     draw_thresholds()
     draw_robots()
     draw_fleets()
+    draw_pages()
     draw_runs()
