@@ -14,6 +14,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+from heuristics.sequencing import golden_ratio, greedy, regular, tijdeman
 from queueing.freshness import cost, even_obsolescence, schedule_obsolescence, traits
 from queueing.laws import Constant, Erlang, Exponential, Hyperexponential, Samples
 
@@ -204,6 +205,33 @@ def test_erratum_example_of_the_golden_ratio_policy_k_is_7_and_not_8():
     shares = gap_shares(np.array([5 / 13]))[1][:, 0]
     assert shares @ FIBONACCI[j : j + 3] == pytest.approx(1.0)  # gaps of the limit formula fill all slots
     assert shares @ shifted[j : j + 3] < 0.7
+
+
+def test_the_policy_of_the_package_is_the_one_defined():
+    rng = np.random.default_rng(9)
+    assert (golden_ratio([2 / 13, 3 / 13, 3 / 13, 5 / 13], 13) + 1).tolist() == PRINTED
+    for k in range(3, 21):
+        frequencies = rng.dirichlet(np.ones(int(rng.integers(1, 12))))
+        cycle = golden_ratio(frequencies, int(FIBONACCI[k]))
+        visits = np.bincount(cycle, minlength=len(frequencies))
+        assert cycle.tolist() == golden(visits).tolist()
+        assert (np.abs(visits - FIBONACCI[k] * frequencies) < 1).all()
+
+
+@pytest.mark.parametrize("pages", [30, 300])
+def test_regular_sequences_are_superior_as_section_3_expects(pages):
+    """Said of other models, by simulation: Hajek's sequences lack a proved bound and are better. Here, too."""
+    for seed in range(5):
+        rates = np.random.default_rng(seed).lognormal(size=pages)
+        rates *= 0.5 / rates.sum()
+        asked, slots = traits(rates, rates, Constant(1.0)), int(FIBONACCI[21])
+        late = {
+            rule: cost(asked, schedule_obsolescence(asked, rule(rates, slots))) / lower_bound(rates, Constant(1.0))
+            for rule in (golden_ratio, regular, tijdeman, greedy)
+        }
+        assert all(1 < late[rule] < late[golden_ratio] - 0.01 for rule in (regular, tijdeman))
+        if pages == 300:  # "very simple, e.g., greedy type, policies ... seem to perform remarkably well" (section 6)
+            assert 1 < late[greedy] < 1.005
 
 
 def test_visits_are_rounded_down_or_up_and_the_frequencies_are_met_in_the_limit():
