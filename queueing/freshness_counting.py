@@ -86,7 +86,7 @@ def _place_rare(
         low = min(low, np.uint64(bits - 1))  # nothing is last
         high = max(high, bits)
         total += weight if rate > 0.0 else 0.0
-    return top < _INFINITY and bottom >= 0 and largest < bits_of(SMALL), int(low), high, total
+    return top < _INFINITY and bottom >= 0 and largest < bits_of(SMALL), int(np.int64(low)), high, total
 
 
 @njit(**ANY_ORDER)
@@ -102,7 +102,7 @@ def _place_any(
         low = min(low, np.uint64(bits - 1))
         high = max(high, bits)
         total += weights[page] if rates[page] > 0.0 else 0.0
-    return int(low), high, total
+    return int(np.int64(low)), high, total  # signed: beside other signed numbers it would become a double
 
 
 @njit(**VECTOR)
