@@ -203,7 +203,8 @@ def cost_of_a_percent(simulated: SimulatedFleet) -> tuple[float, int]:
         began = time.process_time()
         one.advance(10**9)
         spent += time.process_time() - began
-        observation = np.concatenate([one.state.seen / time_of_one, np.zeros(simulated.closed.number + 1)])
+        observation = np.zeros(simulated.layout.drift.stop)
+        observation[: len(one.state.seen)] = one.state.seen / time_of_one
         done.append(Seen(observation, one.events))
         if len(done) >= 10:
             found = FleetSimulation.of(simulated, done)

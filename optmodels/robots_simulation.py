@@ -15,6 +15,7 @@ from queueing.robots_simulation import (
     FleetSimulation,
     Seen,
     SimulatedFleet,
+    drifting,
     measures_of,
     occurrences_of,
     replicate,
@@ -27,6 +28,7 @@ from queueing.simulation_intervals import Estimate
 from .errors import RequestError
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class RobotsExperiment:
         """What measures would differ by, had something most unusual happened once in so much time."""
         return resolution_of(self.fleet, time)
 
+    def drifting(self, observations: Matrix) -> bool:
+        """Whether averages are still on their way."""
+        return drifting(self.fleet, observations)
+
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Shares of the time by pages and by robots out of each class, and where policies lead to by chance."""
         seen = FleetSimulation.of(self.fleet, done)
@@ -87,7 +93,7 @@ class AreasExperiment:
         found, start = [], 0
         for area, fleet in enumerate(self.areas):
             if fleet is not None:
-                found.append((area, fleet, slice(start, start := fleet.layout.ends.stop + start)))
+                found.append((area, fleet, slice(start, start := fleet.layout.drift.stop + start)))
         return found
 
     def usual_time(self, events: int, seed: int) -> float:
@@ -136,6 +142,10 @@ class AreasExperiment:
         """What measures would differ by, had something most unusual happened once in each area in so much time."""
         found = [resolution_of(fleet, time) for _, fleet, _ in self._parts]
         return {name: sum(one[name] for one in found) for name in ("active_robots", "mean_length")}
+
+    def drifting(self, observations: Matrix) -> bool:
+        """Whether averages are still on their way in some area."""
+        return any(drifting(fleet, observations[:, part]) for _, fleet, part in self._parts)
 
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """What is seen of each area."""

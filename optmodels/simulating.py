@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -65,7 +65,9 @@ class Experiment(Protocol):
     many (their quotient is the measure), per unit of time; ``describe`` gives more for ``--json``.
 
     If there is a method ``resolution(time)``, it tells of measures what something unusual, had it happened once in so
-    much time, would have changed: that is the least error, however small the one of what was seen.
+    much time, would have changed: that is the least error, however small the one of what was seen. If there is a method
+    ``drifting(observations)``, it tells whether averages are still on their way: a simulation that disagrees is no
+    witness then.
     """
 
     def usual_time(self, events: int, seed: int) -> float: ...
@@ -138,24 +140,25 @@ def simulate(
     if seconds is None and time is None:
         seconds = PATIENCE + most
     run = _run(experiment, span, seed, most, seconds, progress)
+    observations = np.array([one.observation for one in run.done])
     if len(run.done) < 2:
         nothing = Estimate(None, None, 0)
         lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
     else:
-        observations = np.array([one.observation for one in run.done])
         lines = _lines(experiment, exact.measures, observations, span)
         if has_objective(asked) and getattr(asked, "linear_cost", False):
             lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
-    deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
-    largest = max(deviations, default=None)
-    limit = joint_limit(len(deviations), len(run.done) - 1, WRONG_BY_CHANCE) if deviations else None
+    agree, largest, limit = _judged(lines, len(run.done))
+    if agree is False and _drifting(experiment, observations):
+        lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
+        agree, largest, limit = _judged(lines, len(run.done))
     return Confrontation(
         problem=asked.name,
         kind=getattr(asked, "kind", None),
         decision=checked,
         seed=seed,
         lines=tuple(lines),
-        agree=None if largest is None or limit is None else largest <= limit,
+        agree=agree,
         largest=largest,
         limit=limit,
         replications=len(run.done),
@@ -234,6 +237,20 @@ def _lines(
         totals = np.array(counted) * span if counted else None
         lines.append(_line(name, exact[name], estimate, totals, finest.get(name, 0.0)))
     return lines
+
+
+def _judged(lines: Sequence[Line], replications: int) -> tuple[bool | None, float | None, float | None]:
+    """Whether all deviations together are what chance would do, the largest of them, and what it may be."""
+    deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
+    if not deviations:
+        return None, None, None
+    limit = joint_limit(len(deviations), replications - 1, WRONG_BY_CHANCE)
+    return max(deviations) <= limit, max(deviations), limit
+
+
+def _drifting(experiment: Experiment, observations: NDArray[np.float64]) -> bool:
+    told = getattr(experiment, "drifting", None)
+    return bool(told(observations)) if told else False
 
 
 def _resolution(experiment: Experiment, time: float) -> Mapping[str, float]:

@@ -38,7 +38,7 @@ from .robots_simulation_kernel import (
     first_state,
     run,
 )
-from .simulation_intervals import Estimate, Matrix, Vector, column_means, jackknives
+from .simulation_intervals import Estimate, Matrix, Vector, column_means, jackknives, joint_limit
 
 __all__ = [
     "RUNS",
@@ -47,6 +47,7 @@ __all__ = [
     "FleetSimulation",
     "Seen",
     "SimulatedFleet",
+    "drifting",
     "measures_of",
     "occurrences_of",
     "replicate",
@@ -69,6 +70,9 @@ _FEW = 10.0
 #: many times the square of the pages whose number it wanders through; but they shall not be more than so many times
 #: those asked for. What has not lasted for so many slow things is no average yet.
 _PARTS, _SQUARES, _MOST, _LEAST = 50.0, 20.0, 50, 20.0
+
+#: Runs that tell whether averages are still on their way.
+_PILOTS = 30
 
 _SHORTEST, _LONGEST = 1e-290, 1e300
 
@@ -94,11 +98,17 @@ class FleetRun:
             )
         self.fleet, self.time, self.warm_up = fleet, float(time), float(warm_up)
         self.state = first_state(fleet.rules)
+        self._half: Vector | None = None
         self._rng = np.random.default_rng(list(seed))
 
     def advance(self, events: int = STEP) -> bool:
         """Let so many events happen, or all that is left; tells whether the run has come to its end."""
-        told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self.warm_up + self.time, events)
+        began = self.events
+        told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, events)
+        if told == DONE and self._half is None:
+            self._half = self.state.seen.copy()
+            left = events - (self.events - began)
+            told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, left)
         if told == REFUSED:
             state = int(self.state.places[BAD])
             asked, idle = self.fleet.actions[state], self.fleet.rules.robots - self.state.out
@@ -109,9 +119,22 @@ class FleetRun:
         return bool(told == DONE)
 
     @property
+    def _stop(self) -> float:
+        """Where the half of the time under way ends."""
+        return self.warm_up + self.time / (2.0 if self._half is None else 1.0)
+
+    @property
     def events(self) -> int:
         """Events so far, the warm-up included."""
         return int(self.state.places[EVENTS])
+
+    @property
+    def drift(self) -> Vector:
+        """By how much more robots were out, and pages there, on average in the second half than in the first."""
+        assert self._half is not None, "the run has not come to its end"
+        later = (self.state.seen - 2.0 * self._half) / (self.time / 2.0)
+        levels = self.fleet.layout.levels
+        return np.array([float(_robots(self.fleet, later).sum()), float(_mean(later[levels]))])
 
     @property
     def end(self) -> int:
@@ -152,7 +175,7 @@ def replicate(
     passed = time / 10 if warm_up is None else warm_up
     index = 0
     while True:
-        total = np.zeros(fleet.layout.ends.stop)
+        total = np.zeros(fleet.layout.drift.stop)
         events = since = 0
         for turn in range(runs):
             one = FleetRun(fleet, (*root, index, turn) if runs > 1 else (*root, index), time / runs, passed / runs)
@@ -161,6 +184,7 @@ def replicate(
             events, since = events + one.events, since + one.events
             total[: fleet.layout.ends.start] += one.state.seen
             total[fleet.layout.ends][one.end] += 1.0  # -1 is the last: none
+            total[fleet.layout.drift] += one.drift * (time / runs)
             if turn + 1 < runs and since >= step:
                 since = 0
                 yield None
@@ -171,8 +195,9 @@ def replicate(
 def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
     """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
 
-    More, within reason, where something is slow (phases of journeys, the environment, the server), or where the number
-    of pages wanders about: to cross n levels takes some n squared steps.
+    More, within reason, where something is slow (phases of journeys, the environment, the server), where the number of
+    pages wanders about (to cross n levels takes some n squared steps), or where averages are still on their way: some
+    policies leave a part of the states once in a long time.
     """
     pilot = FleetRun(fleet, (seed, 2**62), _LONGEST, 0.0)
     more = max(1, events // 2)
@@ -195,7 +220,20 @@ def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
         passed, longest = passed / _SHORTER, longest / _SHORTER
     if _LEAST * slow <= longest:  # else all the time that can be had would not be enough
         passed = max(passed, min(_PARTS * slow, longest))
+        while 4.0 * passed <= longest and _drifts(fleet, passed, seed):
+            passed *= 4.0
     return passed * (RUNS if fleet.several else 1)
+
+
+def _drifts(fleet: SimulatedFleet, time: float, seed: int) -> bool:
+    """Whether runs of this length, whose random numbers nothing else uses, are seen to be still on their way."""
+    rows = np.zeros((_PILOTS, fleet.layout.drift.stop))
+    for index in range(_PILOTS):
+        one = FleetRun(fleet, (seed, 2**62, 1 + index), time, time / 10)
+        while not one.advance():
+            pass
+        rows[index, fleet.layout.drift] = one.drift
+    return drifting(fleet, rows)
 
 
 def simulate(
@@ -320,6 +358,16 @@ def resolution_of(fleet: SimulatedFleet, time: float) -> dict[str, float]:
         "active_robots": float(fleet.rules.robots.sum()) * max(drained, fleet.longest) / time,
         "mean_length": pages * drained / time,
     }
+
+
+def drifting(fleet: SimulatedFleet, observations: Matrix) -> bool:
+    """Whether the numbers of robots or of pages were still on their way, in all replications taken together.
+
+    If all is settled, that is said once in a hundred times.
+    """
+    found = column_means(observations[:, fleet.layout.drift])
+    largest = max(abs(one.deviation(0.0) or 0.0) for one in found)
+    return largest > joint_limit(len(found), len(observations) - 1)
 
 
 def _robots(fleet: SimulatedFleet, means: Vector) -> Vector:

@@ -133,18 +133,21 @@ class Layout:
         time with 0, 1, ... pages.
     ends
         runs that ended in each closed class, and, last of all, in none.
+    drift
+        by how much more robots were out, and pages there, on average in the second half of runs than in the first.
     """
 
     robots: tuple[slice, ...]
     levels: slice
     ends: slice
+    drift: slice
 
     @classmethod
     def of(cls, rules: Rules, classes: int) -> "Layout":
         """For these rules, and so many closed classes."""
-        marks = np.cumsum([COUNTS, *(rules.robots + 1), rules.capacity + 1, classes + 1]).tolist()
-        *robots, levels, ends = (slice(low, high) for low, high in pairwise(marks))
-        return cls(tuple(robots), levels, ends)
+        marks = np.cumsum([COUNTS, *(rules.robots + 1), rules.capacity + 1, classes + 1, 2]).tolist()
+        *robots, levels, ends, drift = (slice(low, high) for low, high in pairwise(marks))
+        return cls(tuple(robots), levels, ends, drift)
 
 
 def _rules(fleet: RobotFleet, actions: Whole) -> Rules:

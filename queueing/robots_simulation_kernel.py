@@ -128,7 +128,7 @@ def first_state(rules: Rules) -> State:
 
 @njit(cache=True)
 def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end: float, events: int) -> int:
-    """Go on to time `end`, or for so many events; counts begin at `begin`. Says how it ended."""
+    """Go on to time `end`, or for so many events; counts begin at `begin`. Says how it ended; it can be taken up."""
     clocks, places, seen = state.clocks, state.places, state.seen
     out, worn, steps = state.out, state.worn, state.steps
     work, phase, counts, gaps = state.work, state.phase, state.counts, state.gaps
@@ -155,15 +155,14 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
                         due, what = left, index
             now = clocks[NOW]
             after = now + due
+            stop = after >= end
+            if stop:
+                due, after = min(due, end - now), end
             if after > begin:
-                spent = due if now >= begin and after <= end else min(after, end) - max(now, begin)
+                spent = due if now >= begin else after - begin
                 for index in range(classes):
                     seen[COUNTS + slots[index] + index + out[index]] += spent
                 seen[levels + places[LEVEL]] += spent
-            if after >= end:
-                clocks[NOW] = end
-                return DONE
-            counted = after >= begin
             clocks[NOW] = after
             clocks[FINISH] -= due
             clocks[TURN] -= due
@@ -171,6 +170,9 @@ def run(rules: Rules, state: State, rng: np.random.Generator, begin: float, end:
             clocks[SINCE] += due
             for index in range(classes):
                 worn[index] += due * paces[environment, index]
+            if stop:
+                return DONE
+            counted = after >= begin
             places[EVENTS] += 1
             if what == classes:
                 places[ENVIRONMENT] = choose(turns, environment, rng)

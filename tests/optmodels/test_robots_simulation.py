@@ -183,7 +183,7 @@ def test_a_mistake_in_one_area_is_found_out(instances):
     problem = load(instances / "robots" / "areas-3.json")
     changed = replace(problem.areas[2], service_rate=1.03 * problem.areas[2].service_rate)
     other = replace(problem, areas=(*problem.areas[:2], changed))
-    right, wrong = (simulate(Mistaken(problem, one), (1, 2, 2), replications=12) for one in (problem, other))
+    right, wrong = (simulate(Mistaken(problem, one), (1, 2, 2), time=5e4) for one in (problem, other))
     assert (right.agree, wrong.agree) == (True, False)
 
 
@@ -234,6 +234,21 @@ def test_a_rare_phase_that_does_not_matter_keeps_nobody_from_judging(written):
     assert all(line.deviation is not None for line in found.lines)
 
 
+def test_averages_that_are_still_on_their_way_raise_no_false_alarm(written):
+    """Two robots are out until, once in some hundred units, there is no page: four from then on."""
+    problem = load(written(robots=4, capacity=6, arrival_rate=1.4, switching="any"))
+    policy = np.tile(4 - np.arange(5), (7, 1))
+    policy[:, :3] = 2 - np.arange(3)
+    policy[0, 2] = 2
+    decision = tuple(policy.reshape(-1).tolist())
+    found = simulate(problem, decision, time=300.0, replications=60)
+    assert lines(found)["active_robots"].exact == pytest.approx(4)
+    assert lines(found)["active_robots"].estimate.value < 3.5
+    assert found.agree is None
+    assert {line.remark for line in found.lines} == {"averages still drift: give more --time"}
+    assert simulate(problem, decision).agree
+
+
 def test_a_measure_that_is_nearly_constant_has_an_error(written):
     """Two pages nearly always: the exact mean differs from 2 by what happens once in a million services."""
     problem = RobotsProblem("calm", 2, 4, 1e6, 1.0)
@@ -261,7 +276,7 @@ def closed_classes(rate: float) -> tuple[tuple[int, ...], dict[str, Any]]:
 
 def test_policies_that_end_up_here_or_there_are_confirmed(written):
     decision, data = closed_classes(0.8)
-    found = simulate(written(**data), decision, seed=3)
+    found = simulate(written(**data), decision, time=1e5, seed=3)
     assert found.agree
     assert found.extra["closed_classes"] == 2
     assert sorted(found.extra["shares_of_classes"]) == pytest.approx([0.8 / 1.8, 1 / 1.8], abs=0.05)
@@ -270,7 +285,7 @@ def test_policies_that_end_up_here_or_there_are_confirmed(written):
 def test_a_class_that_is_hardly_ever_reached_raises_no_false_alarm(written):
     for rate in (0.01, 0.03):
         decision, data = closed_classes(rate)
-        found = simulate(written(**data), decision, seed=4)
+        found = simulate(written(**data), decision, time=2e5, seed=4)
         assert found.agree is not False
         assert (found.agree is None) == (rate < 0.02)
 

@@ -20,6 +20,7 @@ from queueing.robots_simulation import (
     FleetRun,
     FleetSimulation,
     SimulatedFleet,
+    drifting,
     occurrences_of,
     replicate,
     resolution_of,
@@ -469,6 +470,23 @@ def test_slow_things_are_given_time():
     assert happened["mean_length"] == (0.0, 0.0)
     wide = SimulatedFleet(fleet_of(1, 300, 1.0), RobotQueue(1, 300, 1.0).base_stock(1))
     assert usual_time(wide, 10_000) > 10 * usual_time(quick, 10_000)
+
+
+def test_averages_that_are_still_on_their_way_are_told_and_given_time():
+    """Two robots are out until, once in some hundred units, there is no page: four from then on."""
+    fleet = replace(fleet_of(4, 6, 1.4), switching="any")
+    grid = keep_out(fleet, (4,)).reshape(7, 5)
+    at_once = SimulatedFleet(fleet, grid)
+    late = grid.copy()
+    late[:, :3] = 2 - np.arange(3)
+    late[0, 2] = 2
+    simulated = SimulatedFleet(fleet, late)
+    assert drifting(simulated, simulate(simulated, time=500.0, replications=30).observations)
+    settled = simulate(simulated, time=30_000.0, replications=30)
+    assert not drifting(simulated, settled.observations)
+    assert settled.measures()["active_robots"].deviation(4.0) == 0
+    assert not drifting(at_once, simulate(at_once, time=500.0, replications=30).observations)
+    assert usual_time(simulated, 10_000) > 3 * usual_time(at_once, 10_000)
 
 
 def test_a_class_that_is_never_used_need_not_be_waited_for():
