@@ -6,15 +6,16 @@ judged exactly. The bound of all is that of the frequencies; ``extra.schedule_bo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from heuristics import sequencing
 from heuristics.evaluation import Decision
-from heuristics.lagrangian import SeparableProblem
+from heuristics.lagrangian import SeparableProblem, last_word
 from heuristics.oracle import Oracle
 from heuristics.policy_iteration import report_bound
 from heuristics.result import Result
@@ -64,7 +65,10 @@ class Randomized:
         rules: Rules = problem.rules
         frequencies, robot, prices = np.zeros(rules.pages), np.zeros(rules.pages, dtype=np.int64), []
         limited = rules.shares is not None or rules.minimum is not None
-        for number, part in enumerate(best_parts(problem.traits, rules, problem.allocation())):
+        parts = _parts_or_reason(oracle, lambda: best_parts(problem.traits, rules, problem.allocation()))
+        if parts is None:
+            return oracle.result()
+        for number, part in enumerate(parts):
             found = None if limited else allocate_randomized(part.traits)
             frequencies[part.pages] = part.frequencies if found is None else found.frequencies
             robot[part.pages] = number
@@ -110,18 +114,22 @@ class Sequencing:
         rules: Rules = problem.rules
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = _scaled(problem, whole.multiplier)
+        stopped_by = "complete"
         for attempt in range(ATTEMPTS):
-            parts = self.parts(problem, rules, whole)
+            parts = _parts_or_reason(oracle, partial(self.parts, problem, rules, whole))
+            if parts is None:
+                break
             cycles = [part.pages[self.cycle(part, rules.gap)] for part in parts]
             decision: Visits = problem.space.check({"schedules": cycles})
-            if not _show(oracle, decision) & {CAPS, LEAST}:
+            stopped_by = "seconds" if oracle.remaining_seconds <= 0 else "complete"
+            if not _show(oracle, decision) & {CAPS, LEAST} or stopped_by == "seconds":
                 break
             rules = tightened(rules, problem.rules, decision.cycles, 2.0**attempt)
             try:
                 whole = allocate_within(problem.traits, rules)
             except ValueError:  # no room for all visits is left
                 break
-        return oracle.result()
+        return oracle.result(stopped_by=stopped_by)
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
         """The pages of each robot and their frequencies."""
@@ -279,6 +287,15 @@ def _refuses_gap(name: str, problem: VisitProblem) -> str | None:
     )
 
 
+def _parts_or_reason(oracle: Oracle[Any], find: Callable[[], Sequence[Part]]) -> Sequence[Part] | None:
+    """The pages of each robot; ``None``, and why, where the rules leave one of them no room for its visits."""
+    try:
+        return find()
+    except ValueError as refusal:
+        oracle.extra["reason"] = f"pages could not be handed out to robots within the rules: {refusal}"
+        return None
+
+
 def _scaled(problem: Any, price: float) -> float:
     """The price of a visit in units of the objective, or of the obsolescence where that is not all of it."""
     return price * (problem.scale or 1.0)
@@ -286,7 +303,7 @@ def _scaled(problem: Any, price: float) -> float:
 
 def _show(oracle: Oracle[Any], decision: Decision) -> set[str]:
     """Ask about a decision, report the bound, and tell which rules are broken."""
-    judged = oracle(decision)
+    judged = last_word(oracle, decision)
     bound = oracle.problem.lower_bound()
     if np.isfinite(bound):
         report_bound(oracle, bound)

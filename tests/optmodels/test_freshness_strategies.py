@@ -16,6 +16,7 @@ from optmodels.freshness_rules import Rules
 from optmodels.freshness_strategies import tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
+from optmodels.simulating import simulate
 from optmodels.verifying import verify
 from queueing.freshness_allocation import allocate_randomized
 
@@ -181,6 +182,45 @@ def test_several_robots_have_pages_of_their_own(strategy):
         assert result.objective <= 1.03 * result.bound
 
 
+def test_robots_that_cannot_share_the_pages_within_the_rules_get_no_answer_but_a_reason():
+    problem = lognormal(3, 1.0, 1, robots=2, min_frequency=0.66)
+    assert om.solve(problem, "lagrangian").status == "optimal"
+    for name in ("greedy", "randomized"):
+        result = om.solve(problem, name)
+        assert (result.status, result.decision) == ("unknown", None)
+        assert result.extra["reason"].startswith("pages could not be handed out to robots within the rules: ")
+
+
+def test_no_cycles_of_two_robots_are_below_the_bound():
+    problem = lognormal(4, 2.0, 1, general=True, robots=2)
+    bound, least = problem.schedule_bound, math.inf
+    for own in ((0,), (1,), (2,), (3,), (0, 1), (0, 2), (0, 3)):
+        rest = tuple(sorted({0, 1, 2, 3} - set(own)))
+        total = 0.0
+        for pages in (own, rest):  # what each robot costs at best, pages of the other one left out
+            alone = FreshnessProblem.from_data(
+                {
+                    "change_rates": problem.pages.rates[list(pages)].tolist(),
+                    "weights": problem.pages.weights[list(pages)].tolist(),
+                    "access_time": {"law": "exponential", "mean": 1.0},
+                }
+            )
+            total += min(all_cycles(alone, 7))
+        least = min(least, total)
+    assert bound <= least <= 1.05 * bound
+    assert om.solve(problem, "whittle").objective <= 1.05 * least
+
+
+@pytest.mark.parametrize("strategy", ["whittle", "randomized"])
+def test_three_robots_cost_what_a_simulation_of_three_robots_shows(instances, strategy):
+    problem = load(shipped(instances, "robots-3"))
+    result = om.solve(problem, strategy)
+    seen = simulate(problem, result.decision, replications=20, time=20_000.0, seed=3)
+    assert seen.agree
+    (line,) = [line for line in seen.lines if line.name == "obsolescence"]
+    assert line.estimate.error < 0.005 * result.objective
+
+
 def test_three_robots_save_no_more_than_the_price_says():
     one, three = (om.solve(lognormal(50, 4.0, 5, robots=robots), "lagrangian") for robots in (1, 3))
     assert 0 < one.objective - three.objective <= 2 * one.extra["multiplier"]
@@ -220,6 +260,17 @@ def test_limits_may_leave_nothing_feasible():
     assert result.status == "unknown"
     assert result.decision is None
     assert om.solve(lognormal(10, 1.0, 1, limits={"largest_gap": 10}), "uniform").status == "feasible"
+
+
+def test_a_clock_that_runs_out_on_the_way_does_not_lose_the_answer():
+    problem = lognormal(2000, 1.0, 1)
+    for name in ("lagrangian", "greedy"):
+        om.solve(problem, name)  # compiled
+        again = lognormal(2000, 1.0, 1)
+        result = om.solve(again, name, seconds=1e-9)
+        assert result.decision is not None
+        assert result.stopped_by == "seconds"
+        assert result.bound is not None
 
 
 def test_small_costs_are_not_called_optimal_for_being_small():
