@@ -182,6 +182,13 @@ class RobotQueue:
         """
         grid = self.policy(policy)
         turns, reduced = self.reduced(grid)
+        if not np.isfinite(reduced.loads[:, reduced.ends]).all():
+            # Times between visits to a state are beyond all numbers: states are taken out one by one instead.
+            from .robots_fleet import fleet_of
+            from .robots_fleet_control import fleet_measures
+
+            fleet = fleet_of(self.robots, self.capacity, self.arrival_rate, self.service_rate)
+            return fleet_measures(fleet, grid)
         shares = self._shares(turns, reduced)
         totals, fewest, most = np.zeros(5), self.robots, 0
         for share, end in zip(shares, reduced.ends, strict=True):

@@ -20,7 +20,7 @@ from .robots_levels import Curve, levels_of
 
 
 @njit(cache=True)
-def _plus(high: float, low: float, other: float) -> tuple[float, float]:
+def plus(high: float, low: float, other: float) -> tuple[float, float]:
     """Add a double to a sum of two."""
     total = high + other
     part = total - high
@@ -28,7 +28,7 @@ def _plus(high: float, low: float, other: float) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
+def plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
     """Add the exact product of two doubles to a sum of two (Dekker)."""
     product = first * second
     big = 134217729.0 * first
@@ -48,8 +48,8 @@ def _plus_flow(
     high: float, low: float, rate: float, values: Grid, rest: Grid, a: int, b: int, q: int, r: int
 ) -> tuple[float, float]:
     """Add rate x (value at (a, b) - value at (q, r))."""
-    change, lost = _plus(values[a, b], 0.0, -values[q, r])
-    high, low = _plus_product(high, low, rate, change)
+    change, lost = plus(values[a, b], 0.0, -values[q, r])
+    high, low = plus_product(high, low, rate, change)
     return high, low + rate * (lost + (rest[a, b] - rest[q, r]))
 
 
@@ -61,7 +61,7 @@ def residuals(
     found = np.zeros(values.shape)
     for q in range(values.shape[0]):
         for r in range(1 if q == 0 else 0, values.shape[1]):
-            high, low = _plus(cost[q, r], 0.0, -gain)
+            high, low = plus(cost[q, r], 0.0, -gain)
             if q > 0:
                 a, b = after_service(policy, q, r)
                 high, low = _plus_flow(high, low, service, values, rest, a, b, q, r)

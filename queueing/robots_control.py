@@ -15,6 +15,8 @@ from .robots import RobotQueue
 from .robots_bellman import bracket, greedy, improved, refined, refined_curve
 from .robots_curves import curve_of, improved_curve, level_values, policy_of
 from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved
+from .robots_fleet import fleet_of
+from .robots_fleet_control import fleet_step
 from .robots_levels import Curve, levels_of
 
 #: What a descent ends with: policy, gain, values, changes that are left (-1: not known), lower and upper end, gap.
@@ -58,8 +60,24 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
         gain, values, rest = refined_curve(policy, curve, arrival, service, cost)
     else:
         policy, gain, values, rest = _through_cuts(queue, cost, policy)
+    if not (np.isfinite(gain) and np.isfinite(values).all() and np.isfinite(rest).all()):
+        return _as_a_fleet(queue, cost, policy)
     better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
-    return PolicyStep(policy, gain, values, better, changes, min(lower, gain), max(upper, gain), gap)
+    return PolicyStep(
+        policy, gain, values, better, changes, max(float(cost.min()), min(lower, gain)), max(upper, gain), gap
+    )
+
+
+def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
+    """The step where times between visits to a state are beyond all numbers: states are taken out one by one."""
+    found = fleet_step(
+        fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate),
+        np.where(np.arange(cost.size) > 0, cost.ravel(), 0.0),
+        policy.astype(np.int64).ravel(),
+    )
+    actions, better = (part.reshape(queue.shape).astype(np.int8) for part in (found.actions, found.better))
+    values = found.values.reshape(queue.shape)
+    return PolicyStep(actions, found.gain, values, better, found.changes, found.lower, found.upper, found.gap)
 
 
 def _through_cuts(queue: RobotQueue, cost: Grid, policy: Policy) -> tuple[Policy, float, Grid, Grid]:

@@ -12,9 +12,16 @@ brackets the least average cost, :math:`\min b \le g^* \le \max b`, whatever J i
 import numpy as np
 from numba import njit
 
-from .robots_bellman import _plus, _plus_product
+from .robots_bellman import plus, plus_product
 from .robots_fleet import Places, Vector
 from .robots_fleet_moves import Actions, Chain, Moves, Outcomes, outcomes, room_for_outcomes
+
+
+def in_two(first: Vector, second: Vector) -> tuple[Vector, Vector]:
+    """The sum of two vectors as doubles, and what these lack of it."""
+    total = first + second
+    part = total - first
+    return total, (first - (total - part)) + (second - part)
 
 
 @njit(cache=True)
@@ -22,7 +29,7 @@ def residuals(chain: Chain, cost: Vector, gain: float, values: Vector, rest: Vec
     """By state, c - g + Q J under a policy: 0 if values and gain are exact."""
     found = np.zeros(len(values))
     for state in range(absent, len(values)):
-        high, low = _plus(cost[state], 0.0, -gain)
+        high, low = plus(cost[state], 0.0, -gain)
         for k in range(chain.pointers[state], chain.pointers[state + 1]):
             high, low = _plus_flow(high, low, chain.rates[k], values, rest, chain.targets[k], state)
         found[state] = high + low
@@ -34,8 +41,8 @@ def _plus_flow(
     high: float, low: float, rate: float, values: Vector, rest: Vector, there: int, here: int
 ) -> tuple[float, float]:
     """Add rate x (value there - value here)."""
-    high, low = _plus_product(high, low, rate, values[there])
-    high, low = _plus_product(high, low, -rate, values[here])
+    high, low = plus_product(high, low, rate, values[there])
+    high, low = plus_product(high, low, -rate, values[here])
     return high, low + rate * (rest[there] - rest[here])
 
 

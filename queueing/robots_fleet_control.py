@@ -16,13 +16,19 @@ from . import robots_fleet_band as band
 from . import robots_fleet_krylov as krylov
 from .robots import RobotMeasures
 from .robots_fleet import RobotFleet, Vector
-from .robots_fleet_bellman import greedy, images, residuals
+from .robots_fleet_bellman import greedy, images, in_two, residuals
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
 from .robots_fleet_policies import check_actions, first_actions, led_to
 from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
 
 #: Corrections of values, and the part of the cost that may be left of their equation.
 CORRECTIONS, PRECISION = 8, 1e-15
+
+#: Differences of values below this part of their range mean nothing, however small what is left of the equation.
+DIGITS = 1e-28
+
+#: A state so many times less likely than the likeliest is no good to count values from.
+UNLIKELY = 1e-6
 
 #: Part of what is left that iterations leave of it.
 CORRECTION = 1e-5
@@ -183,30 +189,37 @@ def _step(
     chain = chain_of(moves, actions)
     present = np.arange(absent, fleet.states)
     classes = closed_classes(chain, present)
+    recurrent = classes[0]
     if len(classes) > 1:
-        actions = _led_to_the_cheapest(fleet, cost, actions, chain, classes)
+        actions, recurrent = _led_to_the_cheapest(fleet, cost, actions, chain, classes)
         chain = chain_of(moves, actions)
-    gain, values, rest, noise = _values(fleet, chain, cost, near, accuracy, corrections)
+    gain, values, rest, noise = _values(fleet, chain, recurrent, cost, near, accuracy, corrections)
     better, choice, changes, gap = greedy(moves, fleet.idle, actions, values, rest, noise)
     image = images(moves, choice, cost, values, rest)[absent:]
-    return FleetStep(
-        actions, gain, values, better, changes, min(float(image.min()), gain), max(float(image.max()), gain), float(gap)
-    )
+    lower = max(float(cost[absent:].min()), min(float(image.min()), gain))
+    return FleetStep(actions, gain, values, better, changes, lower, max(float(image.max()), gain), float(gap))
 
 
 def _values(
-    fleet: RobotFleet, chain: Chain, cost: Vector, near: Vector | None, accuracy: float, corrections: int
+    fleet: RobotFleet,
+    chain: Chain,
+    recurrent: NDArray[np.int64],
+    cost: Vector,
+    near: Vector | None,
+    accuracy: float,
+    corrections: int,
 ) -> tuple[float, Vector, Vector, float]:
     """Average cost and relative values as sums of two doubles; and the difference of values that means nothing."""
     absent, size = fleet.environments, fleet.states
     solve: Callable[[Vector, float], tuple[Vector, float]]
     present = np.arange(absent, size)
     order, width = band.short_order(chain, present, layouts(fleet, present))
-    if band.fits(size, width):
-        factors = band.eliminated(chain, order, width)
+    factors = _with_a_likely_end(fleet, chain, order, width, recurrent) if band.fits(size, width) else None
+    if factors is not None:
         times = band.collected(factors, np.ones(size))
 
         def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
+            assert factors is not None
             loads = band.collected(factors, wanted)
             average = float(loads[factors.end] / times[factors.end])
             return band.expectations(factors, loads - average * times, size), average
@@ -231,23 +244,51 @@ def _values(
     left = residuals(chain, cost, gain, values, rest, absent)
     for _ in range(corrections):
         change, moved = solve(left, CORRECTION)
-        after = residuals(chain, cost, gain + moved, values, rest + change, absent)
+        # Where rates lie far apart, corrections may be as large as what they correct: twice the digits all the same.
+        more, less = in_two(values, rest + change)
+        after = residuals(chain, cost, gain + moved, more, less, absent)
         if not np.abs(after).max() < 0.9 * np.abs(left).max():
             break
-        rest, gain, left = rest + change, gain + moved, after
+        values, rest, gain, left = more, less, gain + moved, after
         if np.abs(left).max() <= PRECISION * abs(gain):
             break
-    noise = 1e-18 * float(np.ptp(values[absent:]))
+    noise = DIGITS * float(np.ptp(values[absent:]))
     if corrections > 0:  # rough values are followed wherever they lead
-        noise *= 1.0 + 1e18 * float(np.abs(left).max()) / max(float(np.abs(cost).max()), 1e-300)
+        noise *= 1.0 + float(np.abs(left).max()) / (DIGITS * max(float(np.abs(cost).max()), 1e-250))
     return gain, values, rest, noise
+
+
+def _with_a_likely_end(
+    fleet: RobotFleet, chain: Chain, order: NDArray[np.int64], width: int, recurrent: NDArray[np.int64]
+) -> band.Factors | None:
+    """The chain, eliminated down to a state that is not much less likely than any other; ``None`` if that is beyond it.
+
+    A guess is good enough almost always: half a buffer of pages, and robots that bring as many as are served.
+    """
+    shares = np.ones(1) if fleet.environment is None else fleet.environment.shares
+    rates = np.array([one.rate for one in fleet.classes]) * (shares @ paces_of(fleet)) / fleet.service_rate
+    place, length = recurrent // fleet.environments % fleet.places, recurrent // (fleet.environments * fleet.places)
+    away = np.abs(np.minimum(2.0, fleet.robots_out[place] @ rates) - 1.0) + np.abs(length / fleet.capacity - 0.5)
+    guess, lowest = recurrent[int(np.argmin(away))], order[np.isin(order, recurrent)][0]
+    for end in (guess, lowest):
+        try:
+            factors = band.eliminated(chain, order, width, end)
+            likely = band.shares_of_time(factors, fleet.states)
+            if likely[end] >= UNLIKELY * likely.max():
+                return factors
+            if np.isfinite(likely).all():
+                return band.eliminated(chain, order, width, int(np.argmax(likely)))
+        except ValueError:  # the end is beyond reach
+            continue
+    return None
 
 
 def _led_to_the_cheapest(
     fleet: RobotFleet, cost: Vector, actions: Actions, chain: Chain, classes: list[NDArray[np.int64]]
-) -> Actions:
-    """The policy, changed so that it ends in the closed class with the least average cost, wherever it begins."""
+) -> tuple[Actions, NDArray[np.int64]]:
+    """The policy, changed so that it ends in the closed class of least average cost, wherever it begins; this class."""
     averages = [float(shares_within(fleet, chain, states).best @ cost) for states in classes]
+    cheapest = classes[int(np.argmin(averages))]
     aim = np.zeros(fleet.states, dtype=np.bool_)
-    aim[classes[int(np.argmin(averages))]] = True
-    return np.asarray(led_to(moves_of(fleet), actions, fleet.idle, aim))
+    aim[cheapest] = True
+    return np.asarray(led_to(moves_of(fleet), actions, fleet.idle, aim)), cheapest

@@ -4,12 +4,12 @@ Only states that can be reached count. Where the chain may end in one of several
 together to a state from which the chain begins anew: how often it is there tells how likely it is.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from . import robots_fleet_band as band
 from . import robots_fleet_krylov as krylov
@@ -70,29 +70,64 @@ def shares_from_start(fleet: RobotFleet, actions: Actions) -> Shares:
 
 def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
     """Sets of the given states that reach one another and nothing else; no move must lead out of all of them."""
-    graph = chain.matrix().copy()
-    graph.sum_duplicates()  # scipy miscounts components where an entry stands twice
-    if len(states) < len(chain.leaving):
-        graph = graph[states][:, states]
-    count, labels = connected_components(graph, directed=True, connection="strong")
-    if count == 1:
+    labels, closed = strong_components(chain, states)
+    if len(closed) == 1 and closed[0]:
         return [states]
-    rows = np.repeat(np.arange(len(states)), np.diff(graph.indptr))
-    left = np.zeros(count, dtype=np.bool_)
-    outward = labels[rows] != labels[graph.indices]
-    left[labels[rows[outward]]] = True
-    return [states[labels == one] for one in np.flatnonzero(~left)]
+    return [states[labels[states] == one] for one in np.flatnonzero(closed)]
 
 
-def layouts(fleet: RobotFleet, states: Numbers) -> list[Numbers]:
-    """Orders of states in which moves may be short: by pages first, by robots first."""
+@njit(cache=True)
+def strong_components(chain: Chain, states: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+    """By state, the set of states it belongs to that reach one another (Tarjan), -1 elsewhere; and which are closed."""
+    size, unseen = len(chain.leaving), -2
+    labels, numbers, lowest = np.full(size, -1), np.full(size, unseen), np.zeros(size, dtype=np.int64)
+    path, open_states, following = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), chain.pointers.copy()
+    count, seen, waiting = 0, 0, 0
+    for start in states:
+        if numbers[start] != unseen:
+            continue
+        path[0], depth = start, 0
+        while depth >= 0:
+            state = path[depth]
+            if numbers[state] == unseen:
+                numbers[state] = lowest[state] = seen
+                open_states[waiting] = state
+                seen, waiting = seen + 1, waiting + 1
+            if following[state] < chain.pointers[state + 1]:
+                there = chain.targets[following[state]]
+                following[state] += 1
+                if numbers[there] == unseen:
+                    depth += 1
+                    path[depth] = there
+                elif labels[there] < 0:
+                    lowest[state] = min(lowest[state], numbers[there])
+                continue
+            if lowest[state] == numbers[state]:  # the first of a set: all that is open above it belongs to it
+                while labels[state] < 0:
+                    waiting -= 1
+                    labels[open_states[waiting]] = count
+                count += 1
+            depth -= 1
+            if depth >= 0:
+                lowest[path[depth]] = min(lowest[path[depth]], lowest[state])
+    closed = np.ones(count, dtype=np.bool_)
+    for state in states:
+        for k in range(chain.pointers[state], chain.pointers[state + 1]):
+            if labels[chain.targets[k]] != labels[state]:
+                closed[labels[state]] = False
+    return labels, closed
+
+
+def layouts(fleet: RobotFleet, states: Numbers) -> Iterator[Numbers]:
+    """Orders of states in which moves may be short: by robots first, by pages first and then by how many are out."""
     j, place, q = (
         states % fleet.environments,
         states // fleet.environments % fleet.places,
         states // (fleet.environments * fleet.places),
     )
     out = fleet.robots_out.sum(axis=1)[place]
-    return [states, states[np.lexsort((j, q, place, out))], states[np.lexsort((j, place, out, q))]]
+    yield states[np.lexsort((j, q, place, out))]
+    yield states[np.lexsort((j, place, out, q))]
 
 
 @njit(cache=True)
@@ -146,8 +181,7 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
     numbers = np.full(fleet.states, -1, dtype=np.int64)
     numbers[states] = np.arange(len(states))
     part = renumbered(chain, numbers, len(states))
-    orders = [numbers[order] for order in layouts(fleet, states)]
-    within = _stationary(part, orders)
+    within = _stationary(part, (numbers[order] for order in layouts(fleet, states)))
 
     def spread(shares: Vector) -> Vector:
         everywhere = np.zeros(fleet.states)
@@ -158,13 +192,13 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
     return Shares(spread(within.best), recurs, rough, within.progress)
 
 
-def _stationary(chain: Chain, orders: list[Numbers]) -> Shares:
+def _stationary(chain: Chain, orders: Iterable[Numbers]) -> Shares:
     """Stationary distribution of a chain whose states all reach one another."""
     size = len(chain.leaving)
     recurs = np.ones(size, dtype=np.bool_)
     order, width = band.short_order(chain, np.arange(size), orders)
     if band.fits(size, width):
-        return Shares(band.shares_of_time(band.eliminated(chain, order, width), size), recurs)
+        return Shares(band.shares_of_time(band.eliminated(chain, order, width, order[0]), size), recurs)
     matrix = krylov.backward(chain, 0)
     rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS)
     best, left = rough, krylov.left_over(matrix, matrix.right, rough)
