@@ -197,6 +197,11 @@ def integer_bound(pages: Traits, total: float = 1.0) -> float:
     return best_whole_gap_bound(pages.weights, pages.loads, pages.decays, pages.deficits, pages.worths, visits)
 
 
+def even_cost(pages: Traits, frequencies: Vector) -> float:
+    """`cost` of `even_obsolescence` at frequencies that need no check."""
+    return float(_even_cost(pages.weights, pages.loads, pages.decays, pages.deficits, frequencies))
+
+
 @dataclass(frozen=True, eq=False)
 class ScheduleGaps:
     """Visits of each page in a cycle, and its shortest and longest gap in slots, 0 if it is never visited."""
@@ -258,6 +263,17 @@ def _rates(kind: int, loads: Vector, decays: Vector, deficits: Vector, frequenci
         else:
             found[page] = whole_gap_rate(loads[page], decays[page], deficits[page], frequencies[page])
     return found
+
+
+@njit(cache=True)
+def _even_cost(weights: Vector, loads: Vector, decays: Vector, deficits: Vector, frequencies: Vector) -> float:
+    total, lost = 0.0, 0.0
+    for page in range(len(loads)):
+        term = weights[page] * even_rate(loads[page], decays[page], deficits[page], frequencies[page])
+        new = total + term
+        lost += (max(total, term) - new) + min(total, term)
+        total = new
+    return total + lost
 
 
 @njit(cache=True)

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import positive
-from .freshness import Traits, cost, even_obsolescence, randomized_obsolescence
+from .freshness import Traits, cost, even_cost, randomized_obsolescence
 from .freshness_limits import Limits, checked_limits
 from .freshness_prices import best_frequencies, price_at, residual_of, solve_each, solve_price
 from .matrices import Vector
@@ -100,7 +100,7 @@ def allocate(
     limits = checked_limits(len(pages), visits, minimum, most, hosts, host_caps)
     frequencies, prices, multiplier = _solved(pages, limits, visits)
     by_page = prices[limits.hosts]
-    objective = cost(pages, even_obsolescence(pages, frequencies))
+    objective = even_cost(pages, frequencies)
     bound = _dual_value(pages, limits, visits, prices, multiplier)
     residual = residual_of(pages.worths, pages.decays, limits.least, limits.most, frequencies, by_page)
     sums, lost = sums_by(np.zeros(len(pages), np.int64), 1, frequencies)
@@ -128,7 +128,7 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
             u = math.fsum(pages.decays[useful]) / total
             price = float(price_at(largest, 1.0 / u))
             return total * shares, np.array([price]), price
-    order = np.argsort(-pages.worths, kind="stable")
+    order = np.argsort(-pages.worths)
     numbers = pages.worths[order], pages.decays[order], limits.least[order], limits.most[order]
     hosts = limits.hosts[order]
     found = np.empty(len(pages))
@@ -167,9 +167,9 @@ def _solve_tight_hosts(
 
 def _guessed(worths: Vector, decays: Vector, total: float) -> float:
     """A guess of the price where pages are many, from groups of pages that stand in for them; no limits are kept."""
-    size = len(worths) // 1024
-    if size < 4:
+    if len(worths) < 256:
         return 0.0
+    size = max(8, len(worths) // 1024)
     starts = np.arange(0, len(worths), size)
     masses = np.add.reduceat(decays, starts)
     means = np.divide(np.add.reduceat(worths * decays, starts), masses, out=np.zeros(len(starts)), where=masses > 0)
@@ -202,7 +202,7 @@ def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, mul
     tight = prices > multiplier
     beyond = math.fsum([*sums[~tight], *lost[~tight], *limits.caps[tight], -total])
     over = prices[tight] * ((sums[tight] - limits.caps[tight]) + lost[tight])
-    return math.fsum([cost(pages, even_obsolescence(pages, best)), multiplier * beyond, *over])
+    return math.fsum([even_cost(pages, best), multiplier * beyond, *over])
 
 
 # -- slots drawn at random --------------------------------------------------------------------------------------------

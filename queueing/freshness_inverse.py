@@ -24,6 +24,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike, NDArray
 
 from .elementary import VECTOR, minus_log
+from .laws import power_series
 from .matrices import Vector
 
 #: Below this p the series has all digits.
@@ -77,15 +78,15 @@ def _tabulated() -> Vector:
 TABLE = _tabulated()
 
 
+_GAIN_TERMS = np.array([1 / math.factorial(k + 2) for k in range(18)])
+
+
 @njit(**VECTOR)
 def gain_share(u: float) -> float:
-    """Return K(u) / u**2, about 1/2 for small u."""
+    """Return K(u) / u**2 = exp(-u) (1/2! + u/3! + u**2/4! + ...), about 1/2 for small u."""
     if u >= 1.0:
         return (1.0 - (1.0 + u) * math.exp(-u)) / (u * u)
-    total = 1.0
-    for k in range(20, 2, -1):
-        total = 1.0 + total * u / k
-    return 0.5 * total * math.exp(-u)
+    return float(math.exp(-u) * power_series(_GAIN_TERMS, u))
 
 
 @njit(**VECTOR)

@@ -222,15 +222,26 @@ def first_negative(values: Vector) -> int:
 # -- functions that keep their digits near 0 --------------------------------------------------------------------------
 
 
+_EXP_TERMS = np.array([(-1) ** k / math.factorial(k + 2) for k in range(16)])
+_LOG_TERMS = np.array([1 / (2 * k + 3) for k in range(16)])
+
+
+@njit(cache=True)
+def power_series(terms: Vector, x: float) -> float:
+    """The sum of terms[k] x**k, for an even number of terms: even and odd powers side by side."""
+    square, even, odd = x * x, 0.0, 0.0
+    for k in range(len(terms) - 2, -1, -2):
+        even = even * square + terms[k]
+        odd = odd * square + terms[k + 1]
+    return even + x * odd
+
+
 @njit(cache=True)
 def exp_excess(x: float) -> float:
     """Return exp(-x) - 1 + x for x >= 0, also where it is about x**2 / 2."""
-    if x >= 1.0:
+    if x >= 0.5:
         return x + math.expm1(-x)
-    total = 1.0
-    for k in range(19, 2, -1):
-        total = 1.0 - x * total / k
-    return 0.5 * x * x * total
+    return x * x * power_series(_EXP_TERMS, x)
 
 
 @njit(cache=True)
@@ -239,10 +250,7 @@ def log_excess(x: float) -> float:
     if x > 1.0:
         return x - math.log1p(x)
     s = x / (2.0 + x)  # ln(1 + x) = 2 artanh s
-    total = 0.0
-    for k in range(35, 1, -2):
-        total = total * s * s + 1.0 / k
-    return x * s - 2.0 * s * s * s * total
+    return x * s - 2.0 * s * s * s * power_series(_LOG_TERMS, s * s)
 
 
 # -- compiled laws ----------------------------------------------------------------------------------------------------
@@ -345,20 +353,22 @@ def _samples(parameters: Vector, rate: float) -> tuple[float, float]:
 def _phase_type(parameters: Vector, rate: float) -> tuple[float, float]:
     r"""Solve :math:`(\mu I - \Gamma) y = \Gamma_0, \mu 1, \mu (-\Gamma)^{-1} 1` without a subtraction."""
     size = int(parameters[0])
-    initial, exits, means = parameters[1 : size + 1], parameters[size + 1 : 2 * size + 1], parameters[2 * size + 1 :]
-    rates = parameters[3 * size + 1 :].copy().reshape(size, size)
-    leaving, totals, right = exits + rate, np.zeros(size), np.empty((size, 3))
+    rates, right = np.empty((size, size)), np.empty((size, 3))
+    leaving, totals = np.empty(size), np.zeros(size)
     for phase in range(size):
-        right[phase, 0] = exits[phase]
+        for other in range(size):
+            rates[phase, other] = parameters[1 + 3 * size + size * phase + other]
+        right[phase, 0] = parameters[1 + size + phase]
         right[phase, 1] = rate
-        right[phase, 2] = rate * means[phase]
+        right[phase, 2] = rate * parameters[1 + 2 * size + phase]
+        leaving[phase] = right[phase, 0] + rate
     factor_in_place(rates, leaving, totals)
     solve_in_place(rates, totals, right)
     alive = ended = beyond = 0.0
     for phase in range(size):
-        alive += initial[phase] * right[phase, 0]
-        ended += initial[phase] * right[phase, 1]
-        beyond += initial[phase] * (rate * right[phase, 2])
+        alive += parameters[1 + phase] * right[phase, 0]
+        ended += parameters[1 + phase] * right[phase, 1]
+        beyond += parameters[1 + phase] * (rate * right[phase, 2])
     if alive > SMALL_TRANSFORM:
         return _from_ending(alive, ended, beyond)
     decay = _phase_type_in_logarithms(parameters, rate)
@@ -366,28 +376,43 @@ def _phase_type(parameters: Vector, rate: float) -> tuple[float, float]:
 
 
 @njit(cache=True)
+def _log(x: float) -> float:
+    return math.log(x) if x > 0.0 else -np.inf
+
+
+@njit(cache=True)
+def _log_of_sum(one: float, other: float) -> float:
+    """Return ln(exp(one) + exp(other))."""
+    large, small = max(one, other), min(one, other)
+    return large + math.log1p(math.exp(small - large)) if small > -np.inf else large
+
+
+@njit(cache=True)
 def _phase_type_in_logarithms(parameters: Vector, rate: float) -> float:
     """The decay where the transform is below every double: the same elimination on logarithms."""
     size = int(parameters[0])
-    logs = np.log(parameters[1:])  # of 0: minus infinity
-    initial, right = logs[:size], logs[size : 2 * size].copy()
-    rates = logs[3 * size :].copy().reshape(size, size)
-    leaving, totals = np.log(parameters[size + 1 : 2 * size + 1] + rate), np.empty(size)
+    rates = np.empty((size, size))
+    right, leaving = np.empty(size), np.empty(size)
+    for x in range(size):
+        for y in range(size):
+            rates[x, y] = _log(parameters[1 + 3 * size + size * x + y])
+        right[x] = _log(parameters[1 + size + x])
+        leaving[x] = math.log(parameters[1 + size + x] + rate)
+    totals = leaving.copy()
     for x in range(size - 1, -1, -1):
-        total = leaving[x]
+        totals[x] = leaving[x]
         for y in range(x):
-            total = np.logaddexp(total, rates[x, y])
-        totals[x] = total
+            totals[x] = _log_of_sum(totals[x], rates[x, y])
         for z in range(x):
-            share = rates[z, x] - total
-            leaving[z] = np.logaddexp(leaving[z], share + leaving[x])
-            right[z] = np.logaddexp(right[z], share + right[x])
+            share = rates[z, x] - totals[x]
+            leaving[z] = _log_of_sum(leaving[z], share + leaving[x])
+            right[z] = _log_of_sum(right[z], share + right[x])
             for y in range(x):
-                rates[z, y] = np.logaddexp(rates[z, y], share + rates[x, y])
+                rates[z, y] = _log_of_sum(rates[z, y], share + rates[x, y])
     found = -np.inf
     for x in range(size):
         for y in range(x):
-            right[x] = np.logaddexp(right[x], rates[x, y] + right[y])
+            right[x] = _log_of_sum(right[x], rates[x, y] + right[y])
         right[x] -= totals[x]
-        found = np.logaddexp(found, initial[x] + right[x])
+        found = _log_of_sum(found, _log(parameters[1 + x]) + right[x])
     return -found
