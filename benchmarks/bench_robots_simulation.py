@@ -39,7 +39,7 @@ from queueing.robots_simulation import (
 from queueing.simulation_intervals import jackknife
 
 INSTANCE = Path(__file__).parents[1] / "instances" / "robots" / "talim-fig2.json"
-CLAIM = 20.0
+CLAIM = 15.0
 EVENTS = 20_000
 REPLICATIONS = 20
 NAMES = ("starvation", "loss_rate", "active_robots", "mean_length", "response_time")
