@@ -315,7 +315,9 @@ def test_a_kind_without_a_picture_is_refused(tmp_path):
         def evaluate(self, decision):
             return Evaluation(0.0)
 
-    with pytest.raises(RequestError, match="no picture is known of problems of kind 'other'; known are freshness, placement"):
+    with pytest.raises(
+        RequestError, match="no picture is known of problems of kind 'other'; known are freshness, placement"
+    ):
         plot_problem(Other(), None, tmp_path / "x.svg")
 
 
