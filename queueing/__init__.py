@@ -24,6 +24,12 @@
     one server, robots sent out one at a time: every measure of any policy, and of a fixed number of robots.
 `best_policy`, `policy_step`, `PolicyStep`
     the best such policy, with a certificate.
+`Constant`, `Exponential`, `Erlang`, `Hyperexponential`, `PhaseTypeTime`, `Samples`
+    how long one access to a page takes.
+`traits`, `even_obsolescence`, `schedule_obsolescence`, `randomized_obsolescence`, `integer_bound`
+    how long pages of an index are out of date, for any way of visiting them.
+`allocate`, `allocate_randomized`, `price_pages`, `objective_pass`
+    how often to visit each page, with a proved bound; the same for any number of pages, by passes over them.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -31,6 +37,20 @@
 from .arrivals import BMAP
 from .capacity import capacity_by_distance, largest_safe_population
 from .finite_source import POPULATION_CAP, FiniteSourceQueue
+from .freshness import (
+    Traits,
+    even_obsolescence,
+    integer_bound,
+    integer_obsolescence,
+    randomized_obsolescence,
+    schedule_gaps,
+    schedule_obsolescence,
+    traits,
+)
+from .freshness_allocation import Allocation, allocate, allocate_randomized
+from .freshness_histogram import Histogram, PricedPages, histogram_of, price_pages
+from .freshness_passes import PassSums, frequencies_at, objective_pass
+from .laws import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 from .markov import stationary_by_levels, stationary_distribution
 from .mixed_source import MixedSourceMeasures, MixedSourceQueue, MixedSourceTable, mean_value_analysis
 from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_modes
@@ -46,37 +66,62 @@ from .threshold_unbounded import Truncation, unbounded_room
 __all__ = [
     "BMAP",
     "POPULATION_CAP",
+    "AccessTime",
+    "Allocation",
+    "Constant",
     "DeterministicPatience",
+    "Erlang",
+    "Exponential",
     "FiniteSourceQueue",
+    "Histogram",
+    "Hyperexponential",
     "MixedSourceMeasures",
     "MixedSourceQueue",
     "MixedSourceTable",
     "Mode",
+    "PassSums",
     "PhaseType",
+    "PhaseTypeTime",
     "PolicyStep",
+    "PricedPages",
     "RobotMeasures",
     "RobotQueue",
+    "Samples",
     "SojournLaw",
     "SojournTimes",
     "ThresholdMeasures",
     "ThresholdQueue",
+    "Traits",
     "Truncation",
+    "allocate",
+    "allocate_randomized",
     "balancing_weight",
     "best_policy",
     "best_static",
     "capacity_by_distance",
     "deterministic_patience",
     "direct_modes",
+    "even_obsolescence",
+    "frequencies_at",
+    "histogram_of",
     "independent_modes",
+    "integer_bound",
+    "integer_obsolescence",
     "largest_safe_population",
     "marked_modes",
     "mean_value_analysis",
+    "objective_pass",
     "policy_step",
+    "price_pages",
+    "randomized_obsolescence",
     "reduce_order",
+    "schedule_gaps",
+    "schedule_obsolescence",
     "sojourn_times",
     "static_measures",
     "stationary_by_levels",
     "stationary_distribution",
     "thinned_modes",
+    "traits",
     "unbounded_room",
 ]
