@@ -118,9 +118,15 @@ def _write_csv(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
         if not named:
             writer.writerow(table)
             named = True
-        columns = [column if isinstance(column, list) else column.tolist() for column in table.values()]
-        writer.writerows(zip(*columns, strict=True))
+        writer.writerows(zip(*map(_cells, table.values()), strict=True))
         stream.write(text.getvalue().encode())
+
+
+def _cells(column: Any) -> list[Any]:
+    """A column as it is written; times without the digits that rounding left."""
+    if isinstance(column, list):
+        return column
+    return [f"{value:.12g}" for value in column.tolist()] if column.dtype.kind == "f" else column.tolist()
 
 
 def _write_parquet(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:

@@ -161,12 +161,12 @@ def test_visits_tell_urls_hosts_robots_and_times(tmp_path):
     rows = list(csv.reader((tmp_path / "visits.csv").open()))
     assert rows[0] == ["page", "url", "host", "robot", "slot", "next_visit"]
     assert rows[1:] == [
-        ["0", "http://a/", "0", "0", "0", "0.0"],
-        ["1", "http://b/,1", "1", "1", "0", "0.0"],
-        ["0", "http://a/", "0", "0", "1", "2.0"],
-        ["2", "http://b/2", "1", "1", "1", "2.0"],
-        ["0", "http://a/", "0", "0", "2", "4.0"],
-        ["2", "http://b/2", "1", "1", "2", "4.0"],
+        ["0", "http://a/", "0", "0", "0", "0"],
+        ["1", "http://b/,1", "1", "1", "0", "0"],
+        ["0", "http://a/", "0", "0", "1", "2"],
+        ["2", "http://b/2", "1", "1", "1", "2"],
+        ["0", "http://a/", "0", "0", "2", "4"],
+        ["2", "http://b/2", "1", "1", "2", "4"],
     ]
     assert written.rows == 6
 
