@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -95,6 +96,7 @@ class Oracle(Generic[P]):
         self.evaluations = 0
         self.judged_in_full = 0
         self.extra: dict[str, Any] = {}
+        self.strict = False  # a bound is a proof only if near in relative terms, however small the objective
         self._parent = parent
         self._progress = progress
         self._reported = 0.0
@@ -251,6 +253,12 @@ class Oracle(Generic[P]):
         """Raise `BudgetSpent` if nothing is left: for loops that do much between two questions."""
         self._require(1)
 
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """A block of long computations that are given up, with `BudgetSpent`, when the seconds are over."""
+        with interrupting.within(self._require_seconds):
+            yield
+
     # -- closing ------------------------------------------------------------------------------------------------------
 
     def result(
@@ -298,7 +306,8 @@ class Oracle(Generic[P]):
                     f"{self.problem.name}: a bound of {self.bound!r} was claimed, but a feasible decision has "
                     f"{objective!r}."
                 )
-            if proved or (self.bound is not None and self.bound >= objective - OPTIMALITY_TOLERANCE * scale):
+            reach = OPTIMALITY_TOLERANCE * (abs(objective) if self.strict else scale)
+            if proved or (self.bound is not None and self.bound >= objective - reach):
                 status = Status.OPTIMAL
                 self.bound = objective
         detail = dict(self.extra)
@@ -330,11 +339,14 @@ class Oracle(Generic[P]):
         if self._parent:
             self._parent._require(count)
             return
-        if self.remaining_seconds <= 0:
-            raise BudgetSpent("seconds")
+        self._require_seconds()
         if self.remaining_evaluations < count:
             spent = self.budget.evaluations is not None and self.evaluations + count > self.budget.evaluations
             raise BudgetSpent("evaluations" if spent else "stall")
+
+    def _require_seconds(self) -> None:
+        if self.remaining_seconds <= 0:
+            raise BudgetSpent("seconds")
 
     def _known(self, decision: Decision) -> tuple[Decision, Evaluation | None]:
         """The decision in canonical form, and what is remembered about it."""
@@ -378,7 +390,9 @@ class Oracle(Generic[P]):
 
     def _numbers_only(self, decision: Decision, evaluation: Evaluation) -> Evaluation:
         if math.isnan(evaluation.objective) or math.isnan(evaluation.violation):
-            raise Disagreement(f"{self.problem.name}: the evaluator found no number (nan) for decision {decision!r}.")
+            raise Disagreement(
+                f"{self.problem.name}: the evaluator found no number (nan) for decision {decision!r:.200}."
+            )
         return evaluation
 
     def _count_full(self, count: int) -> None:

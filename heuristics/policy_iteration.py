@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from . import interrupting
 from .evaluation import Decision
-from .oracle import Oracle
+from .oracle import BudgetSpent, Oracle
 from .protocols import Problem
-from .result import OPTIMALITY_TOLERANCE, Result
+from .result import Result
 from .searching import require_fields
 
 #: Steps without a lower cost or a higher bound after which rounding is what is left to improve.
@@ -71,7 +72,7 @@ class PolicyIteration:
     """Howard's policy iteration; every step brackets the least cost, and the last one proves the answer.
 
     ``extra.bracket`` has the best lower and upper end met. Without a budget the first steps are taken by the problem
-    itself, at once; with one, each counts as an evaluation.
+    itself, at once; with one, each counts as an evaluation. A policy at hand when time is over is judged all the same.
 
     Parameters
     ----------
@@ -101,36 +102,40 @@ class PolicyIteration:
         decision = problem.first_policy(quick=not limited)
         lower, upper, least = -math.inf, math.inf, math.inf
         last: Improvement | None = None
-        idle, stopped_by = 0, "steps"
-        for count in range(1, self.steps + 1):
-            oracle.require()
-            step = problem.policy_step(decision)
-            objective = oracle(step.decision).objective
-            # Equal costs are no reason to stop: states that do not recur are put right last, and the proof needs them.
-            idle = 0 if objective < least or step.lower > lower else idle + 1
-            if last is None or (objective, -step.lower) <= (least, -last.lower):
-                last = step
-            least, lower, upper = min(least, objective), max(lower, step.lower), min(upper, step.upper)
-            oracle.extra |= {"bracket": [lower, upper], "iterations": count}
-            report_bound(oracle, lower)
-            if step.changes == 0 or idle > IDLE:
-                stopped_by = "complete"
-                break
-            decision = step.better
+        idle, stopped_by, unseen = 0, "steps", True
+        try:
+            for count in range(1, self.steps + 1):
+                oracle.require()
+                with oracle.in_time():
+                    step = problem.policy_step(decision)
+                decision, unseen = step.decision, True
+                objective, unseen = oracle(decision).objective, False
+                # Equal costs are no reason to stop: states that do not recur are put right last, the proof needs them.
+                idle = 0 if objective < least or step.lower > lower else idle + 1
+                if last is None or (objective, -step.lower) <= (least, -last.lower):
+                    last = step
+                least, lower, upper = min(least, objective), max(lower, step.lower), min(upper, step.upper)
+                oracle.extra |= {"bracket": [lower, upper], "iterations": count}
+                report_bound(oracle, lower)
+                if step.changes == 0 or idle > IDLE:
+                    stopped_by = "complete"
+                    break
+                decision = step.better
+        except (BudgetSpent, KeyboardInterrupt) as ended:
+            if not unseen:
+                raise
+            if isinstance(ended, BudgetSpent):
+                return oracle.result(decision, stopped_by=ended.limit)
+            interrupting.answered()  # the last word may take its time
+            return oracle.result(decision, stopped_by="interrupt")
         assert last is not None
         return oracle.result(stopped_by=stopped_by, extra=last.details())
 
 
 def report_bound(oracle: Oracle[Any], lower: float) -> None:
-    """Report a lower bound, unless it would pass for a proof without being one.
+    """Report a lower bound that proves an objective only if it is near in relative terms.
 
-    Bounds are compared with objectives on the scale of 1 or more; where costs are small that is not what "relative"
-    means, and a bound that is near in absolute terms only is kept back.
+    Otherwise bounds are compared with objectives on the scale of 1 or more, and one of 0 would prove a cost of 1e-10.
     """
-    if oracle.best is not None:
-        objective = oracle.best.evaluation.objective
-        distance = objective - lower
-        near = distance <= OPTIMALITY_TOLERANCE * max(1.0, abs(objective))
-        if near and distance > OPTIMALITY_TOLERANCE * abs(objective):
-            return
+    oracle.strict = True
     oracle.report(bound=lower)

@@ -93,13 +93,15 @@ class Result:
         -------
         float or None
             ``(objective - reference) / |reference|``; negative if the reference was beaten; ``inf`` above a reference
-            of 0; ``None`` if there is nothing to compare.
+            of 0; ``None`` if there is nothing to compare. What is near in absolute terms counts as met, but for a bound
+            of the run that was not taken for a proof.
         """
+        unproved = reference is None and self.status is Status.FEASIBLE
         reference = self.bound if reference is None else reference
         if reference is None or self.objective is None or not math.isfinite(reference):
             return None
         distance = self.objective - reference
-        if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)):
+        if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)) and not (unproved and distance > 0):
             return 0.0
         return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)
 

@@ -54,6 +54,7 @@ def run(
     except BudgetSpent as spent:
         result = oracle.result(stopped_by=spent.limit)
     except KeyboardInterrupt:
+        interrupting.answered()  # what is told of the answer may take its time
         result = oracle.result(stopped_by="interrupt")
     if result.stopped_by == "interrupt":  # one that came too late to matter is left for whoever looks next
         interrupting.answered()
@@ -82,7 +83,10 @@ def _solved(oracle: Oracle[Any], strategy: Strategy, rng: np.random.Generator) -
 
 def refusal(problem: Problem, strategy: Strategy) -> str | None:
     """Why `strategy` cannot take `problem`, in one sentence; ``None`` if it can."""
-    lacking = sorted(name for name in members(strategy.needs) if not hasattr(problem, name))
+    # Asked of the class first: what a property computes may take long, and no clock is running yet.
+    lacking = sorted(
+        name for name in members(strategy.needs) if not (hasattr(type(problem), name) or hasattr(problem, name))
+    )
     if lacking:
         needs = strategy.needs
         return (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from heuristics import Budget, Evaluation, Oracle, Policies, Status, UnsupportedProblem, run
+from heuristics import Budget, Evaluation, Oracle, Policies, Status, UnsupportedProblem, interrupting, run
 from heuristics.policy_iteration import Improvement, PolicyIteration, report_bound
 from heuristics.testing import Separable, check_strategy
 from heuristics.value_iteration import Closing, Swept, ValueIteration
@@ -136,6 +136,64 @@ def test_a_bound_near_in_absolute_terms_only_is_no_proof():
     assert oracle.result().status == Status.FEASIBLE
     report_bound(oracle, oracle.best.evaluation.objective)
     assert oracle.result().status == Status.OPTIMAL
+
+
+def test_a_bound_told_before_the_cost_became_small_is_no_proof_either():
+    """0 is a bound of every cost; within 1e-9 of it lies one that another policy halves."""
+    oracle = Oracle(Process(scale=1e-12))
+    report_bound(oracle, 0.0)
+    oracle((0, 1, 0, 1))
+    result = oracle.result()
+    assert result.objective > 1.1e-12 * BEST
+    assert (result.status, result.bound, result.gap()) == (Status.FEASIBLE, 0.0, math.inf)
+
+
+def test_a_gap_to_a_bound_that_proves_nothing_is_told_as_it_is():
+    oracle = Oracle(Process(scale=1e-2))
+    best = oracle(min(Process().space, key=lambda one: Process().evaluate(one).objective)).objective
+    report_bound(oracle, best * (1 - 1e-8))
+    result = oracle.result()
+    assert result.status == Status.FEASIBLE
+    assert result.gap() == pytest.approx(1e-8, rel=1e-6)
+
+
+@dataclass(frozen=True)
+class Slow(Process):
+    """Steps that look at the clock, and take longer than there is time."""
+
+    def policy_step(self, decision):
+        while True:
+            interrupting.check()
+
+
+def test_a_step_is_given_up_when_time_is_over_and_the_policy_at_hand_is_told():
+    result = run(Slow(), PolicyIteration(), Budget(seconds=0.05))
+    assert (result.status, result.stopped_by, result.evaluations) == (Status.FEASIBLE, "seconds", 0)
+    assert result.decision == Process().first_policy()
+    assert result.objective == Process().evaluate(result.decision).objective
+
+
+@dataclass(frozen=True)
+class Stopped(Process):
+    """Somebody presses Ctrl-C during the second step, or before the first one."""
+
+    at: int = 2
+    steps: list = field(default_factory=list)
+
+    def policy_step(self, decision):
+        self.steps.append(decision)
+        if len(self.steps) == self.at:
+            interrupting.interrupt()
+        return super().policy_step(decision)
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_the_policy_of_an_interrupted_step_is_not_lost(at):
+    problem = Stopped(at=at)
+    result = run(problem, PolicyIteration(), Budget(evaluations=100))
+    assert result.stopped_by == "interrupt" and result.evaluations == at - 1
+    assert result.objective == Process().evaluate(problem.steps[-1]).objective
+    interrupting.check()  # answered
 
 
 def test_a_bound_before_any_policy_is_kept():

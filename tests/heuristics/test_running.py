@@ -260,3 +260,22 @@ def test_a_problem_that_knows_it_is_hopeless_says_why_whatever_the_strategy() ->
     result = run(Explained(), Exhaustive())
     assert (result.status, result.decision, result.evaluations) == (Status.INFEASIBLE, None, 0)
     assert result.extra["reason"] == "there is no knapsack."
+
+
+def test_what_a_strategy_needs_is_not_computed_to_see_whether_it_is_there() -> None:
+    """A property may take long, and no clock is running yet."""
+
+    class Lengthy(Separable):
+        @property
+        def best_of_all(self) -> float:
+            raise AssertionError("computed")
+
+    class Needs(Problem, Protocol):
+        @property
+        def best_of_all(self) -> float: ...
+
+    class Asking(Sampling):
+        needs: ClassVar[type] = Needs
+
+    assert refusal(Lengthy(), Asking()) is None
+    assert "needs best_of_all of a problem" in (refusal(Separable(), Asking()) or "")
