@@ -146,7 +146,7 @@ class RobotFleetProblem(PricedRobots):
     def measures(self, decision: Decision) -> FleetMeasures:
         """What the fleet says about a policy."""
         try:
-            return fleet_measures(self.fleet, self.actions_of(decision))
+            return fleet_measures(self.fleet, self.actions_of(decision), interrupting.check)
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
 
@@ -217,14 +217,27 @@ class RobotFleetProblem(PricedRobots):
         self._last.clear()
         if not quick:
             return self.decision_of(first_actions(self.fleet))
-        step = best_fleet_policy(self.fleet, self.state_costs, watch=lambda _: interrupting.check())
-        self._last["values"] = step.values
-        return self.decision_of(step.actions)
+        latest = first_actions(self.fleet)
+
+        def keep(step: FleetStep) -> None:
+            nonlocal latest
+            latest, self._last["values"] = step.actions, step.values
+            interrupting.check()
+
+        try:
+            keep(best_fleet_policy(self.fleet, self.state_costs, watch=keep, pause=interrupting.check))
+        except KeyboardInterrupt:
+            interrupting.note()  # whoever asks next ends the run, and has the latest policy to tell
+        return self.decision_of(latest)
 
     def policy_step(self, decision: Decision) -> Improvement:
         """Evaluate a policy, improve it, and bracket the least cost."""
         step: FleetStep = fleet_step(
-            self.fleet, self.state_costs, self.actions_of(decision), near=self._last.get("values")
+            self.fleet,
+            self.state_costs,
+            self.actions_of(decision),
+            near=self._last.get("values"),
+            pause=interrupting.check,
         )
         self._last["values"] = step.values
         return Improvement(

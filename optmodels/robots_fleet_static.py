@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Evaluation
+from heuristics import Evaluation, interrupting
 from queueing import RobotQueue, static_measures
 from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_control import fleet_measures
@@ -54,10 +54,11 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
 
     def judged(counts: Counts) -> float:
         if counts not in known:
+            interrupting.check()
             if exponential:
                 known[counts] = judged_by_formula(problem, counts)
             else:
-                measures = fleet_measures(fleet, keep_out(fleet, counts))
+                measures = fleet_measures(fleet, keep_out(fleet, counts), interrupting.check)
                 known[counts] = problem.judge(measures.scalars())
         return price(known[counts])
 

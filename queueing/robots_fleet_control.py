@@ -17,6 +17,7 @@ from . import robots_fleet_krylov as krylov
 from .robots import RobotMeasures
 from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy, images, in_two, residuals
+from .robots_fleet_krylov import Pause
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
 from .robots_fleet_policies import check_actions, first_actions, led_to
 from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
@@ -96,10 +97,13 @@ def fleet_cost(
     return np.asarray(cost)
 
 
-def fleet_measures(fleet: RobotFleet, actions: ArrayLike) -> FleetMeasures:
-    """All measures of a policy, from the start without pages and robots."""
+def fleet_measures(fleet: RobotFleet, actions: ArrayLike, pause: Pause | None = None) -> FleetMeasures:
+    """All measures of a policy, from the start without pages and robots.
+
+    `pause` is called a few times a second; what it raises ends the work.
+    """
     policy = check_actions(fleet, actions)
-    shares = shares_from_start(fleet, policy)
+    shares = shares_from_start(fleet, policy, pause)
     rates = fleet_rates(fleet)
     found = rates @ shares.best
     error = 0.0
@@ -125,15 +129,19 @@ def fleet_measures(fleet: RobotFleet, actions: ArrayLike) -> FleetMeasures:
     )
 
 
-def fleet_step(fleet: RobotFleet, cost: Vector, actions: Actions, near: Vector | None = None) -> FleetStep:
+def fleet_step(
+    fleet: RobotFleet, cost: Vector, actions: Actions, near: Vector | None = None, pause: Pause | None = None
+) -> FleetStep:
     """Evaluate a policy under a cost by state, and improve it.
 
     Parameters
     ----------
     near
         values of a similar policy, from which iterations begin.
+    pause
+        called a few times a second; what it raises ends the work.
     """
-    return _step(fleet, cost, actions, near, FINE, CORRECTIONS)
+    return _step(fleet, cost, actions, near, FINE, CORRECTIONS, pause)
 
 
 def best_fleet_policy(
@@ -143,6 +151,7 @@ def best_fleet_policy(
     *,
     steps: int = 1000,
     watch: Watch | None = None,
+    pause: Pause | None = None,
 ) -> FleetStep:
     """Improve a policy until nothing is left to improve (Howard), roughly first.
 
@@ -152,14 +161,14 @@ def best_fleet_policy(
         where to begin; `first_actions` unless said.
     steps
         most policies that are evaluated.
-    watch
-        called with every step; what it raises ends the iteration.
+    watch, pause
+        called with every step, and a few times a second in between; what they raise ends the iteration.
     """
     actions = first_actions(fleet) if start is None else check_actions(fleet, start)
     best: FleetStep | None = None
     accuracy, near, idle, changes = ROUGH, None, 0, fleet.states
     for _ in range(steps):
-        found = _step(fleet, cost, actions, near, accuracy, CORRECTIONS if accuracy <= FINE else 0)
+        found = _step(fleet, cost, actions, near, accuracy, CORRECTIONS if accuracy <= FINE else 0, pause)
         near, actions = found.values, found.better
         if accuracy > FINE:
             # Rough values say what to do in most states; finer ones are found when little is left to change by them.
@@ -183,7 +192,13 @@ def best_fleet_policy(
 
 
 def _step(
-    fleet: RobotFleet, cost: Vector, actions: Actions, near: Vector | None, accuracy: float, corrections: int
+    fleet: RobotFleet,
+    cost: Vector,
+    actions: Actions,
+    near: Vector | None,
+    accuracy: float,
+    corrections: int,
+    pause: Pause | None,
 ) -> FleetStep:
     moves, absent = moves_of(fleet), fleet.environments
     chain = chain_of(moves, actions)
@@ -191,9 +206,9 @@ def _step(
     classes = closed_classes(chain, present)
     recurrent = classes[0]
     if len(classes) > 1:
-        actions, recurrent = _led_to_the_cheapest(fleet, cost, actions, chain, classes)
+        actions, recurrent = _led_to_the_cheapest(fleet, cost, actions, chain, classes, pause)
         chain = chain_of(moves, actions)
-    gain, values, rest, noise = _values(fleet, chain, recurrent, cost, near, accuracy, corrections)
+    gain, values, rest, noise = _values(fleet, chain, recurrent, cost, near, accuracy, corrections, pause)
     better, choice, changes, gap = greedy(moves, fleet.idle, actions, values, rest, noise)
     image = images(moves, choice, cost, values, rest)[absent:]
     lower = max(float(cost[absent:].min()), min(float(image.min()), gain))
@@ -208,6 +223,7 @@ def _values(
     near: Vector | None,
     accuracy: float,
     corrections: int,
+    pause: Pause | None,
 ) -> tuple[float, Vector, Vector, float]:
     """Average cost and relative values as sums of two doubles; and the difference of values that means nothing."""
     absent, size = fleet.environments, fleet.states
@@ -230,7 +246,7 @@ def _values(
         matrix = krylov.forward(chain, absent)
 
         def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
-            found, _, _ = krylov.solved(matrix, wanted, tolerance, krylov.STEPS)
+            found, _, _ = krylov.solved(matrix, wanted, tolerance, krylov.STEPS, pause)
             return found, float(matrix.left @ found)
 
         values, gain, wanted = np.zeros(size), 0.0, cost
@@ -284,10 +300,15 @@ def _with_a_likely_end(
 
 
 def _led_to_the_cheapest(
-    fleet: RobotFleet, cost: Vector, actions: Actions, chain: Chain, classes: list[NDArray[np.int64]]
+    fleet: RobotFleet,
+    cost: Vector,
+    actions: Actions,
+    chain: Chain,
+    classes: list[NDArray[np.int64]],
+    pause: Pause | None,
 ) -> tuple[Actions, NDArray[np.int64]]:
     """The policy, changed so that it ends in the closed class of least average cost, wherever it begins; this class."""
-    averages = [float(shares_within(fleet, chain, states).best @ cost) for states in classes]
+    averages = [float(shares_within(fleet, chain, states, pause).best @ cost) for states in classes]
     cheapest = classes[int(np.argmin(averages))]
     aim = np.zeros(fleet.states, dtype=np.bool_)
     aim[cheapest] = True

@@ -10,6 +10,7 @@ that is with a sweep of Gauss and Seidel in both directions as preconditioner, w
 itself (Eisenstat). Pages and robots spread step by step, and a sweep carries them all the way.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 from .robots_fleet import Vector
 from .robots_fleet_moves import Chain
 
-#: Most steps of one solution.
-STEPS = 3000
+#: Most steps of one solution, and products of numbers between two pauses.
+STEPS, AT_ONCE = 3000, 1e8
+
+Pause = Callable[[], None]
 
 
 class Shifted(NamedTuple):
@@ -133,15 +136,48 @@ def _dot(first: Vector, second: Vector) -> float:
     return total
 
 
-@njit(cache=True)
-def solved(matrix: Shifted, wanted: Vector, tolerance: float, steps: int) -> tuple[Vector, float, int]:
+class _Search(NamedTuple):
+    """Where BiCGStab stands: its vectors, and rho, alpha, omega, the rest at first, the least rest, steps taken."""
+
+    solution: Vector
+    best: Vector
+    rest: Vector
+    shadow: Vector
+    direction: Vector
+    image: Vector
+    moved: Vector
+    risen: Vector
+    numbers: Vector
+
+
+def solved(
+    matrix: Shifted, wanted: Vector, tolerance: float, steps: int, pause: Pause | None = None
+) -> tuple[Vector, float, int]:
     """Solve matrix x = wanted until the rest, preconditioned, is below `tolerance` in parts of that of `wanted`.
+
+    Parameters
+    ----------
+    pause
+        called a few times a second; what it raises ends the search.
 
     Returns
     -------
     tuple
         the best x met, that part, and the steps taken.
     """
+    search = _begun(matrix, wanted)
+    at_once = max(1, int(AT_ONCE / (len(matrix.targets) + 10.0 * len(wanted))))
+    while not _advanced(matrix, search, tolerance, steps, at_once):
+        if pause is not None:
+            pause()
+    found = np.zeros(len(wanted))
+    _risen(matrix, search.best, found)
+    begun, least, count = search.numbers[3:]
+    return found, least / begun if begun > 0.0 else 0.0, int(count)
+
+
+@njit(cache=True)
+def _begun(matrix: Shifted, wanted: Vector) -> _Search:
     size = len(wanted)
     rest = np.zeros(size)
     for state in range(size):
@@ -150,11 +186,27 @@ def solved(matrix: Shifted, wanted: Vector, tolerance: float, steps: int) -> tup
             value += matrix.chances[k] * rest[matrix.targets[k]]
         rest[state] = value
     begun = np.sqrt(_dot(rest, rest))
-    solution, best, risen = np.zeros(size), np.zeros(size), np.zeros(size)
-    least, count = begun, 0
-    shadow, direction, image, moved = rest.copy(), np.zeros(size), np.zeros(size), np.zeros(size)
-    rho, alpha, omega = 1.0, 1.0, 1.0
-    while count < steps and least > tolerance * begun:
+    return _Search(
+        np.zeros(size),
+        np.zeros(size),
+        rest,
+        rest.copy(),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+        np.array([1.0, 1.0, 1.0, begun, begun, 0.0]),
+    )
+
+
+@njit(cache=True)
+def _advanced(matrix: Shifted, search: _Search, tolerance: float, steps: int, at_once: int) -> bool:
+    """Take some steps; tells whether the search has come to its end, with `best` as good as it gets."""
+    solution, best, rest, shadow, direction, image, moved, risen, numbers = search
+    rho, alpha, omega, begun, least, counted = numbers
+    size, count, lost = len(rest), int(counted), not np.isfinite(least)
+    last = min(steps, count + at_once)
+    while count < last and least > tolerance * begun and not lost:
         count += 1
         new = _dot(shadow, rest)
         if abs(new) <= 1e-14 * np.sqrt(_dot(shadow, shadow) * _dot(rest, rest)) or omega == 0.0:
@@ -179,13 +231,13 @@ def solved(matrix: Shifted, wanted: Vector, tolerance: float, steps: int) -> tup
             solution[state] += alpha * direction[state] + omega * rest[state]
             rest[state] -= omega * moved[state]
         now = np.sqrt(_dot(rest, rest))
-        if not np.isfinite(now):
-            break
-        if now < 0.5 * least:  # a copy costs: only what is worth it
-            best[:] = solution
-        least = min(least, now)
+        lost = not np.isfinite(now)
+        if not lost:
+            if now < 0.5 * least:  # a copy costs: only what is worth it
+                best[:] = solution
+            least = min(least, now)
+    numbers[:] = np.array([rho, alpha, omega, begun, least, float(count)])
     if count > 0 and least <= tolerance * begun:
-        best = solution
-    found = np.zeros(size)
-    _risen(matrix, best, found)
-    return found, least / begun if begun > 0.0 else 0.0, count
+        best[:] = solution
+        return True
+    return bool(lost or count >= steps or least <= tolerance * begun)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import robots_fleet_band as band
 from . import robots_fleet_krylov as krylov
 from .robots_fleet import RobotFleet, Vector
+from .robots_fleet_krylov import Pause
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, outcomes, room_for_outcomes
 
 Numbers = NDArray[np.int64]
@@ -45,8 +46,11 @@ class Shares:
     progress: float = 0.0
 
 
-def shares_from_start(fleet: RobotFleet, actions: Actions) -> Shares:
-    """Shares of time under a policy; of several closed classes each counts as often as the chain ends there."""
+def shares_from_start(fleet: RobotFleet, actions: Actions, pause: Pause | None = None) -> Shares:
+    """Shares of time under a policy; of several closed classes each counts as often as the chain ends there.
+
+    `pause` is called a few times a second; what it raises ends the work.
+    """
     moves = moves_of(fleet)
     chain = chain_of(moves, actions)
     room = room_for_outcomes(moves)
@@ -54,10 +58,10 @@ def shares_from_start(fleet: RobotFleet, actions: Actions) -> Shares:
     starts, chances = room.states[:count].copy(), room.chances[:count].copy()
     reached = reachable(chain, starts)
     classes = closed_classes(chain, np.flatnonzero(reached))
-    parts = [shares_within(fleet, chain, states) for states in classes]
+    parts = [shares_within(fleet, chain, states, pause) for states in classes]
     if len(classes) == 1:
         return parts[0]
-    weights = _chances_of_ending(chain, reached, classes, starts, chances)
+    weights = _chances_of_ending(chain, reached, classes, starts, chances, pause)
     best = np.asarray(sum(weight * part.best for weight, part in zip(weights, parts, strict=True)))
     recurs = np.logical_or.reduce([part.recurs for weight, part in zip(weights, parts, strict=True) if weight > 0])
     if all(part.rough is None for part in parts):
@@ -172,7 +176,7 @@ def renumbered(chain: Chain, numbers: Numbers, size: int) -> Chain:
     return Chain(pointers, targets, rates, leaving)
 
 
-def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
+def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers, pause: Pause | None = None) -> Shares:
     """Shares of time in a closed class."""
     recurs = np.zeros(fleet.states, dtype=np.bool_)
     recurs[states] = True
@@ -181,7 +185,7 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
     numbers = np.full(fleet.states, -1, dtype=np.int64)
     numbers[states] = np.arange(len(states))
     part = renumbered(chain, numbers, len(states))
-    within = _stationary(part, (numbers[order] for order in layouts(fleet, states)))
+    within = _stationary(part, (numbers[order] for order in layouts(fleet, states)), pause)
 
     def spread(shares: Vector) -> Vector:
         everywhere = np.zeros(fleet.states)
@@ -192,7 +196,7 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers) -> Shares:
     return Shares(spread(within.best), recurs, rough, within.progress)
 
 
-def _stationary(chain: Chain, orders: Iterable[Numbers]) -> Shares:
+def _stationary(chain: Chain, orders: Iterable[Numbers], pause: Pause | None) -> Shares:
     """Stationary distribution of a chain whose states all reach one another."""
     size = len(chain.leaving)
     recurs = np.ones(size, dtype=np.bool_)
@@ -200,13 +204,13 @@ def _stationary(chain: Chain, orders: Iterable[Numbers]) -> Shares:
     if band.fits(size, width):
         return Shares(band.shares_of_time(band.eliminated(chain, order, width, order[0]), size), recurs)
     matrix = krylov.backward(chain, 0)
-    rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS)
+    rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS, pause)
     best, left = rough, krylov.left_over(matrix, matrix.right, rough)
     before = after = float(np.linalg.norm(left))
     for _ in range(CORRECTIONS):  # what a solution leaves is computed anew: its own account of it drifts
         if after <= LAST * float(np.linalg.norm(matrix.right)):
             break
-        step, _, _ = krylov.solved(matrix, left, 1e-5, krylov.STEPS)
+        step, _, _ = krylov.solved(matrix, left, 1e-5, krylov.STEPS, pause)
         rest = krylov.left_over(matrix, matrix.right, best + step)
         size_of_rest = float(np.linalg.norm(rest))
         if not size_of_rest < 0.9 * after:
@@ -221,7 +225,12 @@ def _scaled(shares: Vector) -> Vector:
 
 
 def _chances_of_ending(
-    chain: Chain, reached: NDArray[np.bool_], classes: list[Numbers], starts: Numbers, chances: Vector
+    chain: Chain,
+    reached: NDArray[np.bool_],
+    classes: list[Numbers],
+    starts: Numbers,
+    chances: Vector,
+    pause: Pause | None,
 ) -> Vector:
     """Probability of ending in each closed class."""
     numbers = np.full(len(chain.leaving), -1, dtype=np.int64)
@@ -247,7 +256,7 @@ def _chances_of_ending(
         np.concatenate([np.tile(chances, len(classes)), drawn.rates]),
         np.concatenate([np.ones(len(classes)), drawn.leaving[len(classes) :]]),
     )
-    found = _stationary(_tidy(anew), [])
+    found = _stationary(_tidy(anew), [], pause)
     weights = found.best[: len(classes)]
     return np.asarray(weights / weights.sum())
 

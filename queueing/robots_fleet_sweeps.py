@@ -14,6 +14,9 @@ from .robots_fleet_moves import Actions, Moves, moves_of
 from .robots_fleet_policies import first_actions
 from .robots_sweeps import PACE
 
+#: Rounding of one operation, relative.
+HALF_A_DIGIT = 2.0**-53
+
 
 def sweep(fleet: RobotFleet, cost: Vector, values: Vector) -> tuple[Vector, float, float]:
     """Values after one sweep, and the lower and upper end of a bracket of the least cost."""
@@ -30,15 +33,22 @@ def greedy(fleet: RobotFleet, values: Vector) -> Actions:
 def _swept(moves: Moves, cost: Vector, values: Vector) -> tuple[Vector, float, float]:
     states, absent = len(values), moves.environments
     best, image = decided(moves, values), np.zeros(states)
-    lower, upper, fastest = np.inf, -np.inf, 0.0
+    lower, upper, fastest, mixed = np.inf, -np.inf, 0.0, ((moves.chances > 0.0) & (moves.chances < 1.0)).sum()
     for state in range(absent, states):
         moved, leaving, here = cost[state], 0.0, values[state]
-        for k in range(moves.pointers[state], moves.pointers[state + 1]):
+        first, last = moves.pointers[state], moves.pointers[state + 1]
+        sizes, blurred = abs(cost[state]), 0.0
+        for k in range(first, last):
             there = best[moves.targets[k]] if moves.decided[k] else values[moves.targets[k]]
-            moved += moves.rates[k] * (there - here)
+            flow = moves.rates[k] * (there - here)
+            moved += flow
+            sizes += abs(flow)
+            blurred += moves.rates[k] * abs(there)
             leaving += moves.rates[k]
         image[state] = moved
-        lower, upper, fastest = min(lower, moved), max(upper, moved), max(fastest, leaving)
+        # Sums are rounded, and so are means over the phases that a journey may begin in: brackets are wider by it.
+        slack = HALF_A_DIGIT * ((last - first + 6) * sizes + 2 * mixed * blurred)
+        lower, upper, fastest = min(lower, moved - slack), max(upper, moved + slack), max(fastest, leaving)
     shift = values[absent] + image[absent] / (PACE * fastest)
     for state in range(absent, states):
         image[state] = values[state] + image[state] / (PACE * fastest) - shift

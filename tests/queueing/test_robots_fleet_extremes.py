@@ -9,13 +9,16 @@ from scipy.sparse.csgraph import connected_components
 
 from queueing import PhaseType, RobotQueue, policy_step
 from queueing import robots_fleet_band as band
+from queueing import robots_fleet_krylov as krylov
 from queueing.robots_control import best_policy
 from queueing.robots_fleet import Environment, RobotClass, RobotFleet, fleet_of
 from queueing.robots_fleet_bellman import in_two
-from queueing.robots_fleet_control import best_fleet_policy, fleet_cost, fleet_measures
+from queueing.robots_fleet_control import best_fleet_policy, fleet_cost, fleet_measures, fleet_step
 from queueing.robots_fleet_moves import Chain, chain_of, moves_of
 from queueing.robots_fleet_policies import allowed_actions, first_actions, keep_out
 from queueing.robots_fleet_shares import closed_classes, strong_components
+from queueing.robots_fleet_sweeps import sweep
+from queueing.robots_sweeps import sweep as base_sweep
 
 
 def far_apart(rng: np.random.Generator) -> float:
@@ -162,3 +165,83 @@ def test_a_sum_in_two_parts_is_exact():
     total, lacking = in_two(first, second)
     for one, two, much, little in zip(first, second, total, lacking, strict=True):
         assert Fraction(one) + Fraction(two) == Fraction(much) + Fraction(little)
+
+
+def test_iterations_pause_and_may_be_ended(monkeypatch):
+    """Of values, of shares of time, and of the best policy; where chains are eliminated nothing takes long."""
+    fleet = RobotFleet((RobotClass(6, PhaseType.erlang(2, 4.0)),), 6)
+    cost, actions, pauses = fleet_cost(fleet, 1.0), first_actions(fleet), []
+    fleet_measures(fleet, actions, lambda: pauses.append(1))
+    fleet_step(fleet, cost, actions, pause=lambda: pauses.append(1))
+    assert not pauses
+    wanted = fleet_measures(fleet, actions)
+    monkeypatch.setattr(band, "MOST_STEPS", 0.0)
+    monkeypatch.setattr(krylov, "AT_ONCE", 1.0)
+    found = fleet_measures(fleet, actions, lambda: pauses.append(1))
+    assert found.starvation == pytest.approx(wanted.starvation, rel=1e-11) and len(pauses) > 3
+
+    def stop() -> None:
+        raise TimeoutError
+
+    for call in (fleet_measures, lambda *both: fleet_step(both[0], cost, both[1], pause=both[2])):
+        with pytest.raises(TimeoutError):
+            call(fleet, actions, stop)
+    with pytest.raises(TimeoutError):
+        best_fleet_policy(fleet, cost, pause=stop)
+
+
+def test_what_cannot_be_iterated_ends():
+    matrix = krylov.forward(chain_of(moves_of(fleet_of(2, 3, 0.5)), first_actions(fleet_of(2, 3, 0.5))), 1)
+    found, _, steps = krylov.solved(matrix, np.full(12, np.nan), 1e-9, 100)
+    assert steps == 0 and not found.any()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_brackets_of_sweeps_allow_for_rounding(seed):
+    """Values of any size: exact sums of fractions lie within what doubles tell."""
+    rng = np.random.default_rng(seed)
+    fleet = RobotFleet((RobotClass(2, PhaseType([0.3, 0.7], [[-0.8, 0.5], [0.4, -0.7]])),), 2)
+    cost, moves = fleet_cost(fleet, 1.3), moves_of(fleet)
+    values = np.round(rng.normal(size=fleet.states) * 10.0 ** rng.uniform(0, 12), 3)
+    _, lower, upper = sweep(fleet, cost, values)
+    exact = [Fraction(value) for value in values]
+    initial = [Fraction(3, 10), Fraction(7, 10)]
+
+    def least(state: int) -> Fraction:
+        q, place = divmod(state, fleet.places)
+        found = [exact[state]] if state > 0 else []
+        if fleet.idle[place, 0] > 0:
+            found.append(sum(initial[phase] * exact[q * fleet.places + fleet.sent[place, phase]] for phase in range(2)))
+        return min(found)
+
+    images = []
+    for state in range(1, fleet.states):
+        image = Fraction(cost[state])
+        for k in range(moves.pointers[state], moves.pointers[state + 1]):
+            target = int(moves.targets[k])
+            there = least(target) if moves.decided[k] else exact[target]
+            image += Fraction(moves.rates[k]) * (there - exact[state])
+        images.append(image)
+    assert lower <= min(images) and max(images) <= upper
+    assert upper - lower <= float(max(images) - min(images)) * (1 + 1e-12)
+
+
+def test_brackets_of_sweeps_of_the_base_model_allow_for_rounding():
+    rng = np.random.default_rng(5)
+    queue = RobotQueue(3, 3, 0.7)
+    cost = queue.cost(1.3)
+    for size in (1.0, 1e6, 1e12):
+        values = rng.normal(size=queue.shape) * size
+        _, lower, upper = base_sweep(queue.arrival_rate, 1.0, cost, values)
+        exact = np.vectorize(Fraction)(values)
+        best = np.minimum(exact, np.hstack([exact[:, 1:], exact[:, -1:]]))
+        best[0, 0] = exact[0, 1]
+        images = [
+            Fraction(cost[q, r])
+            + (best[q - 1, r] - exact[q, r] if q else 0)
+            + (Fraction(queue.arrival_rate * r) * (best[min(q + 1, 3), r - 1] - exact[q, r]) if r else 0)
+            for q in range(4)
+            for r in range(4)
+            if q + r
+        ]
+        assert lower <= min(images) and max(images) <= upper
