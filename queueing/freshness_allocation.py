@@ -185,10 +185,9 @@ def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, f
     room = np.where(useful, 0.0, limits.most - frequencies)
     on_host = np.bincount(limits.hosts, np.minimum(room, 1e300), len(limits.caps))
     free = np.minimum(limits.caps - sums, on_host)
-    if left <= 0 or not (on_host > 0).any():
-        return
     part = np.divide(free, on_host, out=np.zeros_like(free), where=on_host > 0)[limits.hosts] * np.minimum(room, 1e300)
-    frequencies += left * (part / part.sum())
+    if left > 0.0 and part.sum() > 0.0:
+        np.clip(frequencies + left * (part / part.sum()), limits.least, limits.most, out=frequencies)
 
 
 # -- what is proved ---------------------------------------------------------------------------------------------------

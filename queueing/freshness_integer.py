@@ -22,6 +22,9 @@ from .laws import exp_excess
 from .matrices import Vector
 from .sums import sum_of_products
 
+#: Prices are looked for above this.
+LEAST_PRICE = 1e-300
+
 
 def best_whole_gap_bound(
     weights: Vector, loads: Vector, decays: Vector, deficits: Vector, worths: Vector, total: float
@@ -33,16 +36,20 @@ def best_whole_gap_bound(
         return float(value + price * (visits - total)), float(visits - total)
 
     low, high = 0.0, float(worths.max())
-    low_value, low_slope = dual(low)
-    if low_slope <= 0.0 or high == 0.0:
-        return low_value
-    high_value, high_slope = dual(high)
-    best = max(low_value, high_value)
+    best, slope = dual(low)
+    if slope <= 0.0 or high == 0.0:
+        return best
+    (low_value, low_slope), (high_value, high_slope) = (best, slope), dual(high)
+    best = max(best, high_value)
     for _ in range(200):
-        meeting = low + (high_value - low_value + high_slope * (low - high)) / (low_slope - high_slope)
-        price = min(max(meeting, low), high)
-        ceiling = low_value + low_slope * (price - low)
-        if not low < price < high or ceiling - best <= 1e-15 * best:
+        if high > 4.0 * low:  # powers of ten may lie between them: halve these first
+            price = math.sqrt(max(low, LEAST_PRICE)) * math.sqrt(high)
+        else:
+            meeting = low + (high_value - low_value + high_slope * (low - high)) / (low_slope - high_slope)
+            price = min(max(meeting, low), high)
+            if low_value + low_slope * (price - low) - best <= 1e-15 * best:
+                break
+        if not low < price < high:
             break
         value, slope = dual(price)
         best = max(best, value)

@@ -240,6 +240,18 @@ def test_whole_gaps_are_the_best_frequencies_of_their_bound():
         assert min(values) == pytest.approx(bound, rel=2e-3)
 
 
+def test_whole_gaps_of_rates_of_any_size():
+    """Prices forty powers of ten below the largest worth: the bound is still between even spacing and a cycle."""
+    rng = np.random.default_rng(9)
+    for _ in range(200):
+        count, spread = int(rng.integers(1, 8)), rng.choice([1.0, 10.0, 40.0])
+        law = LAWS[rng.integers(len(LAWS))]
+        pages = traits(np.exp(spread * rng.normal(size=count)), np.exp(spread * rng.normal(size=count)), law)
+        bound = integer_bound(pages)
+        assert allocate(pages).bound <= bound * (1 + 1e-13)
+        assert bound <= cost(pages, schedule_obsolescence(pages, rng.permutation(count))) * (1 + 1e-13)
+
+
 def test_whole_gaps_for_several_robots():
     rng = np.random.default_rng(3)
     pages = random_pages(rng, 6, Exponential(1.0))

@@ -360,6 +360,29 @@ def test_several_robots():
     assert costs[-1] == pytest.approx(cost(pages, even_obsolescence(pages, np.ones(12))), rel=1e-15)
 
 
+def test_limits_of_pages_of_any_size_are_kept():
+    """Least and most frequencies, caps, several robots, rates and weights far apart, some of them 0."""
+    rng, solved = np.random.default_rng(17), 0
+    for _ in range(300):
+        count, spread, robots = int(rng.integers(1, 9)), rng.choice([1.0, 5.0, 40.0]), int(rng.integers(1, 4))
+        rates, weights = np.exp(spread * rng.normal(size=(2, count))) * (rng.random((2, count)) > 0.1)
+        pages = traits(rates, weights, LAWS[rng.integers(len(LAWS))])
+        hosts, caps = rng.integers(0, 3, count), robots * rng.choice([0.2, 0.5, np.inf], 3)
+        least = np.full(count, rng.choice([0.0, 0.01, 0.05]))
+        try:
+            found = allocate(pages, robots, least, 1.0, hosts, caps)
+        except ValueError as refused:
+            assert "must" in str(refused)
+            continue
+        solved += 1
+        assert found.frequencies.sum() == pytest.approx(robots, rel=1e-13)
+        assert ((least <= found.frequencies) & (found.frequencies <= 1.0)).all()
+        assert (np.bincount(hosts, found.frequencies, 3) <= caps * (1 + 1e-13)).all()
+        assert abs(found.gap) < 1e-12
+        assert found.residual < 1e-11
+    assert solved > 50
+
+
 def test_what_is_left_over_goes_to_pages_that_gain_nothing():
     pages = traits([1.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0], Exponential(1.0))
     found = allocate(pages, total=3.0, most=1.0)
