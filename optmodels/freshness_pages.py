@@ -26,7 +26,6 @@ from .errors import InstanceError, MissingField, UnreadableFile
 from .freshness_columns import HOST, RATE, RULES, URL, WEIGHT, Vector, cell, npy_layout, npy_window, stamp_of
 from .freshness_output import check_manifest
 from .freshness_parquet import LABEL, batches_of, footer_of, known_columns, numbers_of
-from .freshness_parquet import parquet as parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -130,7 +130,7 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _write_parquet(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
-    from .freshness_pages import parquet
+    from .freshness_parquet import parquet
 
     write = parquet()
     import pyarrow as pa
