@@ -104,7 +104,7 @@ def price_table(
         nodes = cut_out(nodes, *window, _all_of(pages))
         found = priced(nodes, total, price)
         price, marginal = found.price, marginal_within(window, found)
-    objective = cost_at(nodes, histogram.weights, price, total)
+    objective = cost_at(nodes, histogram.fixed, price, total)
     return PricedTable(price, objective, sum(len(part.worths) for part in pages or ()), marginal)
 
 

@@ -61,7 +61,7 @@ add_powers: Any = _add_powers
 def _place_rare(
     rates: Vector, weights: Vector, mean: float, stages: float, places: Places, offsets: Vector, decays: Vector
 ) -> tuple[bool, int, int, float]:
-    """Fill in bins, places and decays of a block; least and largest bits of worths, sum of weights.
+    """Fill in bins, places and decays of a block; least and largest bits of worths, cost that no visit saves.
 
     True before them if all pages are well and change rarely: then l = q - k (x - ln(1 + x)) with x = q / k, where k is
     the number of stages, 0 for a constant time.
@@ -76,8 +76,8 @@ def _place_rare(
         helped = (worth >= LEAST_WORTH) & (rate > 0.0)
         bits = bits_of(worth) if helped else 0
         x = load * part
-        decay = load - stages * small_excess(x)
-        decays[page] = decay if helped else 0.0
+        deficit = stages * small_excess(x)
+        decays[page] = load - deficit if helped else 0.0
         places[page] = (bits >> _SHIFT) << 2
         offsets[page] = double_of(((bits & _PLACE) << BIN_BITS) | _ONE) - 1.5
         top = max(top, bits_of(rate), bits_of(weight), bits)
@@ -85,15 +85,16 @@ def _place_rare(
         largest = max(largest, bits_of(x))
         low = min(low, np.uint64(bits - 1))  # nothing is last
         high = max(high, bits)
-        total += weight if rate > 0.0 else 0.0
+        fixed = worth * deficit if helped else weight
+        total += fixed if rate > 0.0 else 0.0
     return top < _INFINITY and bottom >= 0 and largest < bits_of(SMALL), int(np.int64(low)), high, total
 
 
 @njit(**ANY_ORDER)
 def _place_any(
-    rates: Vector, weights: Vector, worths: Vector, places: Places, offsets: Vector
+    rates: Vector, weights: Vector, worths: Vector, deficits: Vector, places: Places, offsets: Vector
 ) -> tuple[int, int, float]:
-    """Fill in bins and places of a block whose traits are known; least and largest bits, sum of weights."""
+    """Fill in bins and places of a block whose traits are known; least and largest bits, cost that no visit saves."""
     total, low, high = 0.0, np.uint64(_INFINITY), 0
     for page in range(len(rates)):
         bits = bits_of(worths[page])
@@ -101,7 +102,8 @@ def _place_any(
         offsets[page] = double_of(((bits & _PLACE) << BIN_BITS) | _ONE) - 1.5
         low = min(low, np.uint64(bits - 1))
         high = max(high, bits)
-        total += weights[page] if rates[page] > 0.0 else 0.0
+        fixed = worths[page] * deficits[page] if bits > 0 else weights[page]
+        total += fixed if rates[page] > 0.0 else 0.0
     return int(np.int64(low)), high, total  # signed: beside other signed numbers it would become a double
 
 
@@ -116,7 +118,7 @@ def count(
     ends: NDArray[np.int64],
     sums: Vector,
 ) -> int:
-    """Add pages to bins, least and largest bits of worths, sum of weights with what it lacks; first wrong block."""
+    """Add pages to bins, least and largest bits of worths, cost that no visit saves; first wrong block or -1."""
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     places, offsets = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
     simple = kind in (CONSTANT, EXPONENTIAL, ERLANG)
@@ -133,7 +135,7 @@ def count(
         if not well:
             if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
                 return start
-            low, high, total = _place_any(here, prices, worths[:size], places[:size], offsets[:size])
+            low, high, total = _place_any(here, prices, worths[:size], deficits[:size], places[:size], offsets[:size])
         ends[0], ends[1] = min(ends[0], low), max(ends[1], high)
         add_to(sums, 0, total)
         for page in range(size):

@@ -61,6 +61,9 @@ __all__ = [
 #: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
 FEW = 1.0 / 32.0
 
+#: So many pages are always few.
+ANY_COLLECTED = 1 << 16
+
 #: Below this v = f / l of the marginal page the price says little about its frequency.
 STEEP = 1.0 / 16.0
 
@@ -75,15 +78,15 @@ class Histogram:
         number of the first bin that is kept.
     moments
         by bin, the sums of l t**k for k = 0, 1, 2, 3.
-    weights
-        sum of the weights of pages that change, as a rounded sum and what it lacks.
+    fixed
+        cost that no visit saves, the sum of c - a l, as a rounded sum and what it lacks.
     pages
         number of pages.
     """
 
     first: int
     moments: Matrix
-    weights: tuple[float, float]
+    fixed: tuple[float, float]
     pages: int
 
     def merged(self, other: "Histogram") -> "Histogram":
@@ -94,7 +97,7 @@ class Histogram:
         moments = np.zeros((last - first, 4))
         for part in parts:
             moments[part.first - first : part.first - first + len(part.moments)] += part.moments
-        return Histogram(first, moments, added(self.weights, other.weights), self.pages + other.pages)
+        return Histogram(first, moments, added(self.fixed, other.fixed), self.pages + other.pages)
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: fl
         nodes, collected = cut_out(nodes, *window, pages, found.price), len(pages.worths)
         found = priced(nodes, visits, found.price)
         marginal = marginal_within(window, found)
-    objective = cost_at(nodes, histogram.weights, found.price, visits)
+    objective = cost_at(nodes, histogram.fixed, found.price, visits)
     return PricedPages(found.price, objective, collected, marginal)
 
 
@@ -173,15 +176,16 @@ def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
         return None
     first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
     inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
-    if histogram.moments[inside, 0].sum() > FEW * histogram.moments[:, 0].sum():
+    part = FEW if histogram.pages > ANY_COLLECTED else 1.0
+    if histogram.moments[inside, 0].sum() > part * histogram.moments[:, 0].sum():
         return None
     return lower_edge(first), lower_edge(last + 1)
 
 
 def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
-    """Pages with worths from `low` to below `high`, in the order they come; None if they are more than an eighth."""
+    """Pages with worths from `low` to below `high`, in the order they come; None if they are many, and an eighth."""
     changes, costs = paired(rates, weights)
-    room = len(changes) // 8 + 2 * BLOCK
+    room = max(len(changes) // 8, min(len(changes), ANY_COLLECTED)) + 2 * BLOCK
     worths, decays, found = np.empty(room), np.empty(room), 0
     for _, some, others in chunks(changes, costs):
         found = int(collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, found))

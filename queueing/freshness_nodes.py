@@ -91,9 +91,9 @@ def priced(nodes: Nodes, total: float, guess: float) -> Priced:
     return Priced(float(price_at(base, v)), float(base), float(v))
 
 
-def cost_at(nodes: Nodes, weights: tuple[float, float], price: float, total: float) -> float:
-    r"""The value of the dual, :math:`\sum c - \sum a \ell e^{-u} - \lambda F`."""
-    return (weights[0] - float(_saved(*nodes, price)) - price * total) + weights[1]
+def cost_at(nodes: Nodes, fixed: tuple[float, float], price: float, total: float) -> float:
+    r"""The value of the dual, :math:`\sum (c - a \ell) + \sum a \ell (1 - e^{-u}) - \lambda F`."""
+    return (fixed[0] + (float(_late(*nodes, price)) - price * total)) + fixed[1]
 
 
 @njit(**VECTOR)
@@ -117,13 +117,16 @@ def _tie(worths: Vector, decays: Vector, price: float) -> int:
 
 
 @njit(**VECTOR)
-def _saved(worths: Vector, decays: Vector, price: float) -> float:
+def _late(worths: Vector, decays: Vector, price: float) -> float:
+    """The sum of a l (1 - exp(-u)), where (1 + u) exp(-u) = 1 - price / a."""
     total = 0.0
     for node in range(len(worths)):
+        part = 1.0
         if worths[node] > price:
             rest = (worths[node] - price) / worths[node]
             u = inverse_at(math.sqrt(2.0 * price) / math.sqrt(worths[node]), rest)
-            total += worths[node] * decays[node] * (rest / (1.0 + u))
+            part = (u + price / worths[node]) / (1.0 + u)
+        total += worths[node] * decays[node] * part
     return total
 
 
@@ -165,5 +168,8 @@ def _gauss(first: int, moments: Matrix, middle: int) -> tuple[Vector, Vector]:
                 worths[count] = math.ldexp(1.0 + inside / (1 << BIN_BITS), (base >> BIN_BITS) - 1023)
                 share = 1.0 if reach == 0.0 else 0.5 * (reach - half if side == 0 else reach + half) / reach
                 decays[count] = mass * share
-                count += 1
+                if count > 0 and worths[count - 1] - worths[count] < TIE * worths[count]:  # cut apart by rounding
+                    decays[count - 1] += decays[count]
+                else:
+                    count += 1
     return worths[:count], decays[:count]
