@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from .sequencing_calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, next_gap, phases
 from .sequencing_counts import Vector, Whole, whole
 from .sequencing_heap import pop, push, sink
-from .sequencing_index import LIST, choose, plan_visit, steepness
+from .sequencing_index import LIST, choose, enlist, plan_visit
 
 #: Keys of pages that had all their visits: they come when nothing else may.
 FAR = 1e15
@@ -47,7 +47,7 @@ class Hosts(NamedTuple):
         by page: what :mod:`heuristics.sequencing_calendar` keeps, and its host.
     keys, pages, starts
         heaps of pages, and where that of each host begins and ends.
-    ready_keys, ready, resting, listed, slopes
+    ready_keys, ready, resting, listed, dues, slopes
         hosts by the keys of their first pages, hosts by the slot of their return, pages compared by index.
     opened, ahead, bonus
         by host: the slot of its first visit in the cycle, -1: none yet; how many slots before they are due its pages
@@ -63,6 +63,7 @@ class Hosts(NamedTuple):
     ready: Whole
     resting: Whole
     listed: Whole
+    dues: Vector
     slopes: Vector
     opened: Whole
     ahead: Vector
@@ -102,11 +103,18 @@ def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int
         np.full(gap + 1, -1, dtype=np.int64),
         np.empty(LIST, dtype=np.int64),
         np.empty(LIST),
+        np.empty(LIST),
         np.full(count, -1, dtype=np.int64),
         ahead,
         bonus,
         np.array([0, count, 0]),
     )
+
+
+@njit(cache=True)
+def closed(opened: int, cycle: int, back: int) -> bool:
+    """Whether a host, if visited now, is not back in time for its first visit in the next turn: it is let alone."""
+    return cycle > 0 and opened >= 0 and back > opened + cycle
 
 
 @njit(cache=True)
@@ -126,7 +134,8 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
     """
     record, host, keys, pages, starts = hosts.record, hosts.host, hosts.keys, hosts.pages, hosts.starts
     ready_keys, ready, resting, listed = hosts.ready_keys, hosts.ready, hosts.resting, hosts.listed
-    slopes, opened, ahead, bonus, state = hosts.slopes, hosts.opened, hosts.ahead, hosts.bonus, hosts.state
+    dues, slopes, state = hosts.dues, hosts.slopes, hosts.state
+    opened, ahead, bonus = hosts.opened, hosts.ahead, hosts.bonus
     places, most = len(resting), len(listed)
     slot, size, length = state[SLOT], state[READY], state[LISTED]
     filled = 0
@@ -142,25 +151,24 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
             while size > 0 and length < most and (ready_keys[0] <= slot if by_index and length > 0 else chosen < 0):
                 first = ready[0]
                 size = pop(ready_keys, ready, size)
-                if cycle > 0 and opened[first] >= 0 and slot + places > opened[first] + cycle:
-                    continue  # too near to its first visit in the next turn; it stays away
+                if closed(opened[first], cycle, slot + places):
+                    continue
                 chosen = first
                 if by_index:
                     listed[length] = pages[starts[first]]
-                    slopes[length] = steepness(record, listed[length], early)
+                    enlist(record, listed[length], early, dues, slopes, length)
                     length += 1
             if by_index:
-                for place in range(length - 1, -1, -1):  # those that waited for too long stay away, too
-                    late = host[listed[place]]
-                    if cycle > 0 and opened[late] >= 0 and slot + places > opened[late] + cycle:
+                for place in range(length - 1, -1, -1):
+                    if closed(opened[host[listed[place]]], cycle, slot + places):
                         length -= 1
-                        listed[place], slopes[place] = listed[length], slopes[length]
+                        listed[place], dues[place], slopes[place] = listed[length], dues[length], slopes[length]
                 chosen = -1
                 if length > 0:
-                    place = choose(record, listed, slopes, length, float(slot), early)
+                    place = choose(record, listed, dues, slopes, length, float(slot))
                     chosen = host[listed[place]]
                     length -= 1
-                    listed[place], slopes[place] = listed[length], slopes[length]
+                    listed[place], dues[place], slopes[place] = listed[length], dues[length], slopes[length]
             if chosen < 0:
                 if by_index and size > 0:
                     continue

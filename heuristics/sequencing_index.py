@@ -137,37 +137,34 @@ def early_part(pages: int, most: int = LIST) -> float:
 
 
 @njit(cache=True)
-def steepness(record: NDArray[np.float64], page: int, early: float) -> float:
-    """How much the index of a page rises in a slot when it reaches its price."""
-    if early >= 1.0:
-        return 0.0
-    decay = record[page, DECAY]
-    over_gap = decay * (record[page, KEY] - record[page, LAST] + 0.5) / (1.0 - early)
-    slope: float = record[page, WORTH] * decay * over_gap * math.exp(-over_gap)
-    return slope
+def enlist(record: NDArray[np.float64], page: int, early: float, dues: Vector, slopes: Vector, place: int) -> None:
+    """Note when the index of a page on the list reaches its price, and how much it rises in a slot there.
+
+    Where pages are on the list at any age, all count as due, and their indices are compared as they are.
+    """
+    dues[place], slopes[place] = -np.inf, 0.0
+    if early < 1.0:
+        gap = (record[page, KEY] - record[page, LAST] + 0.5) / (1.0 - early)
+        over_gap = record[page, DECAY] * gap
+        dues[place] = record[page, LAST] + gap - 0.5
+        slopes[place] = record[page, WORTH] * record[page, DECAY] * over_gap * math.exp(-over_gap)
 
 
 @njit(cache=True)
-def choose(record: NDArray[np.float64], waiting: Whole, slopes: Vector, size: int, now: float, early: float) -> int:
-    """The place of the page whose index is most above its price; if none is due, least below it to first order.
-
-    Where pages are on the list at any age all indices are compared as they are.
-    """
+def choose(record: NDArray[np.float64], listed: Whole, dues: Vector, slopes: Vector, size: int, now: float) -> int:
+    """The place of the page whose index is most above its price; if none is due, least below it to first order."""
     best, chosen = -np.inf, -1
     for place in range(size):
-        page = waiting[place]
-        last = record[page, LAST]
-        if early >= 1.0 or (1.0 - early) * (now - last + 0.5) >= record[page, KEY] - last + 0.5:
-            value = record[page, WORTH] * index(record[page, DECAY], now - last) - record[page, PRICE]
-            if value > best or (value == best and page < waiting[chosen]):
+        if now >= dues[place]:
+            page = listed[place]
+            value = record[page, WORTH] * index(record[page, DECAY], now - record[page, LAST]) - record[page, PRICE]
+            if value > best or (value == best and page < listed[chosen]):
                 best, chosen = value, place
     if chosen >= 0:
         return chosen
     for place in range(size):
-        page = waiting[place]
-        last = record[page, LAST]
-        value = slopes[place] * ((now - last + 0.5) - (record[page, KEY] - last + 0.5) / (1.0 - early))
-        if value > best or (value == best and page < waiting[chosen]):
+        value = slopes[place] * (now - dues[place])
+        if value > best or (value == best and listed[place] < listed[chosen]):
             best, chosen = value, place
     return chosen
 
@@ -176,10 +173,12 @@ def choose(record: NDArray[np.float64], waiting: Whole, slopes: Vector, size: in
 def largest_index(calendar: Calendar, early: float, most: int, schedule: Whole) -> int:
     """Fill `schedule` with the pages of the next slots, `most` compared in each; how many there are is returned."""
     record, chain, heads = calendar.record, calendar.chain, calendar.heads
-    slopes, waiting, state = calendar.keys, calendar.waiting, calendar.state
+    waiting, state, dues, slopes = calendar.waiting, calendar.state, np.empty(most), np.empty(most)
     mask = len(heads) - 1
     now, days, day = state[NOW], state[DAYS], int(state[DAY])
     size, linked = int(state[WAITING]), int(state[LINKED])
+    for place in range(size):
+        enlist(record, waiting[place], early, dues, slopes, place)
     slot = 0
     while slot < len(schedule) and size + linked > 0:
         while linked > 0 and size < most and (size == 0 or day < int(now * days)):
@@ -189,7 +188,8 @@ def largest_index(calendar: Calendar, early: float, most: int, schedule: Whole) 
                 following = chain[page]
                 today = record[page, KEY] * days < day + 1
                 if today and size < most:
-                    waiting[size], slopes[size] = page, steepness(record, page, early)
+                    waiting[size] = page
+                    enlist(record, page, early, dues, slopes, size)
                     size += 1
                     linked -= 1
                 else:
@@ -199,10 +199,10 @@ def largest_index(calendar: Calendar, early: float, most: int, schedule: Whole) 
             heads[day & mask] = later
             if full:
                 day -= 1  # the rest of the day has to wait
-        chosen = choose(record, waiting, slopes, size, now, early)
+        chosen = choose(record, waiting, dues, slopes, size, now)
         page = waiting[chosen]
         size -= 1
-        waiting[chosen], slopes[chosen] = waiting[size], slopes[size]
+        waiting[chosen], dues[chosen], slopes[chosen] = waiting[size], dues[size], slopes[size]
         schedule[slot] = page
         slot += 1
         record[page, LAST] = now
