@@ -92,7 +92,7 @@ def later_slopes(table: GapTable) -> Vector:
 @njit(cache=True)
 def cyclic_cost(costs: Matrix, later: Vector, slopes: Vector, word: Whole) -> float:
     """The mean cost of a word; a server never used costs its slope (nan where that is unknown: infinite)."""
-    servers, count = costs.shape
+    servers = len(costs)
     length = len(word)
     first, last = np.full(servers, -1), np.full(servers, -1)
     total = 0.0
