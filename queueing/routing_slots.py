@@ -153,8 +153,12 @@ def flows(service: PhaseType, times: Vector) -> tuple[Flows, Matrix, Matrix]:
         term = term @ rates * (steps / count)
         total += term
     total *= np.exp(-steps)
-    for _ in range(halvings):
-        total = total @ total
+    for halving in range(halvings + 1):
+        if halving:
+            total = total @ total
+        # An end is for good and time then passes by itself: known exactly, so that rounding does not double each time.
+        total[:, size, size] = total[:, size + 1, size + 1] = 1.0
+        total[:, size, size + 1] = steps[:, 0, 0] * 2**halving
     return total[:, :size, :size].copy(), total[:, :size, size].copy(), total[:, :size, size + 1] / fastest
 
 
