@@ -30,16 +30,17 @@ from queueing.freshness import (
     even_obsolescence,
     integer_bound,
     randomized_obsolescence,
+    refuse_extremes,
     schedule_gaps,
     schedule_obsolescence,
     traits,
 )
 from queueing.freshness_allocation import Allocation
+from queueing.freshness_blocks import PageError
 from queueing.laws import AccessTime, Exponential
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear, measures_used
-from .errors import InstanceError
-from .freshness_data import Pages, read_fields, write_fields
+from .freshness_data import Pages, read_fields, refuse_page, refuse_weights, write_fields
 from .freshness_parts import allocate_within
 from .freshness_rules import Rules, Vector
 from .freshness_simulation import FreshnessExperiment, experiment_of
@@ -106,9 +107,10 @@ class FreshnessProblem:
         pages, rules, law = read_fields(data, folder)
         problem = cls(name, pages, law, rules, cost, limits or Limits())
         try:
-            problem.traits  # noqa: B018 - rates and times that no double can hold together are refused here
-        except ValueError as refusal:
-            raise InstanceError("data.access_time", data["access_time"], str(refusal)) from None
+            refuse_extremes(problem.traits)
+        except PageError as failure:
+            refuse_page(failure, pages, folder)
+        refuse_weights(pages)
         return problem
 
     def to_data(self) -> dict[str, Any]:

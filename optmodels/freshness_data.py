@@ -6,13 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from queueing.freshness_blocks import LEAST, PageError
 from queueing.laws import AccessTime
 
 from .errors import InstanceError, MissingField
+from .freshness_columns import WEIGHT
 from .freshness_laws import read_time, write_time
 from .freshness_rules import Indices, Rules, Vector, refuse_crowding
 from .instance import inside
@@ -145,6 +147,25 @@ def _from_tables(data: Mapping[str, Any], folder: Path | None) -> Pages:
     )
 
 
+def refuse_page(failure: PageError, pages: Pages, folder: Path | None) -> NoReturn:
+    """Say where a page stands that cannot be reckoned with."""
+    if pages.path is None:
+        raise InstanceError(f"data.change_rates[{failure.page}]", failure.rate, failure.rule) from None
+    from .freshness_pages import open_pages
+
+    place = inside(folder, pages.path, "data.pages")
+    open_pages(place, root=folder, proportional=pages.proportional).refuse(failure)
+
+
+def refuse_weights(pages: Pages) -> None:
+    """Refuse weights that are all so small that their products are no numbers."""
+    largest = float(pages.weights.max())
+    if 0 < largest < LEAST:
+        page, place = int(pages.weights.argmax()), "data.weights" if pages.path is None else f"data.pages, {WEIGHT}"
+        rule = f"this is the largest, and should be {LEAST:g} or more; choose a unit in which it is nearer to 1."
+        raise InstanceError(f"{place}[{page}]", largest, rule)
+
+
 def _column(value: Any, place: str, rule: str) -> Vector:
     """A list of finite numbers, zero or more."""
     listed = _listed(value, place)
@@ -176,6 +197,11 @@ def _urls(value: Any) -> tuple[str, ...]:
     for index, entry in enumerate(listed):
         if not isinstance(entry, str) or not entry.strip() or not entry.isprintable():
             raise InstanceError(f"data.urls[{index}]", entry, "URLs are printable text on one line.")
+    known: dict[str, int] = {}
+    for index, entry in enumerate(listed):
+        if known.setdefault(entry, index) != index:
+            rule = f"page {known[entry]} is called so, too; a URL is that of one page."
+            raise InstanceError(f"data.urls[{index}]", entry, rule)
     return tuple(listed)
 
 

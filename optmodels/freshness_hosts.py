@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InstanceError
-from .freshness_columns import HOST, URL, npy_window
+from .freshness_columns import HOST, URL, cell, npy_window
+from .freshness_data import MOST_HOSTS
 
 if TYPE_CHECKING:
     from .freshness_pages import PageTable, Piece
 
-HOST_RULE = "hosts are whole numbers, zero or more, or texts."
+HOST_RULE = f"hosts are whole numbers from 0, below {MOST_HOSTS}, or texts."
 URL_RULE = "URLs are printable text on one line."
-
-#: Hosts are counted in arrays: a larger number would be one by mistake.
-MOST_HOSTS = 2**31
 
 
 def read_hosts(table: PageTable) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
@@ -34,14 +32,16 @@ def read_hosts(table: PageTable) -> tuple[NDArray[np.int64], tuple[str, ...] | N
 
 def read_urls(table: PageTable) -> tuple[str, ...]:
     """What pages are called."""
-    found: list[str] = []
+    found: dict[str, int] = {}
     for piece in table.pieces:
         row = piece.first
         for batch in piece.batches([URL]):
             for index, text in enumerate(batch.column(0).to_pylist()):
                 if text is None or not text.strip() or not text.isprintable():
-                    raise InstanceError(f"row {row + index}, column {URL}", text, URL_RULE, piece.file)
-                found.append(text)
+                    raise InstanceError(cell(row + index, URL), text, URL_RULE, piece.file)
+                if found.setdefault(text, len(found)) != piece.page + row - piece.first + index:
+                    rule = f"page {found[text]} is called so, too; a URL is that of one page."
+                    raise InstanceError(cell(row + index, URL), text, rule, piece.file)
             row += batch.num_rows
     return tuple(found)
 
@@ -57,7 +57,7 @@ def _parquet_hosts(piece: Piece, known: dict[str, int]) -> Any:
         column = batch.column(0)
         if column.null_count:
             missing = int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
-            raise InstanceError(f"row {row + missing}, column {HOST}", None, HOST_RULE, piece.file)
+            raise InstanceError(cell(row + missing, HOST), None, HOST_RULE, piece.file)
         if hasattr(column, "indices") or not _are_numbers(column):
             coded = column if hasattr(column, "indices") else column.dictionary_encode()
             numbers = [known.setdefault(str(name), len(known)) for name in coded.dictionary.to_pylist()]
@@ -77,5 +77,5 @@ def _whole(numbers: NDArray[Any], row: int, file: str) -> NDArray[np.int64]:
     wrong = (numbers < 0) | (numbers >= MOST_HOSTS)
     if wrong.any():
         position = int(np.argmax(wrong))
-        raise InstanceError(f"row {row + position}, column {HOST}", int(numbers[position]), HOST_RULE, file)
+        raise InstanceError(cell(row + position, HOST), int(numbers[position]), HOST_RULE, file)
     return numbers.astype(np.int64)

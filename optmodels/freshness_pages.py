@@ -12,6 +12,7 @@ file.
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from queueing.freshness_blocks import PageError
 from queueing.laws import first_negative
 
 from .errors import InstanceError, MissingField, UnreadableFile
@@ -117,6 +119,8 @@ class Chunk:
         """Say in which file and row a kernel met with numbers that it cannot take."""
         self.check()
         first = self.piece.first + self.row
+        if isinstance(failure, PageError):
+            raise InstanceError(cell(first + failure.page, RATE), failure.rate, failure.rule, self.piece.file) from None
         where = f"in rows {first} to {first + len(self.rates) - 1}"
         raise UnreadableFile(f"{where}, counted from the first of them: {failure}", self.piece.file) from None
 
@@ -144,6 +148,12 @@ class PageTable:
     pieces: tuple[Piece, ...]
     columns: tuple[str, ...]
     synthetic: str | None = None
+
+    def refuse(self, failure: PageError) -> NoReturn:
+        """Say where a page stands that cannot be reckoned with."""
+        piece = self.pieces[bisect_right(self.pieces, failure.page, key=lambda piece: piece.page) - 1]
+        row = failure.page - piece.page + piece.first
+        raise InstanceError(cell(row, RATE), failure.rate, failure.rule, piece.file) from None
 
     def read(self) -> tuple[Vector, Vector]:
         """All rates and weights, for tables that fit into memory."""

@@ -42,12 +42,20 @@ def known_columns(footer: Any, file: str, columns: tuple[str, str]) -> tuple[str
             raise MissingField(
                 f"column {name}", f"a table of pages has {RATE} and {WEIGHT}, and here are: {there}.", file
             )
+    for name in {*columns, HOST, URL}:
+        if schema.names.count(name) > 1:
+            rule = "every column has a name of its own."
+            raise InstanceError(f"column {name}", f"there {schema.names.count(name)} times", rule, file)
+    for name in dict.fromkeys(columns):
         kind = schema.field(name).type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)) or schema.names.count(name) > 1:
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise InstanceError(f"column {name}", str(kind), "it is one column of numbers.", file)
-    for name, allowed in ((HOST, _host_kind), (URL, _text_kind)):
+    for name, allowed, rule in (
+        (HOST, _host_kind, "hosts are whole numbers or texts."),
+        (URL, _text_kind, "URLs are texts."),
+    ):
         if name in schema.names and not allowed(schema.field(name).type):
-            raise InstanceError(f"column {name}", str(schema.field(name).type), "hosts and URLs are texts.", file)
+            raise InstanceError(f"column {name}", str(schema.field(name).type), rule, file)
     return tuple(name for name in (RATE, WEIGHT, HOST, URL) if name in schema.names)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from queueing.freshness import cost, even_obsolescence, traits
+from queueing.freshness import cost, even_obsolescence, refuse_extremes, traits
 from queueing.freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
 
 from .freshness_columns import Vector
@@ -201,6 +201,7 @@ def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Frequencies) ->
     def judged(chunk: Chunk) -> Judged:
         visits = frequencies.of(chunk)
         pages = traits(chunk.rates, chunk.weights, law)
+        refuse_extremes(pages)
         made = visits[visits > 0]
         least, most = (float(made.min()), float(made.max())) if len(made) else (np.inf, 0.0)
         price = cost(pages, even_obsolescence(pages, visits))

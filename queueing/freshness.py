@@ -35,6 +35,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import positive
+from .freshness_blocks import LEAST, MOST, PageError
 from .freshness_integer import best_whole_gap_bound, whole_gap_rate
 from .laws import AccessTime, decays_and_deficits, exp_excess, not_negative_numbers
 from .matrices import Vector
@@ -104,11 +105,7 @@ def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
     decays, deficits = decays_and_deficits(*law.kernel(), changes)
     worths, wrong = _worths(changes, costs, mean, decays)
     if wrong >= 0:
-        raise ValueError(
-            f"rates[{wrong}] x mean access time, and weights[{wrong}] over it, must be numbers that a double can hold, "
-            f"but the rate is {float(changes[wrong])!r}, the weight {float(costs[wrong])!r}, the mean {mean!r}; "
-            "choose units in which they are nearer to 1."
-        )
+        raise PageError(wrong, float(changes[wrong]), float(costs[wrong]), mean)
     return Traits(changes, costs, mean, decays, deficits, worths)
 
 
@@ -126,6 +123,22 @@ def _worths(rates: Vector, weights: Vector, mean: float, decays: Vector) -> tupl
             if not worths[index] < np.inf:
                 return worths, index
     return worths, -1
+
+
+def refuse_extremes(pages: Traits) -> None:
+    """Refuse pages with numbers that are too small to be squared, or too large for sums: costs would be rounding."""
+    wrong = int(_first_extreme(pages.rates, pages.weights, pages.mean, pages.worths))
+    if wrong >= 0:
+        raise PageError(wrong, float(pages.rates[wrong]), float(pages.weights[wrong]), pages.mean)
+
+
+@njit(cache=True)
+def _first_extreme(rates: Vector, weights: Vector, mean: float, worths: Vector) -> int:
+    for index in range(len(rates)):
+        load = rates[index] * mean
+        if max(load, rates[index], weights[index], worths[index]) > MOST or (worths[index] > 0.0 and load < LEAST):
+            return index
+    return -1
 
 
 # -- one page ---------------------------------------------------------------------------------------------------------

@@ -178,6 +178,8 @@ class Samples(_Transformed):
         values = not_negative_numbers("values", self.values)
         if not values.max() > 0:
             raise ValueError("values must hold a time above 0, but all are 0; give the times that accesses took.")
+        if values.max() > np.finfo(np.float64).max / len(values):
+            raise ValueError("values must have a sum that a double can hold, but it has none; choose a larger unit.")
         object.__setattr__(self, "values", tuple(values.tolist()))
 
     @cached_property

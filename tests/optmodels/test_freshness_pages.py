@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -123,6 +124,20 @@ def test_hosts_are_numbers_or_texts_and_urls_are_read(tmp_path):
     assert table.hosts()[0].tolist() == [3, 1, 1, 0, 2] and table.urls() is None
     with pytest.raises(InstanceError, match=r"bad.parquet: row 3, column host is -1; hosts are whole numbers"):
         open_pages(parquet(tmp_path / "bad.parquet", rates, weights, host=[0, 0, 0, -1, 0])).hosts()
+    with pytest.raises(InstanceError, match=r"row 1, column host is 10000000; hosts are whole numbers from 0, below 1"):
+        open_pages(parquet(tmp_path / "many.parquet", rates, weights, host=[0, 10**7, 0, 0, 0])).hosts()
+
+
+def test_two_pages_of_one_url_are_refused(tmp_path, small_pieces):
+    rates, weights = drawn(2000)
+    urls = [f"https://example.org/{page}" for page in range(2000)]
+    parquet(tmp_path / "t" / "a.parquet", rates, weights, url=urls)
+    twice = parquet(tmp_path / "t" / "b.parquet", rates, weights, url=[f"{url}?" for url in urls[:-1]] + urls[70:71])
+    table = open_pages(twice.parent)
+    with pytest.raises(
+        InstanceError, match=r"b.parquet: row 1999, column url is .*org/70\"; page 70 is called so, too"
+    ):
+        table.urls()
 
 
 def test_a_row_group_larger_than_a_piece_is_read_through_a_buffer(tmp_path, monkeypatch):
@@ -168,8 +183,26 @@ def test_a_bad_number_is_named_by_file_row_and_column_and_nothing_is_written(tmp
 def test_numbers_that_no_double_can_hold_together_are_refused(tmp_path):
     rates, weights = drawn(50)
     rates[20], weights[20] = 1e-300, 1e300
-    with pytest.raises(InstanceError, match=r"a.parquet: in rows 0 to 49, counted from the first of them: .*\[20\]"):
+    with pytest.raises(
+        InstanceError, match=r"a.parquet: row 20, column change_rate is 1e-300; with the weight 1e\+300"
+    ):
         allocate_pages(open_pages(parquet(tmp_path / "a.parquet", rates, weights)), LAW)
+
+
+@pytest.mark.parametrize(("rate", "weight"), [(1e-160, 1.0), (1.0, 1e300), (1e300, 1.0)])
+def test_numbers_without_squares_or_sums_are_refused_by_row(tmp_path, small_pieces, rate, weight):
+    """Costs would be rounding, and yet be called optimal; pages in memory or not, and in whichever file."""
+    rates, weights = drawn(3000)
+    rates[2701], weights[2701] = rate, weight
+    parquet(tmp_path / "t" / "a.parquet", rates[:2000], weights[:2000])
+    parquet(tmp_path / "t" / "b.parquet", rates[2000:], weights[2000:], group=300)
+    sentence = rf"t/b.parquet: row 701, column change_rate is {re.escape(repr(rate))}; with the weight"
+    data = {"pages": "t", "access_time": {"law": "exponential", "mean": 1.0}}
+    with pytest.raises(InstanceError, match=sentence):
+        FreshnessProblem.from_data(data, folder=tmp_path)
+    fields = freshness_large.large_fields(data, tmp_path, least=0)
+    with pytest.raises(InstanceError, match=sentence):
+        solve(freshness_large.LargeFreshnessProblem("pages", *fields), "lagrangian")
 
 
 def tables_refused():
@@ -228,6 +261,14 @@ def tables_refused():
             lambda folder: _written(folder, {"change_rate": ["a"] * 100, "weight": weights}),
             'a.parquet: column change_rate is "string"; it is one column of numbers.',
         ),
+        "twice": (
+            lambda folder: _written(folder, pa.table([rates, weights, weights], ["change_rate", "weight", "weight"])),
+            'a.parquet: column weight is "there 2 times"; every column has a name of its own.',
+        ),
+        "hosts": (
+            lambda folder: _written(folder, {"change_rate": rates, "weight": weights, "host": weights}),
+            'a.parquet: column host is "double"; hosts are whole numbers or texts.',
+        ),
         "no rows": (
             lambda folder: _written(folder, {"change_rate": rates[:0], "weight": weights[:0]}),
             "no page in it",
@@ -253,7 +294,7 @@ def tables_refused():
 
 
 def _written(folder, content):
-    pq.write_table(pa.table(content), folder / "a.parquet")
+    pq.write_table(content if isinstance(content, pa.Table) else pa.table(content), folder / "a.parquet")
     return folder / "a.parquet"
 
 

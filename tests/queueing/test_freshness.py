@@ -128,7 +128,7 @@ def test_random_slots_of_one_page_are_no_lottery():
         np.testing.assert_allclose(even_obsolescence(pages, [1.0]), every, rtol=1e-14)
 
 
-@pytest.mark.parametrize("rate", [1e-200, 1e-17, 1e-9, 1e-4])
+@pytest.mark.parametrize("rate", [1e-140, 1e-17, 1e-9, 1e-4])
 def test_rates_of_slow_pages_keep_their_digits(rate):
     """Two and three slots apart, exponential times: r is about 1e-9, one minus a number near one."""
     pages = traits([rate, 1.0], [1.0, 1.0], Exponential(1.0))
@@ -139,9 +139,9 @@ def test_rates_of_slow_pages_keep_their_digits(rate):
         cycle = 1 - ((1 - h**2) + (1 - h**3)) / (5 * mu)
         even = 1 - share / mu * (1 - (h.ln() / share).exp())
         drawn = 1 - share / mu * (1 - h) / (1 - h + share * h)
-    assert schedule_obsolescence(pages, [0, 1, 0, 1, 1])[0] == pytest.approx(float(cycle), rel=2e-15)
-    assert even_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(even), rel=2e-15)
-    assert randomized_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(drawn), rel=2e-15)
+    assert schedule_obsolescence(pages, [0, 1, 0, 1, 1])[0] == pytest.approx(float(cycle), rel=2e-15, abs=0)
+    assert even_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(even), rel=2e-15, abs=0)
+    assert randomized_obsolescence(pages, [0.4, 0.6])[0] == pytest.approx(float(drawn), rel=2e-15, abs=0)
 
 
 def test_pages_that_are_never_visited_or_never_change():
@@ -305,8 +305,8 @@ def test_parts_of_pages():
         (lambda p: traits([1.0, 2.0], [math.nan, 1.0], Constant(1.0)), r"weights\[0\] must be .* but it is nan"),
         (lambda p: traits([1.0, math.inf], [1.0, 1.0], Constant(1.0)), r"rates\[1\] must be .* but it is inf"),
         (lambda p: traits([1.0], [1.0, 1.0], Constant(1.0)), "equally many, but there are 1 and 2"),
-        (lambda p: traits([1.0, 1e-300], [1.0, 1e10], Constant(1.0)), r"rates\[1\] x mean access time"),
-        (lambda p: traits([1e300, 1.0], [1.0, 1.0], Constant(1e9)), r"rates\[0\] x mean access time"),
+        (lambda p: traits([1.0, 1e-300], [1.0, 1e10], Constant(1.0)), r"rates\[1\] .*with the weight"),
+        (lambda p: traits([1e300, 1.0], [1.0, 1.0], Constant(1e9)), r"rates\[0\] .*with the weight"),
         (lambda p: traits([], [], Constant(1.0)), "rates must be a list of numbers"),
         (lambda p: schedule_obsolescence(p, [0, 3]), r"schedule\[1\] must be a page number from 0 to 2, but it is 3"),
         (lambda p: schedule_obsolescence(p, [0, -1]), r"schedule\[1\] must be a page number"),

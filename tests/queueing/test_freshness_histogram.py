@@ -293,7 +293,7 @@ def test_sums_that_keep_what_they_lack():
         (BLOCK + 5, math.nan, 1.0, rf"rates\[{BLOCK + 5}\] must be a finite number of at least 0, but it is nan"),
         (7, 1.0, -0.5, r"weights\[7\] must be a finite number of at least 0, but it is -0.5"),
         (7, 0.0, math.inf, r"weights\[7\] must be a finite number of at least 0, but it is inf"),
-        (BLOCK - 1, 1e-300, 1e20, rf"rates\[{BLOCK - 1}\] x mean access time"),
+        (BLOCK - 1, 1e-300, 1e20, rf"rates\[{BLOCK - 1}\] .*with the weight"),
     ],
 )
 @pytest.mark.parametrize("name", ["constant", "exponential", "hyperexponential"])
