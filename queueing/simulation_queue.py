@@ -115,7 +115,7 @@ class SimulatedQueue:
         return np.array(list(numbers), dtype=np.float64)[self.rules.modes]
 
     def _rules(self) -> Rules:
-        rates, moves = _chain(self.arrivals)
+        rates, moves = chain_tables(self.arrivals)
         modes = []
         for level in range(self.top + 1):
             pages = min(level, self.capacity)
@@ -133,7 +133,7 @@ class SimulatedQueue:
         )
 
 
-def _chain(arrivals: Sequence[Sequence[ArrayLike]]) -> tuple[Matrix, Matrix]:
+def chain_tables(arrivals: Sequence[Sequence[ArrayLike]]) -> tuple[Matrix, Matrix]:
     """By mode and phase: the rate of moves, and sums of their chances, moves with the fewest pages first."""
     given = [[np.asarray(block, dtype=np.float64) for block in blocks] for blocks in arrivals]
     if not given or any(len(blocks) < 2 for blocks in given):
