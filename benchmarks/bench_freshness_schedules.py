@@ -3,11 +3,12 @@
 Pages have lognormal rates with q = sum of mu E[X] changes in the time of an access; they cost their rate, a lognormal
 weight, or a Zipf weight. Costs are exact (`schedule_obsolescence`), and above the integer-spacing bound, which is no
 lower than that of even spacing. In the table of costs cycles have 50 slots for each page, so that what whole visits
-lose is small; "whole visits" is what even spacing with the visits of `greedy` would cost: no order of them costs less.
+lose is small; of the 30 pages one takes 0.37 of all slots. "Whole visits" is what even spacing with the visits of `greedy` would cost: no order of them costs less.
 
 Times are for the whole call, from frequencies to the cycle, the better of two, the roads taking turns. Rivals do what
-`greedy` does, to the page, with one binary heap of all pages: compiled, and `heapq`. Hosts: 50000 pages on 2000 hosts
-with Zipf's sizes, 199 slots between two visits to one host, frequencies optimal under caps of one visit in 200 slots.
+`greedy` does, to the page as long as none takes 1/64 of the slots, with one binary heap of all pages: compiled, and
+`heapq`. Hosts: 50000 pages on 2000 hosts with Zipf's sizes, 199 slots between two visits to one host, frequencies
+optimal under caps of one visit in 200 slots.
 """
 
 import gc
@@ -116,6 +117,7 @@ def costs() -> bool:
     print(f"{'pages':>8} {'q':>4} {'weights':<10}" + "".join(f"{name:>11}" for name in rules) + f"{'whole visits':>14}")
     met = True
     for count, load, weights in (
+        (30, 0.5, "rate"),
         (100, 0.5, "rate"),
         (1000, 0.5, "rate"),
         (1000, 3.0, "zipf"),
@@ -126,7 +128,7 @@ def costs() -> bool:
         (10_000, 0.5, "zipf"),
         (10_000, 3.0, "zipf"),
     ):
-        pages = some_pages(count, load, weights)
+        pages = some_pages(count, load, weights, seed=3 if count == 30 else 0)
         frequencies, least, length = allocate(pages).frequencies, integer_bound(pages), 50 * count
         ratios = {}
         for name, rule in rules.items():

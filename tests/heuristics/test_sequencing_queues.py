@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from heuristics.sequencing import golden_ratio, greedy, missing, power_of_two, regular, tijdeman, whittle
-from heuristics.sequencing_calendar import GOLDEN, PULL, new_calendar, phases
+from heuristics.sequencing_calendar import GOLDEN, PULL, SHORT, new_calendar, phases
 from heuristics.sequencing_counts import apportion
 from heuristics.sequencing_heap import pop, push, sink
 from heuristics.sequencing_index import (
@@ -94,23 +94,24 @@ def test_heap_is_that_of_the_standard_library(moves, start):
         assert size == len(plain)
 
 
-def by_plain_heap(frequencies, length):
-    """What `greedy` does, with one heap of all pages."""
+def by_looking_at_all(frequencies, length, short=SHORT):
+    """What `greedy` does, page by page in every slot."""
     counts = apportion(frequencies, length)
     begun = phases(np.asarray(frequencies) / np.sum(frequencies))
-    first, visits, cycle = {}, dict.fromkeys(range(len(counts)), 0), []
-    heap = [(begun[page] * (length / count), page) for page, count in enumerate(counts) if count]
-    heapq.heapify(heap)
+    period = {page: length / count for page, count in enumerate(counts) if count}
+    due = {page: begun[page] * period[page] for page in period}
+    ideal, left, cycle = {}, dict(enumerate(counts)), []
     for slot in range(length):
-        _, page = heapq.heappop(heap)
-        period, left = length / counts[page], counts[page] - visits[page] - 1
-        ideal = first.setdefault(page, slot)
-        for _ in range(visits[page]):
-            ideal += period
-        visits[page] += 1
+        often = [page for page in due if period[page] <= short]
+        earliest = min((page for page in due if period[page] > short), key=lambda page: (due[page], page), default=None)
+        compared = often if earliest is None else [*often, earliest]
+        page = min(compared, key=lambda page: ((due[page] - slot - 0.5) / period[page], page))
         cycle.append(page)
-        if left:
-            heapq.heappush(heap, (slot + (period - max(PULL, 1 / (left + 1)) * (slot - ideal)), page))
+        ideal[page] = ideal[page] + period[page] if page in ideal else slot
+        left[page] -= 1
+        due[page] = slot + (period[page] - max(PULL, 1 / (left[page] + 1)) * (slot - ideal[page]))
+        if not left[page]:
+            del due[page]
     return cycle
 
 
@@ -119,7 +120,33 @@ def test_calendar_takes_the_earliest_of_all(seed):
     rng = np.random.default_rng(seed)
     frequencies = rng.lognormal(sigma=rng.choice([0.0, 1.0, 3.0]), size=rng.integers(1, 150))
     length = int(rng.integers(len(frequencies), 1500))
-    assert greedy(frequencies, length).tolist() == by_plain_heap(frequencies, length)
+    assert greedy(frequencies, length).tolist() == by_looking_at_all(frequencies, length)
+
+
+def test_without_pages_visited_often_only_due_dates_count():
+    frequencies = np.random.default_rng(1).uniform(0.5, 1.0, 150)
+    assert frequencies.max() / frequencies.sum() < 1 / SHORT
+    assert greedy(frequencies, 1500).tolist() == by_looking_at_all(frequencies, 1500, short=0)
+
+
+@pytest.mark.parametrize(("sigma", "seed"), [(1.0, 3), (2.0, 3), (2.0, 4), (3.0, 5)])
+def test_pages_that_take_much_of_the_time_cost_no_more_than_by_other_rules(sigma, seed):
+    """A slot late is much for them; due dates alone lose more here than the golden ratio for the first of these."""
+    decays = np.random.default_rng(seed).lognormal(sigma=sigma, size=30)
+    decays *= 0.5 / decays.sum()
+    frequencies, worths = decays / decays.sum(), np.ones(30)
+    assert frequencies.max() > 0.3
+    lost = {
+        rule: share_of_time_lost(rule(frequencies, 1500), worths, decays)
+        for rule in (greedy, regular, tijdeman, golden_ratio)
+    }
+    assert min(lost, key=lost.get) is greedy
+    by_due_dates = share_of_time_lost(by_looking_at_all(frequencies, 1500, short=0), worths, decays)
+    assert lost[greedy] < by_due_dates
+    if seed == 3 and sigma == 1:
+        even = bound(worths, decays, frequencies)
+        assert by_due_dates > lost[golden_ratio] > 1.04 * even
+        assert lost[greedy] < 1.013 * even
 
 
 def test_phases_are_spread_among_pages_of_like_frequencies():
