@@ -169,7 +169,7 @@ class Regular(Sequencing):
 class GoldenRatio(Sequencing):
     """The policy of the paper: visits by the multiples of the golden ratio, gaps of three Fibonacci numbers.
 
-    The paper's "within 5 %" is wrong: the limit of what it may cost over the bound is 1.109.
+    The paper's "within 5 %" is wrong: many pages may cost up to 1.109 times the bound, few pages up to 9/8 times.
 
     Parameters
     ----------
