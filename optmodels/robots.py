@@ -31,7 +31,7 @@ from queueing.robots_fleet import fleet_of
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
-from .robots_data import PRICED, enough_robots, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
+from .robots_data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
 from .robots_limits import why_infeasible
 from .robots_pricing import PricedRobots
 from .robots_simulation import RobotsExperiment, experiment_of
@@ -119,7 +119,7 @@ class RobotsProblem(PricedRobots):
         queue = RobotQueue(self.robots or 1, self.capacity, self.arrival_rate, self.service_rate)
         if self.robots is not None:
             return queue
-        return RobotQueue(enough_robots(queue, self.prices), self.capacity, self.arrival_rate, self.service_rate)
+        return RobotQueue(enough_of_queue(queue, self.prices), self.capacity, self.arrival_rate, self.service_rate)
 
     @cached_property
     def space(self) -> RobotPolicies:

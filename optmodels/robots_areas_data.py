@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from heuristics.exhaustive import spelled
 from queueing import RobotQueue
 
 from .costs import CostFunction, WeightedSum
@@ -13,7 +14,7 @@ from .errors import InstanceError, MissingField
 from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
 from .registry import costs
-from .robots_data import MOST_STATES, PRICED, is_additive, priced_cost
+from .robots_data import HIGHEST, MOST_STATES, PRICED, is_additive, priced_cost, read_name, read_rate, refuse_same_names
 
 FIELDS = {"robots", "areas", "control"}
 NUMBERS = ("capacity", "arrival_rate", "service_rate")
@@ -70,9 +71,13 @@ def read_areas(data: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(listed, list) or not listed:
         raise InstanceError("data.areas", listed, "areas are a list of objects, one or more.")
     areas = tuple(_area(entry, f"data.areas[{index}]") for index, entry in enumerate(listed))
+    refuse_same_names([area.name for area in areas], "data.areas")
     most = (int(robots) + 1) * max(len(areas), *(area.capacity + 1 for area in areas))
     if most > MOST_STATES:
-        rule = f"robots times areas, and robots times pages of an area, are {MOST_STATES} at most, but here {most}."
+        largest = max(range(len(areas)), key=lambda index: areas[index].capacity)
+        rule = f"robots times areas, and robots times pages of an area, are {MOST_STATES} at most, but {spelled(most)}."
+        if areas[largest].capacity > max(robots, len(areas)):
+            raise InstanceError(f"data.areas[{largest}].capacity", listed[largest]["capacity"], rule)
         raise InstanceError("data.robots", robots, rule)
     return {"robots": int(robots), "areas": areas, "control": control}
 
@@ -84,22 +89,16 @@ def _area(entry: Any, place: str) -> Area:
     for field in NUMBERS:
         if field not in entry:
             raise MissingField(f"{place}.{field}", "an area needs it.")
-    capacity, name = entry["capacity"], entry.get("name")
+    capacity, name = entry["capacity"], read_name(entry, place)
     if not is_whole(capacity) or capacity < 2:
         raise InstanceError(f"{place}.capacity", capacity, "the capacity is a whole number of pages, 2 or more.")
-    for field in ("arrival_rate", "service_rate", "importance"):
-        value = entry.get(field, 1.0)
-        if not is_number(value) or value <= 0:
-            rule = (
-                "importance is a finite number above 0."
-                if field == "importance"
-                else "rates are finite numbers above 0."
-            )
-            raise InstanceError(f"{place}.{field}", value, rule)
-    if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
-        raise InstanceError(f"{place}.name", name, "names are printable text on one line.")
-    numbers = {field: float(entry.get(field, 1.0)) for field in ("arrival_rate", "service_rate", "importance")}
-    area = Area(int(capacity), **numbers, name=name)
+    rates = {field: read_rate(entry[field], f"{place}.{field}") for field in ("arrival_rate", "service_rate")}
+    importance = entry.get("importance", 1.0)
+    if not is_number(importance) or importance <= 0:
+        raise InstanceError(f"{place}.importance", importance, "importance is a finite number above 0.")
+    if importance > HIGHEST:
+        raise InstanceError(f"{place}.importance", importance, f"importance is {HIGHEST:g} at most.")
+    area = Area(int(capacity), **rates, importance=float(importance), name=name)
     try:
         area.queue(1)
     except ValueError as refusal:  # rates too far apart

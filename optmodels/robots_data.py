@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from heuristics.exhaustive import spelled
 from queueing import RobotQueue, best_policy
 
 from .costs import CostFunction, Limits, WeightedSum
@@ -28,6 +29,10 @@ PRICED = ("starvation", "loss_rate", "active_robots", "mean_length")
 
 #: More states than this are refused: a decision has an entry for each.
 MOST_STATES = 5_000_000
+
+#: Prices, and weights of them, beyond this are refused, and rates beyond the second or below its inverse: products of a
+#: price, a weight and a rate, and what long times cost, must be numbers.
+HIGHEST, FASTEST = 1e50, 1e200
 
 
 def is_fleet(data: Mapping[str, Any]) -> bool:
@@ -49,25 +54,48 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         raise InstanceError("data.capacity", capacity, "the capacity is a whole number of pages, 2 or more.")
     states = (int(capacity) + 1) * (int(robots or 1) + 1)
     if states > MOST_STATES:
-        rule = f"numbers of pages and robots make {states} states, and at most {MOST_STATES} are supported."
-        raise InstanceError("data.capacity" if robots is None else "data.robots", robots or capacity, rule)
-    for name in ("arrival_rate", "service_rate"):
-        if not is_number(data[name]) or data[name] <= 0:
-            raise InstanceError(f"data.{name}", data[name], "rates are finite numbers above 0.")
+        rule = f"numbers of pages and robots make {spelled(states)} states, and at most {MOST_STATES} are supported."
+        name = "robots" if robots is not None and robots > capacity else "capacity"
+        raise InstanceError(f"data.{name}", data[name], rule)
+    rates = {name: read_rate(data[name], f"data.{name}") for name in ("arrival_rate", "service_rate")}
     switching = data.get("switching", "one")
     if switching != "one":
         raise InstanceError("data.switching", switching, SWITCHING)
     found: dict[str, Any] = {
         "robots": None if robots is None else int(robots),
         "capacity": int(capacity),
-        "arrival_rate": float(data["arrival_rate"]),
-        "service_rate": float(data["service_rate"]),
+        **rates,
     }
     try:
         RobotQueue(**{**found, "robots": found["robots"] or 1})
     except ValueError as refusal:  # rates too far apart
         raise InstanceError("data.arrival_rate", data["arrival_rate"], str(refusal)) from None
     return found
+
+
+def read_rate(value: Any, place: str) -> float:
+    """Events per unit of time."""
+    if not is_number(value) or value <= 0:
+        raise InstanceError(place, value, "rates are finite numbers above 0.")
+    if not 1 / FASTEST <= value <= FASTEST:
+        rule = f"rates lie between {1 / FASTEST:g} and {FASTEST:g}; measure time in another unit."
+        raise InstanceError(place, value, rule)
+    return float(value)
+
+
+def read_name(data: Mapping[str, Any], place: str) -> str | None:
+    """The name of a class or an area, if it has one."""
+    name = data.get("name")
+    if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
+        raise InstanceError(f"{place}.name", name, "names are printable text on one line.")
+    return name
+
+
+def refuse_same_names(names: Sequence[str | None], place: str) -> None:
+    """Refuse two classes or areas that could not be told apart."""
+    for index, name in enumerate(names):
+        if name is not None and name in names[:index]:
+            raise InstanceError(f"{place}[{index}].name", name, f"no two {place.split('.')[-1]} have the same name.")
 
 
 def priced_cost(cost: CostFunction | None) -> CostFunction | None:
@@ -83,6 +111,8 @@ def priced_cost(cost: CostFunction | None) -> CostFunction | None:
             raise InstanceError(place, weight, "the price of an idle server is a number above 0.")
         if weight < 0:
             raise InstanceError(place, weight, "prices are zero or more.")
+        if weight > HIGHEST:
+            raise InstanceError(place, weight, f"prices are {HIGHEST:g} at most.")
     return WeightedSum({"starvation": weights["starvation"], "loss_rate": 1.0} | weights)
 
 
@@ -105,33 +135,43 @@ def refuse_unbounded(cost: CostFunction | None, limits: Limits) -> None:
         raise InstanceError("data.robots", None, rule)
 
 
-def enough_robots(queue: RobotQueue, weights: Mapping[str, float]) -> int:
-    """How many robots are as good as any number: one more than the best policy ever wants to have.
+def enough_robots(capacity: int, balanced: float, wanted: Callable[[int], int]) -> int:
+    """How many robots are as good as any number: as many as the best policy ever wants to have.
 
-    Numbers are doubled until the best policy activates none when half of them are active. It is then the best for
-    every number in between, as with N robots it never asks for another one.
+    `wanted(robots)` tells this of the best policy with so many robots. Numbers are doubled, from those that balance
+    arrivals and services, until it never wants more than half of them. It is then the best for every number in between.
     """
-    robots = max(2, math.ceil(queue.balanced) + 1)
+    robots = max(2, math.ceil(balanced) + 1)
     while True:
-        states = (queue.capacity + 1) * (robots + 1)
+        states = (capacity + 1) * (robots + 1)
         if states > MOST_STATES:
             raise RequestError(
                 f"how many robots ever help at these prices could not be found: with {robots} of them there are "
                 f"{states} states, where {MOST_STATES} are supported; give a number of robots."
             )
+        found = wanted(robots)
+        if 2 * found <= robots:
+            return found
+        robots = 2 * max(robots, found)
+
+
+def enough_of_queue(queue: RobotQueue, weights: Mapping[str, float]) -> int:
+    """How many robots of the base model are as good as any number: one more than the best policy ever sends."""
+
+    def wanted(robots: int) -> int:
         larger = replace(queue, robots=robots)
         found = best_policy(larger, state_costs(larger, weights))
-        wanted = 1 + int(np.flatnonzero(found.policy.any(axis=0))[-1])
-        if 2 * wanted <= robots:
-            return wanted
-        robots = 2 * max(robots, wanted)
+        return 1 + int(np.flatnonzero(found.policy.any(axis=0))[-1])
+
+    return enough_robots(queue.capacity, queue.balanced, wanted)
 
 
 def state_costs(queue: RobotQueue, weights: Mapping[str, float]) -> Any:
     """Cost per unit of time by state, for these prices of measures."""
-    return queue.cost(
-        starvation=weights.get("starvation", 0.0),
-        loss_rate=weights.get("loss_rate", 0.0),
-        length=weights.get("mean_length", 0.0),
-        robots=weights.get("active_robots", 0.0),
-    )
+    return queue.cost(**of_states(weights))
+
+
+def of_states(weights: Mapping[str, float]) -> dict[str, float]:
+    """Prices of what is counted in states, as `RobotQueue.cost` and `fleet_cost` take them."""
+    names = {"starvation": "starvation", "loss_rate": "loss_rate", "length": "mean_length", "robots": "active_robots"}
+    return {price: weights.get(measure, 0.0) for price, measure in names.items()}

@@ -20,7 +20,7 @@ from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Closing, Rule, Swept
 from queueing import robots_fleet_krylov as krylov
-from queueing.robots_fleet import MOST_STATES, RobotFleet
+from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_control import (
     FleetMeasures,
     FleetStep,
@@ -35,7 +35,7 @@ from queueing.robots_fleet_sweeps import greedy, sweep
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
-from .robots_data import priced_cost, refuse_unbounded
+from .robots_data import enough_robots, of_states, priced_cost, refuse_unbounded
 from .robots_fleet_data import FleetPlan, read_plan
 from .robots_fleet_space import FleetPolicies
 from .robots_fleet_static import all_numbers, best_fixed_numbers, is_exponential
@@ -108,7 +108,7 @@ class RobotFleetProblem(PricedRobots):
     @cached_property
     def fleet(self) -> RobotFleet:
         """The fleet, with as many robots as there are or as ever help."""
-        return self.plan.fleet(enough_robots(self) if self.plan.sorts[0].robots is None else None)
+        return self.plan.fleet(enough_of_fleet(self) if self.plan.sorts[0].robots is None else None)
 
     @cached_property
     def space(self) -> FleetPolicies:
@@ -286,37 +286,21 @@ class FleetSweeps:
 
 def state_costs(fleet: RobotFleet, weights: Mapping[str, float]) -> Vector:
     """Cost per unit of time by state, for these prices of measures."""
-    return fleet_cost(
-        fleet,
-        starvation=weights.get("starvation", 0.0),
-        loss_rate=weights.get("loss_rate", 0.0),
-        length=weights.get("mean_length", 0.0),
-        robots=weights.get("active_robots", 0.0),
-    )
+    return fleet_cost(fleet, **of_states(weights))
 
 
-def enough_robots(problem: RobotFleetProblem) -> int:
-    """How many robots of one class are as good as any number: as many as the best policy ever wants to have out.
-
-    Numbers are doubled until the best policy never fills up to more than half of them. It is then the best for every
-    number in between.
-    """
+def enough_of_fleet(problem: RobotFleetProblem) -> int:
+    """How many robots of one class are as good as any number: as many as the best policy ever wants to have out."""
     plan = problem.plan
-    robots = max(2, math.ceil(plan.service_rate * plan.sorts[0].journey.mean) + 1)
-    while True:
-        states = (plan.capacity + 1) * (robots + 1)
-        if states > MOST_STATES:
-            raise RequestError(
-                f"how many robots ever help at these prices could not be found: with {robots} of them there are "
-                f"{states} states, where {MOST_STATES} are supported; give a number of robots."
-            )
+
+    def wanted(robots: int) -> int:
         fleet = plan.fleet(robots)
-        actions = best_fleet_policy(fleet, state_costs(fleet, problem.prices)).actions.reshape(fleet.shape)
+        costs = state_costs(fleet, problem.prices)
+        actions = best_fleet_policy(fleet, costs, pause=interrupting.check).actions.reshape(fleet.shape)
         out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
-        wanted = int(out[actions > 0].max())
-        if 2 * wanted <= robots:
-            return wanted
-        robots = 2 * max(robots, wanted)
+        return int(out[actions > 0].max())
+
+    return enough_robots(plan.capacity, plan.service_rate * plan.sorts[0].journey.mean, wanted)
 
 
 def _power_of_ten(error: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from queueing import PhaseType
 from queueing.markov import check_generator, check_irreducible
@@ -14,9 +15,8 @@ from queueing.matrices import SUM_TOLERANCE
 from queueing.robots_fleet import Environment, RobotClass, RobotFleet
 
 from .errors import InstanceError, MissingField
-from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
-from .robots_data import SWITCHING
+from .robots_data import FASTEST, SWITCHING, read_name, read_rate, refuse_same_names
 from .threshold_data import (
     read_law,
     read_list,
@@ -31,8 +31,9 @@ from .threshold_data import (
 _COMMON = {"capacity", "service_rate", "switching", "environment"}
 _ROBOTS = {"robots", "arrival_rate", "travel_time"}
 
-#: Mean journeys and mean services whose quotient is beyond this are refused: nothing could be computed.
-FARTHEST = 1e100
+#: Rates and mean journeys farther than this from those of services are refused, and factors farther than the second
+#: from 1: nothing could be computed.
+FARTHEST, FARTHEST_FACTOR = 1e100, 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,7 @@ def read_plan(data: Mapping[str, Any]) -> FleetPlan:
     capacity, service_rate = _needed(data, "capacity"), _needed(data, "service_rate")
     if not is_whole(capacity) or capacity < 2:
         raise InstanceError("data.capacity", capacity, "the capacity is a whole number of pages, 2 or more.")
-    service_rate = _rate(service_rate, "data.service_rate")
+    service_rate = read_rate(service_rate, "data.service_rate")
     sorts = _sorts(data)
     switching = data.get("switching", "one")
     if switching not in ("one", "any"):
@@ -139,19 +140,14 @@ def _sorts(data: Mapping[str, Any]) -> tuple[RobotSort, ...]:
         if "robots" not in known:
             raise MissingField(f"{place}.robots", "how many robots of this class there are is needed.")
         sorts.append(_sort(known, place))
-    names = [sort.name for sort in sorts]
-    for index, called in enumerate(names):
-        if called is not None and called in names[:index]:
-            raise InstanceError(f"data.classes[{index}].name", called, "no two classes have the same name.")
+    refuse_same_names([sort.name for sort in sorts], "data.classes")
     return tuple(sorts)
 
 
 def _sort(data: Mapping[str, Any], place: str) -> RobotSort:
-    robots, name = data["robots"], data.get("name")
+    robots, name = data["robots"], read_name(data, place)
     if robots is not None and (not is_whole(robots) or robots < 1):
         raise InstanceError(f"{place}.robots", robots, "robots are counted in whole numbers, 1 or more.")
-    if name is not None and (not isinstance(name, str) or not name.strip() or not name.isprintable()):
-        raise InstanceError(f"{place}.name", name, "names are printable text on one line.")
     given = [field for field in ("arrival_rate", "travel_time") if field in data]
     if not given:
         raise MissingField(f"{place}.arrival_rate", "robots need it, or a travel_time.")
@@ -161,7 +157,7 @@ def _sort(data: Mapping[str, Any], place: str) -> RobotSort:
     count = None if robots is None else int(robots)
     if given == ["travel_time"]:
         return RobotSort(count, read_law(data["travel_time"], f"{place}.travel_time"), None, name)
-    rate = _rate(data["arrival_rate"], f"{place}.arrival_rate")
+    rate = read_rate(data["arrival_rate"], f"{place}.arrival_rate")
     return RobotSort(count, PhaseType.exponential(rate), rate, name)
 
 
@@ -184,6 +180,7 @@ def _environment(value: Any, classes: int) -> Environment:
         known["generator"],
     )
     factors = _factors(known["factors"], f"{place}.factors", len(generator), classes)
+    _refuse_beyond(factors, 1 / FARTHEST_FACTOR, FARTHEST_FACTOR, f"{place}.factors", "factors other than 0 lie")
     return told(lambda: Environment(generator, factors), place, dict(known))
 
 
@@ -208,13 +205,28 @@ def _factors(value: Any, place: str, states: int, classes: int) -> Any:
     return factors
 
 
+def _refuse_beyond(values: NDArray[np.float64], least: float, most: float, place: str, what: str) -> None:
+    """Refuse numbers that are no zeros and whose size is beyond these two."""
+    size = np.abs(values)
+    for index in np.argwhere((values != 0) & ((size < least) | (size > most)))[:1].tolist():
+        where = "".join(f"[{number}]" for number in index)
+        rule = f"{what} between {least:g} and {most:g}."
+        raise InstanceError(f"{place}{where}", float(values[tuple(index)]), rule)
+
+
 def _check_together(plan: FleetPlan, data: Mapping[str, Any]) -> None:
     """What no field breaks alone."""
+    least, most = max(1 / FASTEST, plan.service_rate / FARTHEST), min(FASTEST, plan.service_rate * FARTHEST)
+    far = "with this rate of service rates other than 0 lie"
+    if plan.environment is not None:
+        _refuse_beyond(plan.environment.generator, least, most, "data.environment.generator", far)
     for index, sort in enumerate(plan.sorts):
         place = f"data.classes[{index}]" if plan.listed else "data"
         if sort.robots is None and (plan.listed or plan.environment is not None or sort.arrival_rate is None):
             rule = "as many as ever help are found for robots of one sort with an arrival_rate alone; give a number."
             raise InstanceError(f"{place}.robots", None, rule)
+        if sort.arrival_rate is None:
+            _refuse_beyond(sort.journey.generator, least, most, f"{place}.travel_time.generator", far)
         ratio = plan.service_rate * sort.journey.mean
         if not 1 / FARTHEST < ratio < FARTHEST:
             name = "travel_time" if sort.arrival_rate is None else "arrival_rate"
@@ -230,7 +242,9 @@ def _check_together(plan: FleetPlan, data: Mapping[str, Any]) -> None:
         if np.count_nonzero(plan.sorts[0].journey.initial) > 1:
             rule = "journeys that begin in different phases are begun one at a time."
             raise InstanceError("data.switching", "any", rule)
-    field = "classes" if plan.listed else "capacity" if data["robots"] is None else "robots"
+    field = "classes" if plan.listed else "robots"
+    if plan.capacity > max(sort.robots or 1 for sort in plan.sorts):
+        field = "capacity"
     told(plan.fleet, f"data.{field}", data[field])  # too many states
 
 
@@ -238,9 +252,3 @@ def _needed(data: Mapping[str, Any], name: str) -> Any:
     if name not in data:
         raise MissingField(f"data.{name}", "a queue with robots needs it.")
     return data[name]
-
-
-def _rate(value: Any, place: str) -> float:
-    if not is_number(value) or value <= 0:
-        raise InstanceError(place, value, "rates are finite numbers above 0.")
-    return float(value)

@@ -15,7 +15,7 @@ from heuristics import Evaluation, interrupting
 from queueing import RobotQueue, static_measures
 from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_control import fleet_measures
-from queueing.robots_fleet_policies import keep_out
+from queueing.robots_fleet_policies import keep_out, mean_loads
 
 from .robots_data import is_additive
 from .robots_static import BestStatic, Numbers
@@ -119,12 +119,9 @@ def closed_form(
 
 def _balanced(fleet: RobotFleet) -> list[int]:
     """Numbers that bring about what is served, as many of each class as its share of all robots."""
-    paces = np.ones(len(fleet.classes))
-    if fleet.environment is not None:
-        paces = fleet.environment.shares @ fleet.environment.paces(len(fleet.classes))
-    brought = sum(one.robots * one.rate * pace for one, pace in zip(fleet.classes, paces, strict=True))
-    share = min(1.0, fleet.service_rate / brought)
-    return [max(1, round(share * one.robots)) for one in fleet.classes]
+    robots = np.array([one.robots for one in fleet.classes])
+    share = min(1.0, 1.0 / float(robots @ mean_loads(fleet)))
+    return [max(1, round(share * count)) for count in robots.tolist()]
 
 
 def _in_turns(judged: Callable[[Counts], float], robots: list[int], start: list[int]) -> Counts:

@@ -26,6 +26,9 @@ FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_mode
 #: More pages in the system than this are refused: matrices are kept for every level.
 MOST_PAGES = 100_000
 
+#: Larger numbers in matrices are refused: sums of them must be numbers, in whatever unit of time.
+LARGEST = 1e300
+
 #: Larger batches are refused: sums over two of them are kept.
 MOST_IN_BATCH = 2000
 
@@ -227,6 +230,10 @@ def read_matrix(value: Any, place: str) -> Matrix:
         if len(entries) != len(rows):
             rule = f"a square matrix of {len(rows)} rows has {len(rows)} numbers in each, and here are {len(entries)}."
             raise InstanceError(f"{place}[{index}]", row, rule)
+        for column, entry in enumerate(entries):
+            if abs(entry) > LARGEST:
+                rule = f"numbers of a matrix are {LARGEST:g} at most, or sums of them would be none."
+                raise InstanceError(f"{place}[{index}][{column}]", entry, rule)
     return np.array(rows, dtype=np.float64)
 
 

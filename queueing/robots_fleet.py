@@ -17,11 +17,12 @@ are no events: nothing is decided then. The controller sees the whole state.
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .checks import not_negative, positive, whole
 from .markov import check_generator, check_irreducible, stationary_of_rates
@@ -162,8 +163,9 @@ class RobotFleet:
                 "one at a time, or give a journey that begins in one phase."
             )
         if self.states > MOST_STATES:
+            made = f"{self.states}" if self.states < 10**15 else f"{Decimal(self.states):.2e}"
             raise ValueError(
-                f"states must be at most {MOST_STATES}, but pages, robots by phase and environment make {self.states}; "
+                f"states must be at most {MOST_STATES}, but pages, robots by phase and environment make {made}; "
                 "give fewer robots, phases or pages."
             )
         if self.environment is not None:
@@ -258,11 +260,3 @@ def compositions(total: int, parts: int) -> Places:
 def fleet_of(robots: int, capacity: int, arrival_rate: float, service_rate: float = 1.0) -> RobotFleet:
     """The fleet that :class:`queueing.robots.RobotQueue` is: one class, exponential journeys."""
     return RobotFleet((RobotClass(robots, PhaseType.exponential(arrival_rate)),), capacity, service_rate)
-
-
-def as_counts(fleet: RobotFleet, values: ArrayLike) -> Places:
-    """Return `values` as one whole number for each state, or refuse them."""
-    array = np.asarray(values)
-    if array.size != fleet.states:
-        raise ValueError(f"a policy needs {fleet.states} entries, one for each state, but {array.size} came.")
-    return np.ascontiguousarray(array.reshape(-1), dtype=np.int64)

@@ -19,7 +19,7 @@ from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy, images, in_two, residuals
 from .robots_fleet_krylov import Pause
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
-from .robots_fleet_policies import check_actions, first_actions, led_to
+from .robots_fleet_policies import check_actions, first_actions, led_to, mean_loads
 from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
 
 #: Corrections of values, and the part of the cost that may be left of their equation.
@@ -281,10 +281,10 @@ def _with_a_likely_end(
 
     A guess is good enough almost always: half a buffer of pages, and robots that bring as many as are served.
     """
-    shares = np.ones(1) if fleet.environment is None else fleet.environment.shares
-    rates = np.array([one.rate for one in fleet.classes]) * (shares @ paces_of(fleet)) / fleet.service_rate
     place, length = recurrent // fleet.environments % fleet.places, recurrent // (fleet.environments * fleet.places)
-    away = np.abs(np.minimum(2.0, fleet.robots_out[place] @ rates) - 1.0) + np.abs(length / fleet.capacity - 0.5)
+    away = np.abs(np.minimum(2.0, fleet.robots_out[place] @ mean_loads(fleet)) - 1.0) + np.abs(
+        length / fleet.capacity - 0.5
+    )
     guess, lowest = recurrent[int(np.argmin(away))], order[np.isin(order, recurrent)][0]
     for end in (guess, lowest):
         try:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from .robots_fleet import Places, RobotFleet
+from .robots_fleet import Places, RobotFleet, Vector
 from .robots_fleet_moves import Actions, Moves, Outcomes, outcomes, paces_of, room_for_outcomes
 
 
@@ -61,13 +61,18 @@ def keep_out(fleet: RobotFleet, counts: Sequence[int]) -> Actions:
     return _by_place(fleet, np.tile(by_place, (fleet.capacity + 1, 1)))
 
 
+def mean_loads(fleet: RobotFleet) -> Vector:
+    """By class, pages that a robot brings in the mean time of a service if it is always out."""
+    shares = np.ones(1) if fleet.environment is None else fleet.environment.shares
+    return np.asarray(np.array([one.rate for one in fleet.classes]) * (shares @ paces_of(fleet)) / fleet.service_rate)
+
+
 def first_actions(fleet: RobotFleet) -> Actions:
     r"""A guess: let robots bring what is served at half a buffer, and less the fuller it is; the fastest go first.
 
     As in :func:`queueing.robots_control.first_policy`, with loads in the place of numbers.
     """
-    shares = np.ones(1) if fleet.environment is None else fleet.environment.shares
-    rates = np.array([one.rate for one in fleet.classes]) * (shares @ paces_of(fleet)) / fleet.service_rate
+    rates = mean_loads(fleet)
     load = fleet.robots_out @ rates
     lengths = np.arange(fleet.capacity + 1)[:, np.newaxis]
     aim = 1.0 + 0.3 * np.sqrt(rates.mean()) * (fleet.capacity / 2 - lengths)

@@ -233,6 +233,7 @@ def _drifts(fleet: SimulatedFleet, time: float, seed: int) -> bool:
         while not one.advance():
             pass
         rows[index, fleet.layout.drift] = one.drift
+        rows[index, fleet.layout.ends][one.end] = 1.0
     return drifting(fleet, rows)
 
 
@@ -361,10 +362,13 @@ def resolution_of(fleet: SimulatedFleet, time: float) -> dict[str, float]:
 
 
 def drifting(fleet: SimulatedFleet, observations: Matrix) -> bool:
-    """Whether the numbers of robots or of pages were still on their way, in all replications taken together.
+    """Whether fleets were still on their way: a run has ended in states that are left for ever, or averages changed.
 
-    If all is settled, that is said once in a hundred times.
+    That is, the numbers of robots or of pages from the first half of runs to the second, in all replications taken
+    together; if all is settled, it is said once in a hundred times.
     """
+    if fleet.closed is not None and observations[:, fleet.layout.ends.stop - 1].any():
+        return True
     found = column_means(observations[:, fleet.layout.drift])
     largest = max(abs(one.deviation(0.0) or 0.0) for one in found)
     return largest > joint_limit(len(found), len(observations) - 1)

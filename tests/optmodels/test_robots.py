@@ -93,6 +93,17 @@ def test_a_price_of_starvation_is_needed():
 def test_negative_prices_are_refused():
     with pytest.raises(InstanceError, match="prices are zero or more"):
         problem(weights={"starvation": 1, "active_robots": -0.1})
+    with pytest.raises(InstanceError, match=r"cost.weights.loss_rate is 1e\+300; prices are 1e\+50 at most"):
+        problem(weights={"starvation": 1, "loss_rate": 1e300})
+
+
+@pytest.mark.parametrize(("field", "value", "states"), [("capacity", 10**7, "1.70e"), ("robots", 1e308, "6e")])
+def test_what_makes_too_many_states_is_named(field, value, states):
+    """In a number that can be read, however large."""
+    data = {"robots": 16, "capacity": 5, "arrival_rate": 0.1, "service_rate": 1.0} | {field: value}
+    with pytest.raises(InstanceError, match=rf"data.{field} is .* make {states}.* states, and at most") as refusal:
+        RobotsProblem.from_data(data)
+    assert len(str(refusal.value)) < 150
 
 
 def test_losses_cost_one_unless_said():

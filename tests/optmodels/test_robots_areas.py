@@ -92,6 +92,9 @@ def one_queue(asked: RobotAreasProblem, area: int, robots: int) -> RobotsProblem
         ({"arrival_rate": 1.0}, "arrival_rate", "each of the areas has its own"),
         ({"service_rate": 1.0}, "service_rate", "each of the areas has its own"),
         ({"speed": 1.0}, "speed", "no such field"),
+        ({"areas": [AREAS[0], AREAS[0]]}, "areas[1].name", "no two areas have the same name"),
+        ({"areas": [AREAS[0] | {"capacity": 10**9}]}, "areas[0].capacity", "5000000 at most"),
+        ({"robots": 10**15}, "robots", r"but 5e\+15"),
     ],
 )
 def test_bad_data_are_refused_in_one_sentence_with_field_and_value(change, field, rule):
@@ -111,6 +114,7 @@ def test_bad_data_are_refused_in_one_sentence_with_field_and_value(change, field
         ("service_rate", "1", "above 0"),
         ("importance", 0, "importance is a finite number above 0"),
         ("importance", None, "importance is a finite number above 0"),
+        ("importance", 1e51, r"importance is 1e\+50 at most"),
         ("name", 5, "printable text"),
         ("name", "two\nlines", "printable text"),
         ("speed", 1.0, "no such field; known are arrival_rate, capacity"),

@@ -123,6 +123,23 @@ def _world(**changes):
         (CLASSES | {"environment": WORLD | {"factors": [[1, 0], [2, 0]]}}, "data.environment.factors", "above 0"),
         (PHASED | {"robots": 5000}, "data.robots", "make 62537505"),
         (_classes(robots=10**9), "data.classes", "make 15000000015"),
+        (PHASED | {"robots": 10**15}, "data.robots", r"make 2.50e\+30; give fewer"),
+        (PHASED | {"capacity": 10**9}, "data.capacity", "make 10000000010"),
+        (CLASSES | {"capacity": 10**9}, "data.capacity", "make 9000000009"),
+        (
+            PHASED | {"travel_time": LAW | {"generator": [[-1, 1e-200], [0, -1]]}},
+            "data.travel_time.generator[0][1]",
+            r"with this rate of service rates other than 0 lie between 1e-100 and 1e\+100",
+        ),
+        (
+            PHASED | {"travel_time": LAW | {"generator": [[-1e308, 1e308], [0, -1]]}},
+            "data.travel_time.generator[0][0]",
+            r"1e\+300 at most",
+        ),
+        (_world(generator=[[-1e120, 1e120], [1, -1]]), "data.environment.generator[0][0]", "rates other than 0 lie"),
+        (_world(generator=[[-1, 1], [1e308, -1e308]]), "data.environment.generator[1][0]", r"1e\+300 at most"),
+        (_world(factors=[1e-200, 1]), "data.environment.factors[0]", "factors other than 0 lie between"),
+        (_world(factors=[1, 1e308]), "data.environment.factors[1]", "factors other than 0 lie between"),
     ],
 )
 def test_bad_data_are_refused_in_one_sentence_with_field_and_rule(data, field, rule):

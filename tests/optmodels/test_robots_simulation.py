@@ -249,6 +249,17 @@ def test_averages_that_are_still_on_their_way_raise_no_false_alarm(written):
     assert simulate(problem, decision).agree
 
 
+def test_states_that_are_left_for_ever_but_late_raise_no_false_alarm(written):
+    """The same where one run of some has seen the queue empty, and has settled: no drift tells of the others."""
+    problem = load(written(robots=8, capacity=6, arrival_rate=1.4, switching="any"))
+    policy = np.tile(8 - np.arange(9), (7, 1))
+    policy[:, :5] = 4 - np.arange(5)
+    policy[0, 4] = 4
+    found = simulate(problem, tuple(policy.reshape(-1).tolist()), time=2000.0)
+    assert 0 < found.extra["shares_of_classes"][0] < 2 / 3
+    assert found.agree is None
+
+
 def test_a_measure_that_is_nearly_constant_has_an_error(written):
     """Two pages nearly always: the exact mean differs from 2 by what happens once in a million services."""
     problem = RobotsProblem("calm", 2, 4, 1e6, 1.0)
