@@ -36,7 +36,7 @@ from .robots_limits import why_infeasible
 from .robots_pricing import PricedRobots
 from .robots_simulation import RobotsExperiment, experiment_of
 from .robots_space import RobotPolicies
-from .robots_static import BestStatic, Numbers, best_fixed
+from .robots_static import BestStatic, Numbers, Search, best_fixed, given_up
 from .robots_structure import structure, switching_curves
 from .robots_sweeps import PaperSweeps, ReducedSweeps
 
@@ -163,7 +163,7 @@ class RobotsProblem(PricedRobots):
         """
         policy = self.policy_of(decision)
         objective = self.judge(self.measures(decision).scalars()).objective
-        static, free = self.best_static, self.best_static_unrestricted
+        static, free = (None, None) if given_up(self) else (self.best_static, self.best_static_unrestricted)
         gain = None
         if self.has_objective and static is not None and objective > 0:
             gain = (static.objective - objective) / objective
@@ -179,6 +179,11 @@ class RobotsProblem(PricedRobots):
     def best_static(self) -> BestStatic | None:
         """The best fixed number of the robots that there are; limits are not looked at."""
         return best_fixed(self, self.queue.robots)
+
+    @cached_property
+    def search(self) -> Search:
+        """The best fixed number so far, at first the one that balances arrivals and services."""
+        return Search(min(self.queue.robots, max(1, round(self.queue.balanced))))
 
     @cached_property
     def best_static_unrestricted(self) -> BestStatic | None:

@@ -38,10 +38,10 @@ from .errors import RequestError
 from .robots_data import enough_robots, of_states, priced_cost, refuse_unbounded
 from .robots_fleet_data import FleetPlan, read_plan
 from .robots_fleet_space import FleetPolicies
-from .robots_fleet_static import all_numbers, best_fixed_numbers, is_exponential
+from .robots_fleet_static import all_numbers, balanced, best_fixed_numbers, is_exponential
 from .robots_fleet_structure import habits
 from .robots_pricing import PricedRobots
-from .robots_static import BestStatic, Numbers
+from .robots_static import BestStatic, Numbers, Search, given_up
 from .robots_sweeps import TOLERANCE
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class RobotFleetProblem(PricedRobots):
         iterated (a power of ten), and what `optmodels.robots_fleet_structure.habits` tells.
         """
         found = self.measures(decision)
-        objective, static = self.judge(found.scalars()).objective, self.best_static
+        objective, static = self.judge(found.scalars()).objective, None if given_up(self) else self.best_static
         gain = None
         if static is not None and objective > 0:
             gain = (static.objective - objective) / objective
@@ -177,6 +177,11 @@ class RobotFleetProblem(PricedRobots):
         if self.cost is None:
             return None
         return best_fixed_numbers(self, lambda judged: judged.objective)
+
+    @cached_property
+    def search(self) -> Search:
+        """The best fixed numbers so far, at first a guess."""
+        return Search(balanced(self.fleet))
 
     def fixed_numbers(self) -> Iterable[Numbers]:
         """All numbers of robots of one class; of several, those that a search with limits ends with."""

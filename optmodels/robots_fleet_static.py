@@ -49,8 +49,9 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
     exponential = is_exponential(fleet)
     if exponential and is_additive(problem.cost) and not problem.limits and vectors <= MOST_AT_ONCE:
         best = _by_formula(problem, robots)
-        return _told(best, judged_by_formula(problem, best).objective)
+        return BestStatic(_numbers(best), judged_by_formula(problem, best).objective)
     known: dict[Counts, Evaluation] = {}
+    search = problem.search
 
     def judged(counts: Counts) -> float:
         if counts not in known:
@@ -60,13 +61,14 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
             else:
                 measures = fleet_measures(fleet, keep_out(fleet, counts), interrupting.check)
                 known[counts] = problem.judge(measures.scalars())
+            search.note(_numbers(counts), known[counts])
         return price(known[counts])
 
     if vectors <= (MOST_ONE_BY_ONE if exponential else MOST_STATES / fleet.states):
         best = min(all_numbers(robots), key=judged)
     else:
         best = _in_turns(judged, robots, _balanced(fleet))
-    return _told(best, known[best].objective)
+    return BestStatic(_numbers(best), known[best].objective)
 
 
 def all_numbers(robots: list[int]) -> Iterator[Counts]:
@@ -117,6 +119,11 @@ def closed_form(
     return np.where(light, near, far), np.where(light, far, near), np.where(light, mean, capacity - mean)
 
 
+def balanced(fleet: RobotFleet) -> Numbers:
+    """Numbers to begin with."""
+    return _numbers(tuple(_balanced(fleet)))
+
+
 def _balanced(fleet: RobotFleet) -> list[int]:
     """Numbers that bring about what is served, as many of each class as its share of all robots."""
     robots = np.array([one.robots for one in fleet.classes])
@@ -153,6 +160,6 @@ def least_of(value: Callable[[int], float], low: int, high: int) -> int:
     return min(range(low, high + 1), key=value)
 
 
-def _told(counts: Counts, objective: float) -> BestStatic:
-    numbers: Numbers = counts[0] if len(counts) == 1 else counts
-    return BestStatic(numbers, objective)
+def _numbers(counts: Counts) -> Numbers:
+    """One number where there is one class."""
+    return counts[0] if len(counts) == 1 else counts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from heuristics import Oracle, Result
+from heuristics import BudgetSpent, Evaluation, Oracle, Result, interrupting
 from heuristics.protocols import Problem
 from queueing import best_static, static_measures
 
@@ -36,6 +37,25 @@ class BestStatic:
         return {"robots": told(self.robots), "objective": self.objective}
 
 
+@dataclass
+class Search:
+    """The best of the fixed numbers looked at so far, at first a guess: the answer of whoever has to end the search."""
+
+    best: Numbers
+    order: tuple[float, float] = (math.inf, math.inf)
+
+    def note(self, robots: Numbers, judged: Evaluation) -> None:
+        """Keep these numbers if they break limits by less than those before, or by as much at a lower cost."""
+        order = judged.violation, judged.objective
+        if order < self.order:
+            self.best, self.order = robots, order
+
+
+def given_up(problem: Any) -> bool:
+    """Whether the search for the best fixed numbers was begun and ended: nobody who tells of a policy begins anew."""
+    return "search" in vars(problem) and "best_static" not in vars(problem)
+
+
 def told(robots: Numbers) -> Any:
     """Numbers of robots as JSON has them."""
     return robots if isinstance(robots, int) else list(robots)
@@ -50,10 +70,13 @@ def best_fixed(problem: RobotsProblem, most: int | None) -> BestStatic | None:
         return _by_proposition(problem, most)
     best: BestStatic | None = None
     for robots in range(1, (most or MOST_LOOKED_AT) + 1):
+        interrupting.check()
         measures = static_measures(queue, robots).scalars()
-        objective = problem.judge(measures).objective
-        if best is None or objective < best.objective:
-            best = BestStatic(robots, objective)
+        judged = problem.judge(measures)
+        if most is not None:
+            problem.search.note(robots, judged)
+        if best is None or judged.objective < best.objective:
+            best = BestStatic(robots, judged.objective)
         if is_additive(problem.cost):
             # More robots mean more losses, longer queues and more robots: their price is a bound for all that follow.
             ahead = sum(weight * (measures[name] or 0.0) for name, weight in prices.items() if name != "starvation")
@@ -80,12 +103,15 @@ class RobotControl(Problem, Protocol):
     """A problem of kind "robots".
 
     ``best_static`` is the best fixed number of robots, limits not looked at; ``fixed_numbers()`` lists those worth a
-    look where limits are; ``keeping(robots)`` is the policy that keeps so many active.
+    look where limits are; ``search`` has the best of those looked at where this was ended; ``keeping(robots)`` is the
+    policy that keeps so many active.
     """
 
     @property
     def best_static(self) -> BestStatic | None: ...
     def fixed_numbers(self) -> Iterable[Numbers]: ...
+    @property
+    def search(self) -> Search: ...
     def keeping(self, robots: Numbers) -> tuple[int, ...]: ...
 
 
@@ -94,7 +120,7 @@ class Static:
     """The best fixed number of robots within N: nothing is proved about other policies.
 
     ``extra.best_static_unrestricted`` has the best number if there were any number of robots. With limits, or where
-    costs are no sum of prices of states, every number is judged.
+    costs are no sum of prices of states, every number is judged. A search that is ended gives the best number so far.
     """
 
     name: ClassVar[str] = "static"
@@ -104,14 +130,25 @@ class Static:
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
         """Show the best, or all."""
         problem: Any = oracle.problem
-        static = problem.best_static
-        counts: list[Numbers] = [] if static is None else [static.robots]
-        if static is None or problem.limits or not is_additive(problem.cost):
-            counts += [robots for robots in problem.fixed_numbers() if robots not in counts]
+        search: Search = problem.search
+        static: BestStatic | None = None
         kept: Numbers | None = None
-        for robots in counts:
-            decision = problem.keeping(robots)
-            before = oracle.best
-            oracle(decision)
-            kept = robots if oracle.best is not before else kept
-        return oracle.result(extra={"static_robots": None if kept is None else told(kept)})
+        stopped_by = "complete"
+        try:
+            with oracle.in_time():
+                static = problem.best_static
+                counts: list[Numbers] = [] if static is None else [static.robots]
+                if static is None or problem.limits or not is_additive(problem.cost):
+                    counts += [robots for robots in problem.fixed_numbers() if robots not in counts]
+            for robots in counts:
+                before = oracle.best
+                oracle(problem.keeping(robots))
+                kept = robots if oracle.best is not before else kept
+        except (BudgetSpent, KeyboardInterrupt) as ended:
+            stopped_by = ended.limit if isinstance(ended, BudgetSpent) else "interrupt"
+            if stopped_by == "interrupt":
+                interrupting.answered()  # the last word may take its time
+            for robots in [search.best] if static is None else [static.robots, search.best]:
+                if oracle.best is None and oracle.confirm(problem.keeping(robots)).feasible:
+                    kept = robots
+        return oracle.result(stopped_by=stopped_by, extra={"static_robots": None if kept is None else told(kept)})

@@ -36,18 +36,55 @@ def test_an_interrupt_leaves_the_latest_policy(monkeypatch):
     interrupting.check()
 
 
-def test_an_interrupt_ends_the_search_for_fixed_numbers(monkeypatch):
-    real, count = robots_fleet_static.fleet_measures, [0]
+def _end_at(monkeypatch, number, end):
+    """Let `end` happen while this one of the fixed numbers is judged; what all of them achieve."""
+    real, seen = robots_fleet_static.fleet_measures, []
 
     def counted(*arguments):
-        count[0] += 1
-        if count[0] == 3:
-            interrupting.interrupt()
-        return real(*arguments)
+        if len(seen) == number - 1:
+            end()
+        seen.append(real(*arguments))
+        return seen[-1]
 
     monkeypatch.setattr(robots_fleet_static, "fleet_measures", counted)
-    result = om.solve(FLEETS / "fleet-environment.json", "static")
-    assert (str(result.status), result.stopped_by, count) == ("unknown", "interrupt", [3])
+    return seen
+
+
+def test_an_interrupt_leaves_the_best_fixed_number_so_far(monkeypatch):
+    problem = om.load(FLEETS / "fleet-environment.json")
+    whole = om.solve(FLEETS / "fleet-environment.json", "static")
+    seen = _end_at(monkeypatch, 4, interrupting.interrupt)
+    result = om.solve(problem, "static")
+    costs = [problem.judge(one.scalars()).objective for one in seen]
+    assert (str(result.status), result.stopped_by, len(seen)) == ("feasible", "interrupt", 4)
+    assert result.objective == pytest.approx(min(costs), rel=1e-12)
+    assert result.objective > whole.objective
+    assert result.extra["static_robots"] == int(seen[int(np.argmin(costs))].active_robots)
+    assert result.extra["best_static"] is None  # and no search for it was begun anew
+    interrupting.check()
+    monkeypatch.undo()
+    again = om.solve(problem, "static")
+    assert (again.objective, again.extra) == (whole.objective, whole.extra)
+
+
+def test_the_clock_leaves_the_best_fixed_number_so_far(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("heuristics.oracle.time.perf_counter", lambda: clock[0])
+    seen = _end_at(monkeypatch, 3, lambda: clock.__setitem__(0, 10.0))
+    problem = om.load(FLEETS / "fleet-environment.json")
+    result = om.solve(problem, "static", seconds=5.0)
+    assert (str(result.status), result.stopped_by, len(seen)) == ("feasible", "seconds", 3)
+    assert result.objective == pytest.approx(min(problem.judge(one.scalars()).objective for one in seen), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "file", ["fleet-environment", "fleet-classes-2", "fleet-two-robots", "talim-fig3", "talim-fig3-holding"]
+)
+def test_no_time_at_all_still_gives_a_fixed_number(file):
+    result = om.solve(FLEETS / f"{file}.json", "static", seconds=1e-6)
+    assert (str(result.status), result.stopped_by, result.evaluations) == ("feasible", "seconds", 0)
+    assert result.objective >= om.solve(FLEETS / f"{file}.json", "static").objective
+    assert result.extra["static_robots"] is not None
 
 
 def test_a_strategy_that_does_not_fit_is_refused_before_anything_is_computed(monkeypatch):
