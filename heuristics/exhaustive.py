@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
 from .oracle import Oracle
-from .protocols import Problem
-from .result import Result
+from .policy_iteration import report_bound
+from .protocols import Bounded, Problem
+from .result import Result, Status
 from .searching import require_fields
 from .spaces import BinaryVectors
 
@@ -23,6 +24,9 @@ BATCH_SECONDS, LARGEST_BATCH = 0.05, 4096
 @dataclass(frozen=True)
 class Exhaustive:
     """Evaluate every decision of a finite space, in the order of the space, and prove the best of them optimal.
+
+    A space that says it is not ``complete`` lists some of its decisions only; then the best of these is optimal if the
+    problem's own lower bound says so.
 
     Parameters
     ----------
@@ -60,7 +64,15 @@ class Exhaustive:
             oracle.many(batch)
             if 2 * (time.perf_counter() - began) < BATCH_SECONDS:
                 count = min(2 * count, LARGEST_BATCH)
-        return oracle.result(proved=True)
+        if getattr(oracle.problem.space, "complete", True):
+            return oracle.result(proved=True)
+        if isinstance(oracle.problem, Bounded):
+            report_bound(oracle, oracle.problem.lower_bound())
+        result = oracle.result()
+        if result.status != Status.OPTIMAL:
+            told = "all decisions that the space lists were judged, but there are others"
+            return replace(result, extra={**result.extra, "unproved": told})
+        return result
 
 
 def spelled(size: int) -> str:

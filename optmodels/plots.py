@@ -28,6 +28,7 @@ PICTURES: dict[str, str] = {
     "freshness": "optmodels.freshness_plots:draw_freshness",
     "placement": "optmodels.placement_plots:draw_placement",
     "robots": "optmodels.robots_plots:draw_robots",
+    "routing": "optmodels.routing_plots:draw_routing",
     "threshold": "optmodels.threshold_plots:draw_threshold",
 }
 

@@ -151,6 +151,7 @@ strategies = Registry(
     {
         "adaptive": "optmodels.freshness_adaptive:Adaptive",
         "annealing": "heuristics.annealing:Annealing",
+        "backward-induction": "heuristics.routing_horizon:BackwardInduction",
         "dejavu": "heuristics.dejavu:Dejavu",
         "exhaustive": "heuristics.exhaustive:Exhaustive",
         "genetic": "heuristics.genetic:Genetic",
@@ -161,6 +162,7 @@ strategies = Registry(
         "linear-program": "optmodels.robots_linear:LinearProgram",
         "local-search": "heuristics.local_search:LocalSearch",
         "marginal-analysis": "heuristics.marginal:MarginalAnalysis",
+        "min-mean-cycle": "heuristics.min_mean_cycle:MinMeanCycle",
         "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
         "policy-iteration": "heuristics.policy_iteration:PolicyIteration",
         "power-of-two": "optmodels.freshness_strategies:PowerOfTwo",
@@ -170,7 +172,7 @@ strategies = Registry(
         "static": "optmodels.robots_static:Static",
         "uniform": "optmodels.freshness_strategies:Uniform",
         "value-iteration": "heuristics.value_iteration:ValueIteration",
-        "whittle": "optmodels.freshness_strategies:Whittle",
+        "whittle": "optmodels.whittle:Whittle",
     },
 )
 costs = Registry(
@@ -185,6 +187,7 @@ problems = Registry(
         "freshness": "optmodels.freshness:FreshnessProblem",
         "placement": "optmodels.placement:PlacementProblem",
         "robots": "optmodels.robots:RobotsProblem",
+        "routing": "optmodels.routing:RoutingProblem",
         "threshold": "optmodels.threshold:ThresholdProblem",
     },
 )
@@ -195,12 +198,23 @@ generators = Registry(
         "freshness": "optmodels.freshness_generating:FreshnessGenerator",
         "placement": "optmodels.placement_generating:PlacementGenerator",
         "robots": "optmodels.robots_generating:RobotsGenerator",
+        "routing": "optmodels.routing_generating:RoutingGenerator",
         "threshold": "optmodels.threshold_generating:ThresholdGenerator",
     },
 )
 
+gap_costs = Registry(
+    "gap cost",
+    "optmodels.gap_costs",
+    {
+        "linear-exponential": "optmodels.routing_gap_costs:LinearExponential",
+        "power": "optmodels.routing_gap_costs:Power",
+        "table": "optmodels.routing_gap_costs:Table",
+    },
+)
+
 #: In the order in which `optmodels list` prints them.
-REGISTRIES: tuple[Registry, ...] = (problems, strategies, costs, generators)
+REGISTRIES: tuple[Registry, ...] = (problems, strategies, costs, gap_costs, generators)
 
 
 # -- strategies by string ---------------------------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+"""What problems of routing have in common: servers, costs of gaps, and the price of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from heuristics import Evaluation
+from heuristics.evaluation import NOTHING
+from heuristics.routing import GapTable
+from queueing import PhaseType
+from queueing.routing import GapCosts, not_convex
+
+from .costs import CostFunction, Limits, WeightedSum, is_linear
+from .routing_data import Routing
+
+MEASURES = ("cost", "period")
+
+#: Gaps up to which costs of services with phases are held to be convex; others are so by proof.
+CHECKED = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class PricedRouting:
+    """What problems of routing have in common: servers, what gaps cost, and a price of that.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    routing
+        Servers, arrivals and application.
+    cost
+        Price of the measures; ``None``: the measure `cost`.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    routing: Routing
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "routing"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    has_objective: ClassVar[bool] = True
+
+    @property
+    def servers(self) -> int:
+        """How many there are."""
+        return len(self.routing.servers)
+
+    @property
+    def costs(self) -> GapCosts:
+        """What gaps cost, server by server."""
+        return self.routing.costs
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def scale(self) -> float | None:
+        """Price of the measure `cost` where nothing else has one; ``None`` where something has."""
+        if self.cost is None:
+            return 1.0
+        if not isinstance(self.cost, WeightedSum):
+            return None
+        priced = {name: weight for name, weight in self.cost.weights.items() if weight != 0}
+        return priced["cost"] if set(priced) == {"cost"} and priced["cost"] > 0 else None
+
+    def gap_table(self, count: int) -> GapTable:
+        """Prices of gaps up to `count`, slot for slot in units of the objective."""
+        scale = self.scale or 1.0
+        return GapTable(scale * self.costs.table(count), scale * self.costs.slopes, scale * self.costs.limits)
+
+    def unpriced(self) -> str | None:
+        """Why gaps do not price decisions, where something else than the measure `cost` has a price."""
+        return None if self.scale is not None else "its cost is not the measure 'cost', or a multiple of it."
+
+    @cached_property
+    def not_convex(self) -> str | None:
+        """Why costs of gaps are not convex, if they are not: services with phases may make them so."""
+        if self.routing.application == "freshness" or self.routing.arrivals is None:
+            return None
+        if not any(isinstance(server.service, PhaseType) for server in self.routing.servers):
+            return None
+        return not_convex(self.costs, CHECKED)
+
+    def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
+        """Price and broken limits of measures, beside what is broken already; undefined ones count as nothing."""
+        known = {name: 0.0 if value is None else value for name, value in measures.items()}
+        objective = known["cost"] if self.cost is None else self.cost(known)
+        return Evaluation(objective, {**broken, **self.limits.violations(measures)}, dict(measures))
