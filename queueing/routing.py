@@ -99,7 +99,7 @@ def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLi
     These are convex where services are exponential, and wherever their density falls; services of nearly constant
     length make them concave at first: see `not_convex`.
     """
-    laws, prices = _servers(services, weights)
+    laws, prices = _servers(arrivals, services, weights)
     nothing = np.zeros(len(laws))
     return GapCosts(_Served(arrivals, laws, prices, freshness=False), nothing, nothing)
 
@@ -116,15 +116,24 @@ def freshness_costs(arrivals: Arrivals, services: Sequence[Service], weights: Ar
     weights
         what a page out of date costs per unit of time; 1 if left out.
     """
-    laws, prices = _servers(services, weights)
+    laws, prices = _servers(arrivals, services, weights)
     means = np.array([law.mean if isinstance(law, PhaseType) else 1.0 / law for law in laws])
     return GapCosts(_Served(arrivals, laws, prices, freshness=True), prices, -prices * means / arrivals.mean)
 
 
-def _servers(services: Sequence[Service], weights: ArrayLike | None) -> tuple[tuple[Service, ...], Vector]:
+def _servers(
+    arrivals: Arrivals, services: Sequence[Service], weights: ArrayLike | None
+) -> tuple[tuple[Service, ...], Vector]:
     if not len(services):
         raise ValueError("services must not be empty, but there is no server; give a rate or a law for each server.")
     laws = tuple(checked_service(service, f"services[{index}]") for index, service in enumerate(services))
+    for index, law in enumerate(laws):
+        load = arrivals.mean / law.mean if isinstance(law, PhaseType) else arrivals.mean * law
+        if not 1e-150 < load < 1e150:
+            raise ValueError(
+                f"services[{index}] must end between 1e-150 and 1e150 times in the mean time between arrivals, but it "
+                f"ends {load!r} times; give rates and times that are nearer to one another."
+            )
     prices = np.ones(len(laws)) if weights is None else not_negative_numbers("weights", weights)
     if len(prices) != len(laws):
         raise ValueError(

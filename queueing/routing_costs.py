@@ -19,7 +19,7 @@ from .matrices import Matrix, Vector
 #: Fewest columns that tables of gap costs are computed with.
 FIRST = 64
 
-#: A remainder that is 0 where it was above this before has ended; below, a double can hold no more of it.
+#: What is below this is not judged: doubles lose their digits there, and then are 0.
 SMALLEST = 1e-280
 
 #: What second differences may fall short by, relative to the values: they are differences of rounded numbers.
@@ -152,7 +152,7 @@ def not_convex(costs: GapCosts, checked: int) -> str | None:
     """Why costs are not convex, or None if they are for gaps of up to `checked`."""
     f = costs.table(checked)
     bends = f[:, 2:] - f[:, 1:-1] - (f[:, 1:-1] - f[:, :-2])
-    least = -ROUNDING * (np.abs(f[:, 2:]) + 2 * np.abs(f[:, 1:-1]) + np.abs(f[:, :-2]))
+    least = -ROUNDING * (np.abs(f[:, 2:]) + 2 * np.abs(f[:, 1:-1]) + np.abs(f[:, :-2])) - SMALLEST
     if (bends >= least).all():
         return None
     server, place = np.argwhere(bends < least)[0]
@@ -203,8 +203,10 @@ def condition(costs: GapCosts, checked: int = 1000) -> int | None:
     f, rest = costs.table(most), costs.remainders(most)
     if (rest <= ROUNDING * (np.abs(f) + np.abs(ends)[:, None])).all():
         return 4
+    noise = 64 * ROUNDING * np.where(f == rest, rest, np.abs(f) + np.abs(ends)[:, None]) + SMALLEST
     bends = rest[:, 2:] - rest[:, 1:-1] - (rest[:, 1:-1] - rest[:, :-2])
     falls = rest[:, :-2] - rest[:, 1:-1]
-    straight = (bends <= ROUNDING * rest[:, :-2]) & (falls > 1e-6 * rest[:, :-2])
-    ended = (rest == 0).any(axis=1) & (np.where(rest > 0, rest, math.inf).min(axis=1) > SMALLEST)
-    return None if straight.any() or ended.any() else 3
+    straight = (bends <= noise[:, :-2]) & (falls > np.maximum(1e3 * noise[:, :-2], 1e-2 * rest[:, :-2]))
+    ended = (rest[:, 1:] == 0) & (rest[:, :-1] > 1e3 * noise[:, :-1])
+    line = (rest <= noise).all(axis=1)
+    return None if straight.any() or ended.any() or line.any() else 3

@@ -10,6 +10,7 @@ from queueing import BMAP
 from queueing.laws import Exponential
 from queueing.routing import (
     callable_costs,
+    condition,
     freshness_costs,
     horizon_cost,
     loss_costs,
@@ -97,10 +98,28 @@ def test_finite_horizon_by_hand():
 
 
 @pytest.mark.parametrize(
+    ("functions", "slopes", "limits", "expected"),
+    [
+        ([lambda d: d * d, lambda d: 1.5**d], [math.inf, math.inf], None, 2),
+        ([lambda d: 3.0 * d + math.exp(-d), lambda d: 1 / d], [3.0, 0.0], [0.0, 0.0], 3),
+        ([lambda d: 3.0 * d + math.exp(-d), lambda d: 1.0 + 1 / d], [3.0, 0.0], [0.0, 1.0], None),  # two limits
+        ([lambda d: 3.0 * d + math.exp(-d), lambda d: max(5.0 - d, 0.0)], [3.0, 0.0], [0.0, 0.0], None),  # not strictly
+        ([lambda d: 3.0 * d + 1.0, lambda d: 1.0], [3.0, 0.0], [1.0, 1.0], 4),
+        ([lambda d: 3.0 * d + math.exp(-d), lambda d: 1.0 * d], [3.0, 1.0], [0.0, 0.0], None),  # one line, one not
+        ([lambda d: d * d, lambda d: 1 / d], [math.inf, 0.0], None, None),
+        ([lambda d: d * d], None, None, None),
+    ],
+)
+def test_conditions_of_the_paper_on_functions(functions, slopes, limits, expected):
+    assert condition(callable_costs(functions, slopes, limits)) == expected
+
+
+@pytest.mark.parametrize(
     ("make", "words"),
     [
         (lambda: loss_costs(POISSON, []), "services must not be empty, but there is no server"),
         (lambda: loss_costs(POISSON, [1.0, 0.0]), r"services\[1\] must be a finite number above 0, but it is 0.0"),
+        (lambda: loss_costs(POISSON, [1.0, 1e200]), r"services\[1\] must end between 1e-150 and 1e150 times"),
         (lambda: loss_costs(POISSON, [-1.0]), r"services\[0\] must be a finite number above 0, but it is -1.0"),
         (lambda: loss_costs(POISSON, [1.0], [1.0, 2.0]), "there are 1 and 2; give one weight for each server"),
         (lambda: loss_costs(POISSON, [1.0], [-1.0]), r"weights\[0\] must be a finite number of at least 0"),
