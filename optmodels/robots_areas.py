@@ -284,9 +284,12 @@ class RobotAreasProblem(PricedRobots):
         found: list[tuple[RobotQueue, Policy] | None] = []
         for area, given in enumerate(decision):
             robots = min(given, self._wanted(area)) if given and self.control == "dynamic" else given
-            queue = self.areas[area].queue(max(1, robots))
-            policy = queue.base_stock(robots) if self.control == "static" else self._best(area, max(1, robots))[0]
-            found.append((queue, policy) if robots else None)
+            if robots == 0:
+                found.append(None)
+                continue
+            queue = self.areas[area].queue(robots)
+            policy = queue.base_stock(robots) if self.control == "static" else self._best(area, robots)[0]
+            found.append((queue, policy))
         return areas_experiment(self.name, found)
 
 

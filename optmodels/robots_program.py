@@ -15,6 +15,7 @@ are prices: with them the best policy of the priced queue gives a bound that hol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ class ProgramAnswer:
     shares
         p(q, r).
     stays, activations
-        y_0 and y_1.
+        y_0 and y_1, in the mean time of a service.
     values
         Relative values of states.
     prices
@@ -97,9 +98,15 @@ def solve_program(
     states = cost.size
     equations, right = _balance(queue)
     width = equations.shape[1]
+    # Tolerances are absolute: time is measured in services, money and what is limited in what there is of them.
+    unit = 1.0 if relaxed else _size(cost)
+    sizes = [max(_size(rates), _size(np.array(bound))) for rates, bound in limits]
     prices = np.zeros(width)
-    prices[:states] = 0.0 if relaxed else cost.ravel()
-    rows = [csr_array((rates.ravel(), (np.zeros(states, int), np.arange(states))), (1, width)) for rates, _ in limits]
+    prices[:states] = 0.0 if relaxed else cost.ravel() / unit
+    rows = [
+        csr_array((rates.ravel() / size, (np.zeros(states, int), np.arange(states))), (1, width))
+        for (rates, _), size in zip(limits, sizes, strict=True)
+    ]
     upper = np.full(width, np.inf)
     upper[[0, states]] = 0.0  # neither the state (0, 0) nor the decision to stay in it exists
     upper[2 * states + queue.robots :: queue.robots + 1] = 0.0  # none is left to activate
@@ -111,7 +118,7 @@ def solve_program(
     answer = minimise(
         prices,
         A_ub=vstack(rows) if rows else None,
-        b_ub=[bound for _, bound in limits] if rows else None,
+        b_ub=[bound / size for (_, bound), size in zip(limits, sizes, strict=True)] if rows else None,
         A_eq=equations,
         b_eq=right,
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
@@ -129,23 +136,30 @@ def solve_program(
     shares, stays, activations = answer.x[: 3 * states].reshape(3, *queue.shape)
     return ProgramAnswer(
         status="optimal",
-        objective=float(answer.fun),
+        objective=float(answer.fun) * unit,
         shares=shares,
         stays=stays,
         activations=activations,
-        values=np.asarray(answer.eqlin.marginals)[:states].reshape(queue.shape),
-        prices=np.maximum(0.0, -np.asarray(answer.ineqlin.marginals)) if rows else np.zeros(0),
+        values=np.asarray(answer.eqlin.marginals)[:states].reshape(queue.shape) * (unit / queue.service_rate),
+        prices=np.maximum(0.0, -np.asarray(answer.ineqlin.marginals)) * unit / np.array(sizes) if rows else np.zeros(0),
     )
 
 
+def _size(values: Grid) -> float:
+    """A power of two near the largest of them."""
+    largest = float(np.abs(values).max())
+    return 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
+
+
 def _balance(queue: RobotQueue) -> tuple[csr_array, NDArray[np.float64]]:
-    """Rows: flow out of each state, flow into each decision, total share; columns: p, y_0, y_1."""
+    """Rows: flow out of each state, flow into each decision, total share; columns: p, y_0, y_1; time in services."""
     most, robots = queue.capacity, queue.robots
     states = (most + 1) * (robots + 1)
     lengths, active = (grid.ravel() for grid in np.indices(queue.shape))
     here = np.arange(states)
     serves, brings = here[lengths > 0], here[active > 0]
-    rate = queue.service_rate * (lengths > 0) + queue.arrival_rate * active
+    arrival_rate = queue.arrival_rate / queue.service_rate
+    rate = (lengths > 0) + arrival_rate * active
     after_service = serves - (robots + 1)
     after_arrival = np.minimum(lengths[brings] + 1, most) * (robots + 1) + active[brings] - 1
     sends = here[active < robots]
@@ -155,8 +169,8 @@ def _balance(queue: RobotQueue) -> tuple[csr_array, NDArray[np.float64]]:
         (sends + 1, 2 * states + sends, np.full(len(sends), -1.0)),
         (states + here, states + here, np.ones(states)),
         (states + here, 2 * states + here, np.ones(states)),
-        (states + after_service, serves, np.full(len(serves), -queue.service_rate)),
-        (states + after_arrival, brings, -queue.arrival_rate * active[brings]),
+        (states + after_service, serves, np.full(len(serves), -1.0)),
+        (states + after_arrival, brings, -arrival_rate * active[brings]),
         (np.full(states, 2 * states), here, np.ones(states)),
     ]
     row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))

@@ -30,6 +30,9 @@ from .errors import RequestError
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+#: Areas are not tried out side by side unless told for how long, if one needs so many times the time of another.
+FARTHEST = 1e4
+
 
 @dataclass(frozen=True)
 class RobotsExperiment:
@@ -99,9 +102,15 @@ class AreasExperiment:
     def usual_time(self, events: int, seed: int) -> float:
         """Units of time in which about so many events happen in each area, or more."""
         try:
-            return max((usual_time(fleet, events, seed) for _, fleet, _ in self._parts), default=1.0)
+            times = [usual_time(fleet, events, seed) for _, fleet, _ in self._parts] or [1.0]
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
+        if max(times) > FARTHEST * min(times):
+            raise RequestError(
+                f"{self.name!r} cannot be simulated as usual: one of its areas needs {max(times):.3g} units of time, "
+                f"another {min(times):.3g}, more than {FARTHEST:g} times less; give a time."
+            )
+        return max(times)
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """All areas in one replication after another, each with random numbers of its own; ``None`` in between."""

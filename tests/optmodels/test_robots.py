@@ -271,6 +271,21 @@ def test_the_rule_of_the_paper_is_for_the_prices_of_the_paper():
         solve(problem(weights={"starvation": 1, "loss_rate": 2}), "value-iteration:rule=paper")
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-20, 1e20, 1e150])
+@pytest.mark.parametrize("limited", [False, True])
+def test_the_unit_of_time_does_not_matter(unit, limited):
+    def measured_in(unit):
+        limits = {"loss_rate": 0.02 * unit, "mean_length": 1.5} if limited else {}
+        weights = {"starvation": 1.4, "loss_rate": 0.0, "mean_length": 0.1}
+        return problem(rate=0.1 * unit, service_rate=unit, weights=weights, limits=limits)
+
+    names = ["linear-program", "static"] if limited else ["linear-program", "policy-iteration", "value-iteration"]
+    for name in names:
+        usual, found = solve(measured_in(1.0), name), solve(measured_in(unit), name)
+        assert (found.status, found.stopped_by) == (usual.status, "complete")
+        assert found.objective == pytest.approx(usual.objective, rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["policy-iteration", "value-iteration", "linear-program"])
 def test_exact_strategies_refuse_costs_that_are_no_averages(name):
     with pytest.raises(UnsupportedProblem, match="no weighted sum of"):

@@ -187,6 +187,18 @@ def test_a_mistake_in_one_area_is_found_out(instances):
     assert (right.agree, wrong.agree) == (True, False)
 
 
+def test_areas_that_nobody_lives_to_see_settle_together_are_refused(instances):
+    problem = load(instances / "robots" / "areas-3.json")
+    slow = replace(problem.areas[2], arrival_rate=1e-16, service_rate=1e-15)
+    with pytest.raises(RequestError, match=r"one of its areas needs .* units of time, another .*; give a time"):
+        simulate(replace(problem, areas=(*problem.areas[:2], slow)), (4, 4, 4))
+
+
+def test_areas_of_which_none_has_robots_starve(instances):
+    problem = replace(load(instances / "robots" / "areas-3.json"), robots=0)
+    assert lines(simulate(problem, (0, 0, 0), replications=5))["starvation"].estimate.value == 3.0
+
+
 def test_areas_without_robots_starve(instances):
     found = simulate(load(instances / "robots" / "areas-3.json"), (0, 0, 0), replications=3)
     assert lines(found)["starvation"].estimate.value == 3.0
