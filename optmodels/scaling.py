@@ -15,11 +15,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial, reduce
 from importlib import import_module
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -67,8 +69,10 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
         if address == LOCAL:
             count = workers or processors()
             quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
-            local = dask.LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **quiet)
-            client = stack.enter_context(dask.Client(stack.enter_context(local)))
+            with _undisturbed():
+                local = dask.LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **quiet)
+                client = stack.enter_context(dask.Client(stack.enter_context(local)))
+            interrupting.check()
         else:
             where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
             try:
@@ -178,6 +182,24 @@ class Cluster:
         except (_distributed().KilledWorker, CancelledError, OSError) as failure:
             raise RequestError(f"the cluster gave up: {' '.join(str(failure).split())}") from None
         return found
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A block that Ctrl-C does not end, and whose threads and processes never hear of one.
+
+    A terminal sends it to all processes in front: workers that died of it would leave nobody to finish what was begun.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # whoever starts it later lets the signal through again
+    with interrupting.deferred():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what is started now has this mask, too
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def grouped(pieces: Sequence[Piece], rows: int) -> list[Pieces]:

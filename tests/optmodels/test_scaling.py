@@ -232,3 +232,13 @@ def test_the_command_solves_on_a_cluster(client, table, alone, tmp_path, monkeyp
     assert told["decision"]["file"] == "a.decision.parquet" and told["decision"]["rows"] == PAGES
     assert "synthetic" in told["extra"]["synthetic"]
     assert main(["verify", "a.json", file]) == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of another kind")
+def test_workers_outlive_a_ctrl_c(client):
+    """A terminal sends it to all processes in front; whoever asked for the work is to answer it, not the workers."""
+    workers = client.run(os.getpid)
+    for process in workers.values():
+        os.kill(process, signal.SIGINT)
+    assert client.submit(sum, (1, 2)).result(timeout=30) == 3
+    assert client.run(os.getpid) == workers
