@@ -30,6 +30,10 @@
     how long pages of an index are out of date, for any way of visiting them.
 `allocate`, `allocate_randomized`, `price_pages`, `objective_pass`
     how often to visit each page, with a proved bound; the same for any number of pages, by passes over them.
+`RenewalArrivals`, `MarkovArrivals`, `TraceArrivals`
+    packets that arrive one by one.
+`loss_costs`, `freshness_costs`, `callable_costs`, `GapCosts`, `word_cost`, `words_cost`, `horizon_cost`
+    what it costs to send them to servers without buffers in an order fixed beforehand.
 `stationary_distribution`, `stationary_by_levels`
     Markov chains, without a subtraction: small probabilities have all their digits.
 """
@@ -58,6 +62,17 @@ from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
 from .robots import RobotMeasures, RobotQueue, balancing_weight, best_static, static_measures
 from .robots_control import PolicyStep, best_policy, policy_step
+from .routing import (
+    GapCosts,
+    callable_costs,
+    freshness_costs,
+    horizon_cost,
+    loss_costs,
+    word_cost,
+    word_gaps,
+    words_cost,
+)
+from .routing_arrivals import MarkovArrivals, RenewalArrivals, TraceArrivals
 from .threshold import ThresholdMeasures, ThresholdQueue
 from .threshold_deterministic import DeterministicPatience, deterministic_patience
 from .threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
@@ -73,8 +88,10 @@ __all__ = [
     "Erlang",
     "Exponential",
     "FiniteSourceQueue",
+    "GapCosts",
     "Histogram",
     "Hyperexponential",
+    "MarkovArrivals",
     "MixedSourceMeasures",
     "MixedSourceQueue",
     "MixedSourceTable",
@@ -84,6 +101,7 @@ __all__ = [
     "PhaseTypeTime",
     "PolicyStep",
     "PricedPages",
+    "RenewalArrivals",
     "RobotMeasures",
     "RobotQueue",
     "Samples",
@@ -91,6 +109,7 @@ __all__ = [
     "SojournTimes",
     "ThresholdMeasures",
     "ThresholdQueue",
+    "TraceArrivals",
     "Traits",
     "Truncation",
     "allocate",
@@ -98,16 +117,20 @@ __all__ = [
     "balancing_weight",
     "best_policy",
     "best_static",
+    "callable_costs",
     "capacity_by_distance",
     "deterministic_patience",
     "direct_modes",
     "even_obsolescence",
     "frequencies_at",
+    "freshness_costs",
     "histogram_of",
+    "horizon_cost",
     "independent_modes",
     "integer_bound",
     "integer_obsolescence",
     "largest_safe_population",
+    "loss_costs",
     "marked_modes",
     "mean_value_analysis",
     "objective_pass",
@@ -124,4 +147,7 @@ __all__ = [
     "thinned_modes",
     "traits",
     "unbounded_room",
+    "word_cost",
+    "word_gaps",
+    "words_cost",
 ]

@@ -173,6 +173,11 @@ def test_local_search_by_pairs_of_servers_fails_for_three():
     assert word_cost(costs, [0, 1, 2, 1]) == values.min()
 
 
+def test_section_4_a_point_has_2_to_the_n_plus_1_less_2_neighbours():
+    for size in range(1, 8):
+        assert len(set(neighbours((0,) * size))) == 2 ** (size + 1) - 2
+
+
 COUNTEREXAMPLE = {(0, 2): -1, (1, 2): 2, (2, 2): 5, (0, 1): 2, (1, 1): 1, (2, 1): 0, (0, 0): 5, (1, 0): 4, (2, 0): 3}
 
 

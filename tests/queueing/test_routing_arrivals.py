@@ -227,6 +227,20 @@ def test_small_chances_of_a_modulated_source_keep_their_digits():
     assert lives.alive[-1] / lives.alive[-2] == pytest.approx(largest, rel=1e-13)
 
 
+@pytest.mark.parametrize("source", [SOURCES["constant"], SOURCES["samples"], SOURCES["trace"], SOURCES["map"]])
+def test_phases_far_apart_keep_their_digits(source):
+    """A phase left 1e7 times in a slot, and a service of many slots: a power of e^{Gamma t} is squared 25 times."""
+    service = PhaseType([0.4, 0.6], [[-1e7, 1e7 - 2.0], [5.0, -5.2]])
+    lives = source.lives(service, 100)
+    expected = source.mean * np.arange(1, 101) - service.mean
+    assert lives.stale - lives.beyond == pytest.approx(expected, rel=1e-13, abs=1e-13 * service.mean)
+    fast, slow = np.roots([1.0, 1e7 + 5.2, 2.0 * 5.2 + 0.2 * (1e7 - 2.0)])  # P(S > t) is a sum of two exponentials
+    if source is SOURCES["constant"]:
+        quotient = math.exp(slow * 0.8)
+        assert np.diff(lives.alive) / lives.alive[:-1] == pytest.approx([quotient - 1] * 99, rel=1e-9)
+    assert not_convex(freshness_costs(source, [service]), 500) is None and fast < -1e6
+
+
 # -- costs ------------------------------------------------------------------------------------------------------------
 
 
