@@ -66,6 +66,7 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
     """
     dask = _distributed()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_without_logs())
         if address == LOCAL:
             count = workers or processors()
             quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
@@ -182,6 +183,19 @@ class Cluster:
         except (_distributed().KilledWorker, CancelledError, OSError) as failure:
             raise RequestError(f"the cluster gave up: {' '.join(str(failure).split())}") from None
         return found
+
+
+@contextlib.contextmanager
+def _without_logs() -> Iterator[None]:
+    """A block in which Dask prints nothing about connections that are lost: whoever needs them complains."""
+    handlers = [(handler, handler.level) for handler in logging.getLogger("distributed").handlers]
+    try:
+        for handler, _ in handlers:
+            handler.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for handler, level in handlers:
+            handler.setLevel(level)
 
 
 @contextlib.contextmanager
