@@ -23,7 +23,7 @@ from .lagrangian import last_word
 from .oracle import Oracle
 from .policy_iteration import report_bound
 from .result import OPTIMALITY_TOLERANCE, Result
-from .routing import GapTable, Matrix, RoutedProblem, Vector
+from .routing import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
 from .routing_index import densities
 from .searching import require_fields
 
@@ -86,6 +86,12 @@ def convex_minorant(costs: Vector) -> Vector:
     return found
 
 
+def is_convex(table: GapTable) -> bool:
+    """Whether costs are convex as far as the table goes, up to rounding: what is said of longer gaps rests on that."""
+    bends = np.diff(table.costs, 2, axis=1)
+    return bool(np.all(bends >= -ROUNDING * np.abs(table.costs).max(axis=1, keepdims=True)))
+
+
 def minorants(costs: Matrix) -> Matrix:
     """The convex minorant of each row."""
     return np.array([convex_minorant(row) for row in costs])
@@ -144,10 +150,10 @@ class Balanced:
         require_fields(self, max_period=(self.max_period is None or self.max_period >= 1, "1 or more"))
 
     def refuses(self, problem: RoutedProblem) -> str | None:
-        """Refuse other numbers of servers."""
+        """Refuse other numbers of servers, and other prices than those of gaps."""
         if problem.servers != 2:
             return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
-        return refuses_lengths(self.name, problem, self.max_period)
+        return refuses_prices(self.name, problem) or refuses_lengths(self.name, problem, self.max_period)
 
     def prepare(self, problem: RoutedProblem) -> None:
         """Compile."""
@@ -172,7 +178,8 @@ class Balanced:
 def closed(oracle: Oracle[RoutedProblem]) -> Result:
     """Report what is proved about all words the problem allows, and close the run."""
     problem = oracle.problem
-    bound, argument = densities(problem.gap_table).bound, OF_DENSITIES
+    found = densities(problem.gap_table)
+    bound, argument = found.bound if is_convex(found.table) else -math.inf, OF_DENSITIES
     if problem.servers == 2 and getattr(problem.space, "complete", True) and not met(oracle, bound):
         lengths = getattr(problem.space, "lengths", ())
         table = problem.gap_table(max(lengths, default=1))

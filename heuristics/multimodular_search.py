@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -28,7 +29,7 @@ from .multimodular_words import Descent, WordCosts
 from .oracle import BudgetSpent, Oracle
 from .protocols import Problem
 from .result import Result
-from .routing import GapTable, Whole, later_slopes
+from .routing import GapTable, Whole, later_slopes, refuses_prices
 from .routing_horizon import HorizonCosts, horizon_costs
 from .searching import require_fields
 
@@ -94,9 +95,12 @@ class Multimodular:
         )
 
     def refuses(self, problem: Any) -> str | None:
-        """Refuse one server, and too many packets."""
+        """Refuse one server, other prices than those of gaps, and too many packets."""
         if problem.servers < 2:
             return f"strategy {self.name!r} takes two servers or more, and {problem.name!r} has {problem.servers}."
+        sentence = refuses_prices(self.name, problem)
+        if sentence is not None:
+            return sentence
         horizon = getattr(problem, "horizon", None)
         if horizon is None:
             return refuses_lengths(self.name, problem, self.max_period)
@@ -177,7 +181,8 @@ def descended(oracle: Oracle[Any], descent: Descent) -> None:
     except (BudgetSpent, KeyboardInterrupt):
         oracle.confirm(descent.reached)
         raise
-    oracle.confirm(descent.reached, descent.cost)
+    # A word that leaves out a server that must be used may be no answer.
+    oracle.confirm(descent.reached, descent.cost if math.isfinite(descent.cost) else None)
 
 
 def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: Whole) -> tuple[float, float]:

@@ -186,17 +186,22 @@ def _next(word: Whole, i: int, j: int, stack: Whole, depth: int, deepest: int) -
 
 
 @njit(cache=True)
-def least_word(costs: Matrix, later: Vector, slopes: Vector, length: int) -> tuple[float, int]:
-    """The least cost of all 2^n words of two servers, and the number of a word: plain enumeration, for comparison."""
+def least_word(costs: Matrix, later: Vector, slopes: Vector, length: int) -> tuple[float, Whole]:
+    """The least cost of all 2^n words of two servers, and such a word: plain enumeration, for comparison."""
     word = np.zeros(length, dtype=np.int64)
     first = np.zeros((0, 0))
-    least, best = np.inf, 0
-    for number in range(1 << length):
-        for slot in range(length):
-            word[slot] = number >> slot & 1
+    least, best = np.inf, word.copy()
+    for _ in range(1 << length):
         value = judged(costs, first, later, slopes, word)
         if value < least:
-            least, best = value, number
+            least = value
+            best[:] = word
+        slot = 0
+        while slot < length and word[slot] == 1:  # count in binary
+            word[slot] = 0
+            slot += 1
+        if slot < length:
+            word[slot] = 1
     return least, best
 
 

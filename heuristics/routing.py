@@ -13,6 +13,7 @@ a slot, the sum over all gaps of all servers. Where :math:`f_m(d) = a_m d + C_m 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -73,6 +74,13 @@ class RoutedProblem(Problem, Protocol):
     def servers(self) -> int: ...
     def gap_table(self, count: int) -> GapTable: ...
     def unroutable(self) -> str | None: ...
+
+
+def refuses_prices(strategy: str, problem: Problem) -> str | None:
+    """A sentence where something else than gaps has a price: problems may say so by a method ``unpriced``."""
+    unpriced: Callable[[], str | None] | None = getattr(problem, "unpriced", None)
+    sentence = unpriced() if unpriced is not None else None
+    return None if sentence is None else f"strategy {strategy!r} cannot take {problem.name!r}: {sentence}"
 
 
 def word_cost(table: GapTable, word: ArrayLike) -> float:

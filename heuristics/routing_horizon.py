@@ -32,7 +32,7 @@ from . import interrupting
 from .oracle import BudgetSpent, Oracle
 from .protocols import Problem
 from .result import Result
-from .routing import GapTable, Matrix, Vector, Whole
+from .routing import GapTable, Matrix, Vector, Whole, refuses_prices
 
 #: States, over all slots, that are looked at for three servers and more (some 10 bytes each).
 MOST_STATES = 10_000_000
@@ -258,10 +258,11 @@ class BackwardInduction:
     linear_cost_only: ClassVar[bool] = True
 
     def refuses(self, problem: HorizonProblem) -> str | None:
-        """Refuse more states than fit."""
+        """Refuse other prices than those of gaps, and more states than fit."""
         servers, horizon = problem.servers, problem.horizon
-        if servers == 2:
-            return None
+        sentence = refuses_prices(self.name, problem)
+        if sentence is not None or servers == 2:
+            return sentence
         most = states(servers, horizon)
         if most > MOST_STATES or (horizon + 1) ** servers >= 2**62:
             return (
@@ -278,9 +279,9 @@ class BackwardInduction:
     def solve(self, oracle: Oracle[HorizonProblem], rng: np.random.Generator) -> Result:
         """Find the best servers; when time is over, take them in turns."""
         problem = oracle.problem
-        oracle.require()
         turns = tuple(slot % problem.servers for slot in range(problem.horizon))
         try:
+            oracle.require()
             with oracle.in_time():
                 actions, cost = best_actions(horizon_costs(problem))
         except BudgetSpent as spent:

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .balanced import OF_DENSITIES, proved
+from .balanced import OF_DENSITIES, is_convex, proved
 from .lagrangian import last_word
 from .oracle import Oracle
 from .result import Result
@@ -50,7 +50,7 @@ class Split:
     cost
         Of the word, per slot.
     bound
-        What no word goes below; minus infinity where slopes are not known.
+        What no word goes below; minus infinity where slopes are not known, or costs not convex.
     """
 
     rare: int
@@ -93,7 +93,7 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
                 candidates.append((_cost(table, rare, nearby), nearby, rare))
     cost, period, rare = min(candidates)
     price = max(_index(table, m, 1) for m in ((0, 1) if period == 2 else (1 - rare,)))
-    return Split(rare, 1 - rare, period, cost, dual_bound(table, price))
+    return Split(rare, 1 - rare, period, cost, dual_bound(table, price) if is_convex(table) else -math.inf)
 
 
 def _first_period(table: GapTable, rare: int, count: int) -> int | None:

@@ -156,6 +156,16 @@ def test_no_time_is_an_answer_in_turns():
     assert result.decision[:4] == (0, 1, 0, 1)
 
 
+def test_other_prices_are_refused():
+    class Priced(Packets):
+        def unpriced(self):
+            return "periods have a price."
+
+    problem = Priced(falling_rows(np.random.default_rng(0), 2), 5, (1, 1))
+    with pytest.raises(UnsupportedProblem, match="'backward-induction' cannot take 'packets': periods have a price"):
+        run(problem, BackwardInduction())
+
+
 def test_too_many_states_are_refused():
     rows = falling_rows(np.random.default_rng(0), 6, 100)
     with pytest.raises(UnsupportedProblem, match="takes up to 10000000 states, and 'packets' with 6 servers and 60"):

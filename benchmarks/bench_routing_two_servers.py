@@ -1,0 +1,169 @@
+"""Two servers, period 20: the closed form and local search against enumeration, all with the same kernel.
+
+    python benchmarks/bench_routing_two_servers.py
+
+Poisson arrivals of rate 1, rates of the servers 1 and mu, chosen in the middle of the stretch (Figure 1 of the paper)
+where one packet of n = 2, 4, 5, 10 or 20 for the slow server is best of all words: then it is best of those with 20
+slots, too. Costs of gaps are tabulated before any clock starts; all words are judged by `multimodular_words.judged`.
+
+* closed form: `two_server.closed_form`, period and proof, the mean of 200 calls;
+* local search over feasible neighbours, to a word that none betters: mean and slowest of 22 starts (the servers in
+  turns, all packets for the slow server first, and 20 at random); it proves nothing;
+* enumeration of all 2^20 words, and of the 52 488 necklaces among them;
+* the paper's neighbourhood as it is printed: one scan of its 2^21 - 2 points around the best word; a point is given up
+  at the first entry that shows that it is no word.
+
+Times are CPU times, medians of five rounds in which everybody has a turn. The answers must be the same to 1e-14 and the
+bound as near as 1e-13, the closed form 1000 times as fast as enumeration of all words, and local search 10 times, in
+every case.
+"""
+
+import math
+import statistics
+import time
+
+import numpy as np
+from numba import njit
+
+from heuristics.multimodular_words import Descent, WordCosts, judged, least_word
+from heuristics.routing import GapTable, later_slopes
+from heuristics.two_server import Split, closed_form
+
+LENGTH, ROUNDS, CALLS, RANDOM_STARTS = 20, 5, 200, 20
+PERIODS = (2, 4, 5, 10, 20)
+CLOSED_FORM, LOCAL_SEARCH, AGREEMENT, BOUND = 1000.0, 10.0, 1e-14, 1e-13
+
+
+def breakpoint(n: int) -> float:
+    """The rate of the fast server at which period n becomes n + 1, the slow one's being 1."""
+    part = (n + 2) * 2.0 ** -(n + 1)
+    return (1 + math.sqrt(1 - part)) / part - 1  # 1 / (1 - sqrt(1 - part)) - 1 without cancellation
+
+
+def middle(n: int) -> float:
+    """A rate for which period n is best."""
+    return math.sqrt((1.0 if n == 2 else breakpoint(n - 1)) * breakpoint(n))
+
+
+@njit
+def least_necklace(costs, later, slopes, length):
+    """The least cost of all necklaces (Fredricksen, Kessler, Maiorana), and their number."""
+    word, first = np.zeros(length, dtype=np.int64), np.zeros((0, 0))
+    least, count = judged(costs, first, later, slopes, word), 1
+    while True:
+        kept = length
+        while kept > 0 and word[kept - 1] == 1:
+            kept -= 1
+        if kept == 0:
+            return least, count
+        word[kept - 1] = 1
+        for i in range(kept, length):
+            word[i] = word[i - kept]
+        if length % kept == 0:
+            count += 1
+            least = min(least, judged(costs, first, later, slopes, word))
+
+
+@njit
+def scanned(costs, later, slopes, word):
+    """The least cost of the 2^(n+1) - 2 points x + sum alpha_i b_i that are words."""
+    length, first = len(word), np.zeros((0, 0))
+    moved = word.copy()
+    least = np.inf
+    for mask in range(1, (1 << (length + 1)) - 1):
+        feasible = True
+        for k in range(length):
+            moved[k] = word[k] + (mask >> (k + 1) & 1) - (mask >> k & 1)
+            if moved[k] < 0 or moved[k] > 1:
+                feasible = False
+                break
+        if feasible:
+            least = min(least, judged(costs, first, later, slopes, moved))
+    return least
+
+
+def searched(costs: WordCosts, start: np.ndarray) -> tuple[float, int]:
+    """Cost of the word reached, and neighbours judged."""
+    descent, count = Descent(costs, start), 0
+    while not descent.done:
+        count += descent.follow(1 << 30)
+    return descent.cost, count
+
+
+def repeated(table: GapTable) -> Split:
+    """The closed form, many times over."""
+    for _ in range(CALLS):
+        found = closed_form(lambda count: table)
+    return found
+
+
+def timed(call, *arguments):
+    began = time.process_time()
+    found = call(*arguments)
+    return time.process_time() - began, found
+
+
+def compared(n: int) -> bool:
+    """Print one case; whether answers agree and limits are kept."""
+    rate = middle(n)
+    table = GapTable((1 / (1 + np.array([[1.0], [rate]]))) ** np.arange(1, 65), np.zeros(2), np.zeros(2))
+    costs = WordCosts(table.costs, later=later_slopes(table), slopes=table.slopes)
+    arrays = (costs.costs, costs.later, costs.slopes)
+    rng = np.random.default_rng(n)
+    starts = [np.arange(LENGTH) % 2, (np.arange(LENGTH) >= LENGTH // 2).astype(np.int64)]
+    starts += list(rng.integers(2, size=(RANDOM_STARTS, LENGTH)))
+
+    times: dict[str, list[float]] = {name: [] for name in ("closed", "local", "slowest", "all", "necklaces", "printed")}
+    for _ in range(ROUNDS):
+        spent, found = timed(repeated, table)
+        times["closed"].append(spent / CALLS)
+        walks = [timed(searched, costs, start) for start in starts]
+        times["local"].append(statistics.mean(spent for spent, _ in walks))
+        times["slowest"].append(max(spent for spent, _ in walks))
+        spent, (least, word) = timed(least_word, *arrays, LENGTH)
+        times["all"].append(spent)
+        spent, (by_necklaces, count) = timed(least_necklace, *arrays, LENGTH)
+        times["necklaces"].append(spent)
+        spent, around = timed(scanned, *arrays, word)
+        times["printed"].append(spent)
+    median = {name: statistics.median(values) for name, values in times.items()}
+
+    reached = [cost for _, (cost, _) in walks]
+    judgements = statistics.mean(number for _, (_, number) in walks)
+    worst = max(abs(answer - least) / least for answer in (found.cost, by_necklaces, *reached))
+    proved = least * (1 - BOUND) <= found.bound <= least * (1 + AGREEMENT)
+    assert around >= least * (1 - 1e-14)
+    closed, local = median["all"] / median["closed"], median["all"] / median["local"]
+    print(f"mu = {rate:.6g}: period {found.period}, cost {least:.12g}, answers differ by {worst:.0e} of it at most")
+    print(f"  closed form, with proof     {1e6 * median['closed']:10.1f} us")
+    print(
+        f"  local search, {judgements:8.0f} words{1e6 * median['local']:10.1f} us   slowest start "
+        f"{1e6 * median['slowest']:.1f} us"
+    )
+    for name, text in (("all", "all 2^20 words"), ("necklaces", f"{count} necklaces"), ("printed", "2^21 - 2 points")):
+        print(
+            f"  {text:27} {1e3 * median[name]:10.2f} ms   "
+            f"{median[name] / median['closed']:8.0f} times the closed form, "
+            f"{median[name] / median['local']:6.1f} times local search"
+        )
+    good = proved and found.period == n and worst <= AGREEMENT and closed >= CLOSED_FORM and local >= LOCAL_SEARCH
+    if not good:
+        print(
+            f"  missed: closed form {closed:.0f} of {CLOSED_FORM:.0f}, local search {local:.1f} of {LOCAL_SEARCH:.0f}"
+        )
+    return good
+
+
+def main() -> int:
+    table = np.ones((2, 4)) / np.arange(1, 5)
+    nothing = np.zeros(2)
+    least_word(table, nothing, nothing, 3)  # compile
+    least_necklace(table, nothing, nothing, 3)
+    scanned(table, nothing, nothing, np.zeros(3, dtype=np.int64))
+    searched(WordCosts(table, later=nothing, slopes=nothing), np.zeros(3, dtype=np.int64))
+    kept = [compared(n) for n in PERIODS]
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
