@@ -94,4 +94,5 @@ class PricedRouting:
         """Price and broken limits of measures, beside what is broken already; undefined ones count as nothing."""
         known = {name: 0.0 if value is None else value for name, value in measures.items()}
         objective = known["cost"] if self.cost is None else self.cost(known)
-        return Evaluation(objective, {**broken, **self.limits.violations(measures)}, dict(measures))
+        violations = {**broken, **self.limits.violations(measures)} if self.limits else broken
+        return Evaluation(objective, violations, dict(measures))
