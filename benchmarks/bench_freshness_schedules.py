@@ -3,7 +3,8 @@
 Pages have lognormal rates with q = sum of mu E[X] changes in the time of an access; they cost their rate, a lognormal
 weight, or a Zipf weight. Costs are exact (`schedule_obsolescence`), and above the integer-spacing bound, which is no
 lower than that of even spacing. In the table of costs cycles have 50 slots for each page, so that what whole visits
-lose is small; of the 30 pages one takes 0.37 of all slots. "Whole visits" is what even spacing with the visits of `greedy` would cost: no order of them costs less.
+lose is small; of the 30 pages one takes 0.37 of all slots. "Whole visits" is what even spacing with the visits of
+`greedy` would cost: no order of them costs less.
 
 Times are for the whole call, from frequencies to the cycle, the better of two, the roads taking turns. Rivals do what
 `greedy` does, to the page as long as none takes 1/64 of the slots, with one binary heap of all pages: compiled, and
@@ -215,7 +216,8 @@ def hosts() -> None:
                 flush=True,
             )
     print(
-        "the bound is that of caps of 1; slots of the cycle are 20 for each page, and pages left out want less than one"
+        "the bound is that of caps of 1; slots of the cycle are 20 for each page. Pages that want less than one visit\n"
+        "are left out by whittle where a visit gains less than it takes from others"
     )
 
 

@@ -175,8 +175,8 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
     host, gap = hosts_and_gap(hosts, host_gap, shares)
     if gap:
         length = closing_length(length, int(host.max()) + 1, gap)
-        shares = capped(shares, host, gap)
-    counts = apportion(shares, length)
+        shares = capped(shares, host, length // (gap + 1) / length)
+    counts = _visits(shares, length, host, gap)
 
     def record(begun: Vector) -> Vector:
         return greedy_record(_periods(counts, length, host), counts, begun)
@@ -201,6 +201,11 @@ def whittle(
     For 16 pages or less whose frequencies are optimal it is the best of such cycles of all lengths up to 64, of one of
     `length`, and of the period of the plain index policy, none longer than `length`.
 
+    A page that wants less than one visit in the cycle, :math:`n f < 1`, gets one if that gains more than it takes from
+    others, and is left out if not; `missing` tells which are. With 20 slots for each of 50000 pages on crowded hosts
+    that is 0.4 % of them; to visit all would cost 0.03 % more, and 50 slots for each page cost 0.13 % less (measured).
+    `greedy` visits all pages for which there is a slot.
+
     Parameters
     ----------
     decays, worths
@@ -217,7 +222,7 @@ def whittle(
     host, gap = hosts_and_gap(hosts, host_gap, traits.shares)
     if gap:
         length = closing_length(length, int(host.max()) + 1, gap)
-        traits = traits._replace(shares=capped(traits.shares, host, gap))
+        traits = traits._replace(shares=capped(traits.shares, host, length // (gap + 1) / length))
     elif traits.one_price and np.count_nonzero(traits.shares) <= FEW_PAGES:
         return _best_of_few(traits, length)
     return _index_cycle(traits, length, host, gap)
@@ -246,14 +251,14 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
     fewest = np.floor(length * shares + NEAR).astype(np.int64)
     # Of what a visit gains the price is taken off that the page pays anyway: with hosts there are many prices.
     gains = visit_gains(worths, decays, fewest, length) - even_prices(worths, decays, shares)
-    counts = apportion(shares, length, gains)
-    early = early_part(int(np.count_nonzero(counts)), 0 if gap else LIST)
+    counts = _visits(shares, length, host, gap, gains)
+    early = 0.0 if gap else early_part(int(np.count_nonzero(counts)))
 
     def record(begun: Vector) -> Vector:
         return index_record(_periods(counts, length, host), counts, begun, worths, decays, early)
 
     if gap:
-        return polite_cycle(record, shares, host, gap, length, early)
+        return polite_cycle(record, shares, host, gap, length, by_index=True)
     schedule = np.empty(length, dtype=np.int64)
     largest_index(new_calendar(record(phases(shares))), early, LIST, schedule)
     return schedule
@@ -269,6 +274,11 @@ def _best_of_few(traits: Traits, length: int) -> Whole:
     period = index_period(worths, decays, length, SHORT_CYCLES * len(members))
     cycles += [period] if len(period) else []
     return members[max(cycles, key=lambda cycle: cycle_gain(cycle, worths, decays))]
+
+
+def _visits(shares: Vector, length: int, host: Whole, gap: int, gains: Vector | None = None) -> Whole:
+    """Visits of pages in a cycle, no more for a host than one in g + 1 slots."""
+    return apportion(shares, length, gains, host, length // (gap + 1)) if gap else apportion(shares, length, gains)
 
 
 def _periods(counts: Whole, length: int, host: Whole) -> Vector:

@@ -29,7 +29,9 @@ NEAR = 1e-9
 LOOKS = 20_000_000
 
 
-def apportion(frequencies: ArrayLike, length: int, gains: ArrayLike | None = None) -> Whole:
+def apportion(
+    frequencies: ArrayLike, length: int, gains: ArrayLike | None = None, host: Whole | None = None, most: int = 0
+) -> Whole:
     r"""Visits of each page in a cycle: :math:`\lfloor n f_i \rfloor` or one more, n together.
 
     Parameters
@@ -41,6 +43,9 @@ def apportion(frequencies: ArrayLike, length: int, gains: ArrayLike | None = Non
     gains
         What one visit more than :math:`\lfloor n f_i \rfloor` is worth; the largest gains are taken. Without them pages
         come first that would not appear at all, then those with the largest remainders.
+    host, most
+        The host of each page, -1 for pages that are never visited, and the most visits of a host. No host may have
+        frequencies for more; one that has them for so many gets so many.
     """
     shares = length * shares_of(frequencies)
     counts = np.floor(shares + NEAR).astype(np.int64)
@@ -50,8 +55,15 @@ def apportion(frequencies: ArrayLike, length: int, gains: ArrayLike | None = Non
     else:
         order = np.argsort(-np.asarray(gains, dtype=np.float64), kind="stable")
     # A page that is at its quota, or has frequency zero, gets no more.
-    order = order[(shares[order] - counts[order]) > NEAR][:left]
-    counts[order] += 1
+    order = order[(shares[order] - counts[order]) > NEAR]
+    if host is None:
+        counts[order[:left]] += 1
+    else:
+        members = host >= 0
+        room = most - np.bincount(host[members], weights=counts[members]).astype(np.int64)
+        full = np.bincount(host[members], weights=shares[members]) > most - 0.5
+        order = order[np.argsort(~full[host[order]], kind="stable")]
+        _fill(counts, order, host, room, left)
     return counts
 
 
@@ -119,6 +131,16 @@ def whole(name: str, value: int, *, least: int) -> int:
 
 
 # -- compiled ---------------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def _fill(counts: Whole, order: Whole, host: Whole, room: Whole, left: int) -> None:
+    """Give one visit more to the first `left` pages whose hosts have room for it."""
+    for page in order:
+        if left > 0 and room[host[page]] > 0:
+            counts[page] += 1
+            room[host[page]] -= 1
+            left -= 1
 
 
 @njit(cache=True)

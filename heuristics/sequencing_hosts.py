@@ -28,8 +28,8 @@ from .sequencing_index import LIST, choose, enlist, plan_visit
 #: Keys of pages that had all their visits: they come when nothing else may.
 FAR = 1e15
 
-#: The part of its time beyond which a host is called busy.
-BUSY = 0.9
+#: The parts of its time beyond which a host is called busy, and full; slots that no cycle has.
+BUSY, FULL, FOR_EVER = 0.9, 0.999, 1e9
 
 #: Beginnings that are tried before hosts are laid out in columns.
 BEGINNINGS = 8
@@ -74,14 +74,16 @@ class Hosts(NamedTuple):
 def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int) -> Hosts:
     """All hosts ready; `host` numbers them from 0, -1 for pages that are never visited.
 
-    A host that has hardly any time to rest can never make up for a slot that it missed: it goes before the others.
+    A host that has hardly any time to rest can never make up for a slot that it missed: it goes before the others. One
+    that has none is visited whenever it is back, whether a page of it is due or not.
     """
     done = record[:, LEFT] <= 0
     record[done, KEY] = FAR
     if record.shape[1] > PRICE:
         record[done, PRICE] = FAR * FAR
     members = np.flatnonzero(host >= 0)
-    busy = np.bincount(host[members], weights=shares[members]) * (gap + 1) > BUSY
+    taken = np.bincount(host[members], weights=shares[members]) * (gap + 1)
+    busy, full = taken > BUSY, taken > FULL
     count = len(busy)
     bonus = np.zeros(count)
     if record.shape[1] > PRICE:
@@ -89,7 +91,7 @@ def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int
         record[members, PRICE] -= bonus[host[members]]
     order = members[np.lexsort((record[members, KEY], host[members]))]  # what is sorted is a heap
     starts = np.searchsorted(host[order], np.arange(count + 1))
-    ahead = np.where(busy, gap + 1.0, 0.0)
+    ahead = np.where(full, FOR_EVER, np.where(busy, gap + 1.0, 0.0))
     first = record[order[starts[:-1]], KEY] - ahead
     ready = np.argsort(first, kind="stable")
     return Hosts(
@@ -118,7 +120,7 @@ def closed(opened: int, cycle: int, back: int) -> bool:
 
 
 @njit(cache=True)
-def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole, schedule: Whole) -> int:
+def polite(hosts: Hosts, cycle: int, by_index: bool, forced: Whole, schedule: Whole) -> int:
     """Fill `schedule` with the pages of the next slots; how many there are is returned, fewer when it got stuck.
 
     Parameters
@@ -127,8 +129,9 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
         As they are, and what is filled.
     cycle
         Slots of the cycle that is to be closed; 0: none.
-    by_index, early
-        Whether the largest index is taken, not the earliest due date; see :mod:`heuristics.sequencing_index`.
+    by_index
+        Whether the largest index is taken, not the earliest due date; see :mod:`heuristics.sequencing_index`. Pages
+        come to the list when they are due, not before: a page that waits there keeps others of its host away.
     forced
         The host of every slot; empty: to be chosen.
     """
@@ -156,7 +159,8 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
                 chosen = first
                 if by_index:
                     listed[length] = pages[starts[first]]
-                    enlist(record, listed[length], early, dues, slopes, length)
+                    enlist(record, listed[length], 0.0, dues, slopes, length)
+                    dues[length] -= ahead[first]
                     length += 1
             if by_index:
                 for place in range(length - 1, -1, -1):
@@ -181,7 +185,7 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
         gap = next_gap(record, page, float(slot))
         if by_index:
             record[page, LAST] = slot
-            plan_visit(record, page, gap, early)
+            plan_visit(record, page, gap, 0.0)
             record[page, PRICE] -= bonus[chosen]
         else:
             record[page, KEY] = slot + gap
@@ -197,9 +201,8 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, early: float, forced: Whole
     return filled
 
 
-def capped(shares: Vector, host: Whole, gap: int) -> Vector:
-    r"""Shares with no more than :math:`1/(g+1)` for a host; what is cut off goes to the others in proportion."""
-    most = 1.0 / (gap + 1)
+def capped(shares: Vector, host: Whole, most: float) -> Vector:
+    """Shares with no more than `most` for a host; what is cut off goes to the others in proportion."""
     members = host >= 0
     totals = np.bincount(host[members], weights=shares[members])
     scale, full = np.ones(len(totals)), np.zeros(len(totals), dtype=bool)
@@ -281,9 +284,9 @@ def polite_cycle(
     host: Whole,
     gap: int,
     length: int,
-    early: float | None = None,
+    by_index: bool = False,
 ) -> Whole:
-    """A cycle that keeps the gap between visits to a host, by index where `early` is given, else by due date.
+    """A cycle that keeps the gap between visits to a host, by index or by due date.
 
     `make_record` gives the records of pages that begin at given phases.
     """
@@ -292,6 +295,6 @@ def polite_cycle(
     for attempt in range(BEGINNINGS + 1):
         hosts = new_hosts(make_record(np.modf(begun + attempt * GOLDEN**2)[0]), shares, host, gap)
         forced = free if attempt < BEGINNINGS else columns(shares, host, gap, length)
-        if polite(hosts, length, early is not None, early or 0.0, forced, schedule) == length:
+        if polite(hosts, length, by_index, forced, schedule) == length:
             break
     return schedule

@@ -131,9 +131,9 @@ def plan_visit(record: NDArray[np.float64], page: int, gap: float, early: float)
     record[page, KEY] = record[page, LAST] + (1.0 - early) * gap - 0.5
 
 
-def early_part(pages: int, most: int = LIST) -> float:
+def early_part(pages: int) -> float:
     """The part of its gap that a page is on the list before it is due: all of it where the list holds all pages."""
-    return 1.0 if pages <= most else EARLY / max(pages, LIST)
+    return 1.0 if pages <= LIST else EARLY / pages
 
 
 @njit(cache=True)

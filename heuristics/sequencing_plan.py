@@ -78,16 +78,16 @@ def visits(
     host, gap = hosts_and_gap(hosts, host_gap, shares)
     if gap:
         closing_length(gap + 1, int(host.max()) + 1, gap)  # are there hosts enough?
-        shares = capped(shares, host, gap)
+        shares = capped(shares, host, 1.0 / (gap + 1))
     begun, endless = phases(shares, host), np.full(len(shares), np.inf)
     periods = np.where(shares > 0, 1.0 / np.where(shares > 0, shares, 1.0), np.inf)
     early = 0.0
     if method == "greedy":
         record = greedy_record(periods, endless, begun)
     else:
-        early = early_part(int(np.count_nonzero(shares)), 0 if gap else LIST)
+        early = 0.0 if gap else early_part(int(np.count_nonzero(shares)))
         record = index_record(periods, endless, begun, traits.worths, traits.decays, early)
-    return _polite(record, shares, host, gap, method, early) if gap else _queued(record, method, early)
+    return _polite(record, shares, host, gap, method) if gap else _queued(record, method, early)
 
 
 def _golden(cumulative: Vector) -> Iterator[int]:
@@ -107,14 +107,14 @@ def _queued(record: Vector, method: Method, early: float) -> Iterator[int]:
         yield from schedule.tolist()
 
 
-def _polite(record: Vector, shares: Vector, host: Whole, gap: int, method: Method, early: float) -> Iterator[int]:
+def _polite(record: Vector, shares: Vector, host: Whole, gap: int, method: Method) -> Iterator[int]:
     state, schedule, free = (
         new_hosts(record, shares, host, gap),
         np.empty(BLOCK, dtype=np.int64),
         np.empty(0, dtype=np.int64),
     )
     while True:
-        polite(state, 0, method == "whittle", early, free, schedule)
+        polite(state, 0, method == "whittle", free, schedule)
         yield from schedule.tolist()
 
 

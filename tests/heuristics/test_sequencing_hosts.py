@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heuristics.sequencing import closest_visits, greedy, missing, visits, whittle
+from heuristics.sequencing_counts import apportion
 from heuristics.sequencing_hosts import capped, closing_length, columns
 
 
@@ -21,6 +22,17 @@ def slots_between(cycle, hosts):
         for later in range(slot + 1, slot + len(visited) + 1)
         if turns[later] == host
     )
+
+
+def lost_by(cycle, decays):
+    """What pages lose a slot: the sum of l d - 1 + exp(-l d) over all gaps."""
+    order = np.argsort(cycle, kind="stable")
+    page = cycle[order]
+    first = np.flatnonzero(np.r_[True, page[1:] != page[:-1]])
+    last = np.r_[first[1:], len(cycle)] - 1
+    gaps = np.diff(order, prepend=0)
+    gaps[first] = order[first] + len(cycle) - order[last]
+    return decays.sum() + np.expm1(-decays[page] * gaps).sum() / len(cycle)
 
 
 @st.composite
@@ -114,7 +126,7 @@ def test_hosts_get_no_more_than_they_can_take(case):
     host[shares > 0] = np.unique(hosts[shares > 0], return_inverse=True)[1]
     if host.max() < gap:
         return
-    found = capped(shares, host, gap)
+    found = capped(shares, host, 1 / (gap + 1))
     totals = np.bincount(host[host >= 0], weights=found[host >= 0])
     assert found.sum() == pytest.approx(1.0)
     assert (totals <= (1 + 1e-9) / (gap + 1)).all()
@@ -135,24 +147,74 @@ def test_politeness_costs_little_where_hosts_are_many():
     hosts, frequencies, worths = rng.integers(0, 100, 2000), decays / decays.sum(), np.ones(2000)
     length = 100_000
 
-    def lost(cycle):
-        order = np.argsort(cycle, kind="stable")
-        page = cycle[order]
-        first = np.flatnonzero(np.r_[True, page[1:] != page[:-1]])
-        last = np.r_[first[1:], length] - 1
-        gaps = np.diff(order, prepend=0)
-        gaps[first] = order[first] + length - order[last]
-        return decays.sum() + np.expm1(-decays[page] * gaps).sum() / length
-
     least = decays.sum() + np.expm1(-decays.sum())  # Theorem 3.4
     for cycle in (
         greedy(frequencies, length, hosts, 20),
         whittle(decays, worths, frequencies, length, hosts, 20),
     ):
         assert closest_visits(cycle, hosts) >= 20
-        assert least < lost(cycle) < 1.002 * least
+        assert least < lost_by(cycle, decays) < 1.002 * least
         counts = np.bincount(cycle, minlength=2000)
         assert np.abs(counts - length * frequencies).max() < 2
+
+
+@given(some_hosts(), st.booleans())
+def test_whole_visits_are_no_more_than_a_host_can_take(case, with_gains):
+    frequencies, hosts, gap, length = case
+    host = np.full(len(hosts), -1)
+    host[frequencies > 0] = np.unique(hosts[frequencies > 0], return_inverse=True)[1]
+    if host.max() < gap or length <= gap:
+        return
+    length = closing_length(length, host.max() + 1, gap)
+    most = length // (gap + 1)
+    shares = capped(frequencies / frequencies.sum(), host, most / length)
+    gains = np.random.default_rng(length).normal(size=len(hosts)) if with_gains else None
+    counts = apportion(shares, length, gains, host, most)
+    assert counts.sum() == length
+    assert (np.abs(counts - length * shares) < 1 + 1e-6).all()
+    totals, wanted = (np.bincount(host[host >= 0], weights=what[host >= 0]) for what in (counts, length * shares))
+    assert (totals <= most).all()
+    assert (totals[wanted > most - 1e-6] == most).all()
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """3000 pages on 120 hosts by Zipf's law, frequencies in proportion to decays: hosts are at their limit."""
+    rng = np.random.default_rng(5)
+    hosts = rng.choice(120, 3000, p=1 / np.arange(1, 121) / (1 / np.arange(1, 121)).sum())
+    decays = rng.lognormal(size=3000)
+    return decays * 0.5 / decays.sum(), hosts, 19
+
+
+@pytest.mark.parametrize("rule", ["greedy", "whittle"])
+def test_hosts_at_their_limit_miss_hardly_a_visit(crowded, rule):
+    """A slot missed is never made up for: such a host is visited whenever it is back."""
+    decays, hosts, gap = crowded
+    length = 60_000
+    shares = capped(decays / decays.sum(), hosts, 1 / (gap + 1))
+    full = np.bincount(hosts, weights=shares) * (gap + 1) > 1 - 1e-9
+    assert full.sum() >= 3
+    cycle = (
+        greedy(shares, length, hosts, gap)
+        if rule == "greedy"
+        else whittle(decays, np.ones(3000), shares, length, hosts, gap)
+    )
+    assert closest_visits(cycle, hosts) == gap
+    visited = np.bincount(hosts[cycle], minlength=120)
+    assert (visited[full] >= length // (gap + 1) - 4).all()
+    if rule == "greedy":
+        assert missing(cycle, shares).size == 0
+
+
+def test_index_does_not_wait_for_pages_that_keep_their_host_busy():
+    """One page of a host is dear and has a short gap: the others of it must not be on the list before they are due."""
+    rng = np.random.default_rng(4)
+    hosts, weights = np.r_[np.zeros(60, dtype=int), rng.integers(1, 40, 140)], rng.lognormal(size=200)
+    frequencies = np.r_[np.full(59, 0.05 / 59), 0.05, 0.9 * weights[60:] / weights[60:].sum()]
+    decays, worths, length = 2.0 * frequencies, np.ones(200), 20_000
+
+    by_index = lost_by(whittle(decays, worths, frequencies, length, hosts, 7), decays)
+    assert by_index < 1.001 * lost_by(greedy(frequencies, length, hosts, 7), decays)
 
 
 @pytest.mark.parametrize(
