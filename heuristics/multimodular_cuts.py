@@ -154,7 +154,7 @@ def minimum_cut(nodes: int, tails: ArrayLike, heads: ArrayLike, capacities: Arra
     start, end, room = start[kept], end[kept], room[kept]
     order, first = _adjacency(nodes, start, end)
     residual = np.concatenate([room, np.zeros(len(room))])
-    least = np.finfo(float).eps * float(room.max(initial=0.0))
+    least = np.finfo(float).eps * float(limits[np.isfinite(limits)].max(initial=0.0))
     inside = _saturated(nodes, np.concatenate([end, start]), order, first, residual, source, sink, least)
     value = float(limits[kept][inside[start] & ~inside[end]].sum())
     return Cut(value, inside)

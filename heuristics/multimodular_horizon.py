@@ -83,9 +83,9 @@ class Windows:
         capacities = np.where(slot, np.inf, np.maximum(only_first + only_second, 0.0))
         kept = capacities > 0
         chosen = best_set(single, tails[kept], heads[kept], capacities[kept])
-        finite = float(capacities[np.isfinite(capacities)].sum() + np.abs(single).sum())
-        edges = int(np.count_nonzero(kept)) + 2 * len(sums)
-        wrong = 2 * edges * float(np.finfo(float).eps) * (2 * finite + 1.0)
+        # Edges of a cut are full but for rounding in the last digit of the largest capacity.
+        largest = max(float(capacities[~slot].max(initial=0.0)), float(np.abs(single).max()))
+        wrong = 4 * (int(np.count_nonzero(kept)) + len(single)) * float(np.finfo(float).eps) * largest
         raised = chosen.astype(np.int64)
         return word + raised[1:] - raised[:-1], wrong
 

@@ -42,6 +42,9 @@ MOST_PACKETS = 500
 #: Slots of words judged between two looks at the clock.
 SLICE = 2_000_000
 
+#: What a later word must be better by than an earlier one, which may be shorter, relative to its cost.
+NOTABLE = 1e-13
+
 #: Starts of each length for three servers and more.
 STARTS = 10
 
@@ -181,8 +184,10 @@ def descended(oracle: Oracle[Any], descent: Descent) -> None:
     except (BudgetSpent, KeyboardInterrupt):
         oracle.confirm(descent.reached)
         raise
-    # A word that leaves out a server that must be used may be no answer.
-    oracle.confirm(descent.reached, descent.cost if math.isfinite(descent.cost) else None)
+    best = math.inf if oracle.best is None else oracle.best.evaluation.objective
+    if math.isinf(best) or descent.cost < best - NOTABLE * abs(best):
+        # A word that leaves out a server that must be used may be no answer.
+        oracle.confirm(descent.reached, descent.cost if math.isfinite(descent.cost) else None)
 
 
 def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: Whole) -> tuple[float, float]:
