@@ -7,7 +7,8 @@ may be sent out. What is more is in `queueing.robots_fleet`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -143,12 +144,18 @@ class RobotFleetProblem(PricedRobots):
         """All measures of a policy and their price."""
         return self.judge(self.measures(decision).scalars())
 
+    @contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        """Work whose refusals are told as a sentence about this problem."""
+        try:
+            yield
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be {what}: {refusal}") from None
+
     def measures(self, decision: Decision) -> FleetMeasures:
         """What the fleet says about a policy."""
-        try:
+        with self._telling("evaluated at this decision"):
             return fleet_measures(self.fleet, self.actions_of(decision), interrupting.check)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a policy means, and what it gains over fixed numbers of robots.
@@ -188,7 +195,8 @@ class RobotFleetProblem(PricedRobots):
         robots = [one.robots for one in self.fleet.classes]
         if len(robots) == 1:
             return (counts[0] for counts in all_numbers(robots))
-        return [best_fixed_numbers(self, lambda judged: judged.penalised).robots]
+        found = best_fixed_numbers(self, lambda judged: judged.penalised)
+        return [] if found is None else [found.robots]
 
     def keeping(self, robots: Numbers) -> tuple[int, ...]:
         """The policy that keeps so many robots of each class out."""
@@ -230,20 +238,22 @@ class RobotFleetProblem(PricedRobots):
             interrupting.check()
 
         try:
-            keep(best_fleet_policy(self.fleet, self.state_costs, watch=keep, pause=interrupting.check))
+            with self._telling("improved from policy to policy"):
+                keep(best_fleet_policy(self.fleet, self.state_costs, watch=keep, pause=interrupting.check))
         except KeyboardInterrupt:
             interrupting.note()  # whoever asks next ends the run, and has the latest policy to tell
         return self.decision_of(latest)
 
     def policy_step(self, decision: Decision) -> Improvement:
         """Evaluate a policy, improve it, and bracket the least cost."""
-        step: FleetStep = fleet_step(
-            self.fleet,
-            self.state_costs,
-            self.actions_of(decision),
-            near=self._last.get("values"),
-            pause=interrupting.check,
-        )
+        with self._telling("improved from policy to policy"):
+            step = fleet_step(
+                self.fleet,
+                self.state_costs,
+                self.actions_of(decision),
+                near=self._last.get("values"),
+                pause=interrupting.check,
+            )
         self._last["values"] = step.values
         return Improvement(
             decision=self.decision_of(step.actions),
@@ -301,7 +311,8 @@ def enough_of_fleet(problem: RobotFleetProblem) -> int:
     def wanted(robots: int) -> int:
         fleet = plan.fleet(robots)
         costs = state_costs(fleet, problem.prices)
-        actions = best_fleet_policy(fleet, costs, pause=interrupting.check).actions.reshape(fleet.shape)
+        with problem._telling("given as many robots as help"):
+            actions = best_fleet_policy(fleet, costs, pause=interrupting.check).actions.reshape(fleet.shape)
         out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
         return int(out[actions > 0].max())
 

@@ -36,12 +36,13 @@ Counts = tuple[int, ...]
 Price = Callable[[Evaluation], float]
 
 
-def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
+def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic | None:
     """The best fixed numbers of robots found; `price` is what is least of an evaluation.
 
     One class is searched over its numbers, all of them if states are few, else by golden section; several classes of
     exponential journeys without an environment by the closed form, over all vectors unless they are too many; anything
-    else class by class in turns. Nothing is claimed of what was not looked at.
+    else class by class in turns. Nothing is claimed of what was not looked at. ``None``: none of them can be judged, as
+    rates lie too far apart.
     """
     fleet = problem.fleet
     robots = [one.robots for one in fleet.classes]
@@ -59,7 +60,11 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
             if exponential:
                 known[counts] = judged_by_formula(problem, counts)
             else:
-                measures = fleet_measures(fleet, keep_out(fleet, counts), interrupting.check)
+                try:
+                    measures = fleet_measures(fleet, keep_out(fleet, counts), interrupting.check)
+                except ValueError:
+                    known[counts] = Evaluation(math.inf)
+                    return math.inf
                 known[counts] = problem.judge(measures.scalars())
             search.note(_numbers(counts), known[counts])
         return price(known[counts])
@@ -68,7 +73,7 @@ def best_fixed_numbers(problem: RobotFleetProblem, price: Price) -> BestStatic:
         best = min(all_numbers(robots), key=judged)
     else:
         best = _in_turns(judged, robots, _balanced(fleet))
-    return BestStatic(_numbers(best), known[best].objective)
+    return BestStatic(_numbers(best), known[best].objective) if math.isfinite(known[best].objective) else None
 
 
 def all_numbers(robots: list[int]) -> Iterator[Counts]:

@@ -73,7 +73,8 @@ class PaperSweeps:
         found = TAU * (image - image[1, 1, 1]) + (1.0 - TAU) * values
         found[~self.chain.states] = 0.0
         change, size = np.abs(found - values), np.abs(values)
-        relative = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=size > 0)
+        with np.errstate(over="ignore"):  # infinitely much, then
+            relative = np.divide(change, size, out=np.where(change > 0, np.inf, 0.0), where=size > 0)
         return Swept(found, change=float(relative.max()))
 
     def greedy(self, values: Array) -> Decision:

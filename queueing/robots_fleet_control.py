@@ -106,6 +106,8 @@ def fleet_measures(fleet: RobotFleet, actions: ArrayLike, pause: Pause | None = 
     shares = shares_from_start(fleet, policy, pause)
     rates = fleet_rates(fleet)
     found = rates @ shares.best
+    if not np.isfinite(found).all():
+        raise ValueError("shares of time must be numbers, but they are not; bring rates nearer to one another.")
     error = 0.0
     if shares.rough is not None:
         before = rates @ shares.rough

@@ -41,6 +41,11 @@ class SimulatedFleet:
             )
         object.__setattr__(self, "actions", np.ascontiguousarray(given, dtype=np.int64))
         object.__setattr__(self, "rules", _rules(self.fleet, self.actions))
+        if not (self.moods[0] @ self.rules.paces > 0).all():
+            raise ValueError(
+                "the environment must let all robots move for a share of the time that can be seen, but it does not; "
+                "bring its rates nearer to one another."
+            )
 
     @cached_property
     def layout(self) -> "Layout":

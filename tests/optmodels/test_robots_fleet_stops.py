@@ -1,5 +1,6 @@
 """Robot fleets whose solve is ended: what was found is told, and nothing long happens before the clock starts."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import optmodels as om
 from heuristics import interrupting
 from optmodels import robots_fleet, robots_fleet_static
+from optmodels.costs import WeightedSum
 
 FLEETS = Path(__file__).resolve().parents[2] / "instances" / "robots"
 
@@ -92,6 +94,27 @@ def test_a_strategy_that_does_not_fit_is_refused_before_anything_is_computed(mon
     problem = om.load(FLEETS / "fleet-erlang.json")
     with pytest.raises(om.UnsupportedProblem, match="takes robots of one sort"):
         om.solve(problem, "linear-program")
+
+
+@pytest.mark.parametrize("strategy", ["policy-iteration", "local-search", "static", "value-iteration"])
+@pytest.mark.parametrize(
+    ("rate", "generator", "factors"),
+    [
+        (1.0, [[-1e99, 1e99], [1.0, -1.0]], [1, 1e-50]),  # shares of time that lie too far apart for doubles
+        (1e7, [[-0.3, 0.3], [1e-100, -1e-100]], [1e50, 1e-50]),  # shares that are no numbers at all
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_rates_too_far_apart_are_an_answer_or_a_sentence(strategy, rate, generator, factors):
+    world = {"generator": generator, "factors": factors}
+    data = {"robots": 6, "capacity": 5, "arrival_rate": rate, "service_rate": 1.0, "environment": world}
+    problem = robots_fleet.RobotFleetProblem.from_data(data, cost=WeightedSum({"starvation": 1.2}))
+    try:
+        result = om.solve(problem, strategy, evaluations=300)
+    except om.RequestError as refusal:
+        assert re.search(r"cannot be .*: shares of time must .*; bring rates nearer", str(refusal))
+    else:
+        assert np.isfinite(result.objective)
 
 
 def test_no_time_at_all_still_gives_a_policy():

@@ -187,6 +187,13 @@ def test_a_mistake_in_one_area_is_found_out(instances):
     assert (right.agree, wrong.agree) == (True, False)
 
 
+def test_a_world_in_which_robots_hardly_ever_move_is_refused(written):
+    world = {"generator": [[-0.4, 0.4], [1e35, -1e35]], "factors": [0, 1]}
+    problem = load(written(robots=2, capacity=3, arrival_rate=0.3, environment=world))
+    with pytest.raises(RequestError, match="must let all robots move for a share of the time that can be seen"):
+        simulate(problem, problem.first_policy())
+
+
 def test_areas_that_nobody_lives_to_see_settle_together_are_refused(instances):
     problem = load(instances / "robots" / "areas-3.json")
     slow = replace(problem.areas[2], arrival_rate=1e-16, service_rate=1e-15)
