@@ -88,8 +88,17 @@ def convex_minorant(costs: Vector) -> Vector:
 
 def is_convex(table: GapTable) -> bool:
     """Whether costs are convex as far as the table goes, up to rounding: what is said of longer gaps rests on that."""
-    bends = np.diff(table.costs, 2, axis=1)
-    return bool(np.all(bends >= -ROUNDING * np.abs(table.costs).max(axis=1, keepdims=True)))
+    return bool(_bends_up(table.costs))
+
+
+@njit(cache=True)
+def _bends_up(costs: Matrix) -> bool:
+    for row in costs:
+        rounding = ROUNDING * np.abs(row).max()
+        for i in range(1, len(row) - 1):
+            if row[i + 1] - 2 * row[i] + row[i - 1] < -rounding:
+                return False
+    return True
 
 
 def minorants(costs: Matrix) -> Matrix:

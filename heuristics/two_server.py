@@ -25,16 +25,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numba import njit
 
 from .balanced import OF_DENSITIES, is_convex, proved
 from .lagrangian import last_word
 from .oracle import Oracle
 from .result import Result
-from .routing import GapTable, RoutedProblem
+from .routing import GapTable, Matrix, RoutedProblem, Vector
 from .routing_index import dual_bound
 
 #: Gaps in the first table; longest periods, and those where slopes are not known, so that nothing would be proved.
 FEWEST, MOST, MOST_UNPROVED = 64, 1_000_000, 4096
+
+#: A period that the table is too short for.
+UNKNOWN = -1
 
 
 @dataclass(frozen=True)
@@ -78,56 +82,61 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
     count = FEWEST
     while True:
         table = gap_table(count)
-        periods = [_first_period(table, rare, count) for rare in (0, 1)]
+        found = [_first_period(table.costs, table.slopes, table.limits, rare, count) for rare in (0, 1)]
         most = MOST if table.known else MOST_UNPROVED
-        if None not in periods or count > most:
+        if UNKNOWN not in found or count > most:
             break
         if pause is not None:
             pause()
         count = min(2 * count, most + 1)
-    candidates = []
-    for rare, period in enumerate(periods):
-        # Where no period is long enough for the table, the longest is the best of those that are in it.
-        for nearby in {0, *(range(period - 1, period + 2) if period else (count - 1,))}:
-            if nearby == 0 or 2 <= nearby < count:
-                candidates.append((_cost(table, rare, nearby), nearby, rare))
-    cost, period, rare = min(candidates)
-    price = max(_index(table, m, 1) for m in ((0, 1) if period == 2 else (1 - rare,)))
+    best = [_nearby(table.costs, table.slopes, rare, period, count) for rare, period in enumerate(found)]
+    rare = 0 if best[0][0] <= best[1][0] else 1
+    cost, period = best[rare]
+    price = max(_index(table.costs, table.slopes, m, 1) for m in ((0, 1) if period == 2 else (1 - rare,)))
     return Split(rare, 1 - rare, period, cost, dual_bound(table, price) if is_convex(table) else -math.inf)
 
 
-def _first_period(table: GapTable, rare: int, count: int) -> int | None:
-    """The first n >= 2 at which the index is high enough; 0 where none is; ``None`` where the table is too short."""
-    level = _index(table, 1 - rare, 1)
-    if math.isfinite(table.slopes[rare]) and -table.limits[rare] <= level:
+@njit(cache=True)
+def _first_period(costs: Matrix, slopes: Vector, limits: Vector, rare: int, count: int) -> int:
+    """The first n >= 2 at which the index is high enough, 0 where none is, or `UNKNOWN`: the table is too short."""
+    level = _index(costs, slopes, 1 - rare, 1)
+    if math.isfinite(slopes[rare]) and -limits[rare] <= level:
         return 0
     low, high = 2, count - 1
-    if _index(table, rare, high) < level:
-        return None
+    if _index(costs, slopes, rare, high) < level:
+        return UNKNOWN
     while low < high:
         middle = (low + high) // 2
-        if _index(table, rare, middle) >= level:
+        if _index(costs, slopes, rare, middle) >= level:
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _index(table: GapTable, server: int, gap: int) -> float:
+@njit(cache=True)
+def _index(costs: Matrix, slopes: Vector, server: int, gap: int) -> float:
     """The index at a gap; a slope, which it does not depend on, is left out of the costs to keep digits."""
-    slope = table.slopes[server] if math.isfinite(table.slopes[server]) else 0.0
-    costs = table.costs[server]
-    here, after = float(costs[gap - 1] - slope * gap), float(costs[gap] - slope * (gap + 1))
-    return gap * after - (gap + 1) * here
+    slope = slopes[server] if math.isfinite(slopes[server]) else 0.0
+    here, after = costs[server, gap - 1] - slope * gap, costs[server, gap] - slope * (gap + 1)
+    return float(gap * after - (gap + 1) * here)
 
 
-def _cost(table: GapTable, rare: int, period: int) -> float:
-    """What the word of a period costs a slot."""
-    usual = table.costs[1 - rare]
-    if period == 0:
-        slope = float(table.slopes[rare])
-        return float(usual[0]) + (math.inf if math.isnan(slope) else slope)
-    return float((table.costs[rare, period - 1] + (period - 2) * usual[0] + usual[1]) / period)
+@njit(cache=True)
+def _nearby(costs: Matrix, slopes: Vector, rare: int, period: int, count: int) -> tuple[float, int]:
+    """The least cost at a period and beside it, where rounding may have put the best one, or without the rare server.
+
+    Where no period in the table is long enough, the longest is the best of them.
+    """
+    usual = costs[1 - rare]
+    least, best = usual[0] + (math.inf if math.isnan(slopes[rare]) else slopes[rare]), 0
+    middle = count - 1 if period == UNKNOWN else period
+    if middle > 0:
+        for n in range(max(2, middle - 1), min(middle + 2, count)):
+            cost = (costs[rare, n - 1] + (n - 2) * usual[0] + usual[1]) / n
+            if cost < least:
+                least, best = cost, n
+    return least, best
 
 
 @dataclass(frozen=True)
@@ -149,6 +158,10 @@ class TwoServer:
             return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
         sentence = problem.unroutable()
         return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+
+    def prepare(self, problem: RoutedProblem) -> None:
+        """Compile."""
+        closed_form(lambda count: GapTable(np.ones((2, count)), np.zeros(2), np.zeros(2)))
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Find the period, show the word."""
