@@ -82,6 +82,9 @@ def sweep(
         str | None, typer.Option(metavar="F.csv", help="One line per point; points in it are not run again.")
     ] = None,
     plot: Annotated[str | None, typer.Option(metavar="F.svg", help="Draw the objective over the first path.")] = None,
+    measure: Annotated[
+        str, typer.Option(metavar="NAME", help="What --plot draws instead: a measure, or a column of the CSV file.")
+    ] = "objective",
     json: Json = False,
 ) -> int:
     """Solve an instance with some of its values varied: a parameter study.
@@ -112,7 +115,7 @@ def sweep(
         )
         settle()
     if plot and study.points:
-        sweeping.plot_sweep(study, plot)
+        sweeping.plot_sweep(study, plot, measure)
     if json:
         print_json(study.to_data())
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
 Routed: TypeAlias = RoutingProblem | RoutingHorizonProblem
 
 #: Slots of a strip: a period is repeated until there are the fewest, and cut off at the most.
-FEWEST_SLOTS, MOST_SLOTS = 40, 120
+FEWEST_SLOTS, MOST_SLOTS = 36, 120
 
 #: Servers up to which gaps are written into the strip, and their costs drawn; slots up to which there is room for that.
 MOST_TOLD, MOST_WRITTEN = 10, 60
+
+#: Servers up to which each has a row of its own with its name; of more, those that are used stand by share.
+MOST_ROWS = 24
 
 #: Gaps whose costs are drawn at least.
 FEWEST_GAPS = 12
@@ -50,8 +54,9 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
         )
     layout = [["strip", "shares"]] if decision is not None else []
     layout += [["costs", "costs"]] if told else []
-    rows = min(problem.servers, 24)
-    heights = [0.9 + (0.32 if rows <= 12 else 0.22) * rows] if decision is not None else []
+    rows = _rows(problem, decision)
+    tall = min(len(rows), MOST_ROWS)
+    heights = [0.9 + (0.32 if tall <= 12 else 0.22) * tall] if decision is not None else []
     heights += [2.4] if told else []
     figure = new_figure(9.6, 1.0 + sum(heights), layout="constrained")
     panels = figure.subplot_mosaic(layout, height_ratios=heights, width_ratios=[5.0, 1.0])  # type: ignore[arg-type]
@@ -60,13 +65,13 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
     gaps: list[NDArray[np.int64]] = []
     if decision is not None:
         word = np.array(decision, dtype=np.int64)
-        _draw_strip(panels["strip"], problem, word)
-        _draw_shares(panels["shares"], panels["strip"], problem, word)
+        _draw_strip(panels["strip"], problem, word, rows)
+        _draw_shares(panels["shares"], panels["strip"], problem, word, rows)
         if isinstance(problem, RoutingProblem):
             gaps = word_gaps(word, problem.servers)
     if told:
         _draw_costs(panels["costs"], problem, gaps)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision)}", fontsize=10))
+    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result or {})}", fontsize=10))
     return figure
 
 
@@ -174,48 +179,66 @@ def _given(problem: Routed, result: Mapping[str, Any] | None) -> tuple[int, ...]
         raise InstanceError("decision", result["decision"], f"it is none of {problem.name!r}: {refused}") from None
 
 
-def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64]) -> None:
+def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64]:
+    """Servers in the order of their rows."""
+    if problem.servers <= MOST_ROWS or decision is None:
+        return np.arange(problem.servers)
+    counts = np.bincount(np.array(decision), minlength=problem.servers)
+    return np.argsort(-counts, kind="stable")[: int(np.count_nonzero(counts))]
+
+
+def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
     """A row for each server, a bar for each packet, a thin line for each gap; the first period is drawn darkest."""
     cyclic = not isinstance(problem, RoutingHorizonProblem)
-    length = len(word)
-    slots = min(max(length, -(-FEWEST_SLOTS // length) * length), MOST_SLOTS) if cyclic else min(length, MOST_SLOTS)
+    length, slots = len(word), _slots(len(word), cyclic)
     shown = word[np.arange(slots) % length]
+    few = len(rows) <= MOST_ROWS
     written = slots <= MOST_WRITTEN and problem.servers <= MOST_TOLD
-    for server in range(problem.servers):
+    for row, server in enumerate(rows.tolist()):
         used = np.flatnonzero(shown == server)
         colour = COLOURS[server % len(COLOURS)]
-        axes.hlines(server, -0.5, slots - 0.5, color="#eeeeee", lw=1.0, zorder=0)
+        if few:
+            axes.hlines(row, -0.5, slots - 0.5, color="#eeeeee", lw=1.0, zorder=0)
         for start, stop in zip(used[:-1].tolist(), used[1:].tolist(), strict=True):
-            axes.plot([start + 0.36, stop - 0.36], [server, server], color=colour, lw=1.2, alpha=0.55, zorder=1)
+            width, alpha = (1.2, 0.55) if few else (0.5, 0.35)
+            axes.plot([start + 0.36, stop - 0.36], [row, row], color=colour, zorder=1, lw=width, alpha=alpha)
             if written and stop - start > 1:
-                axes.text(
-                    0.5 * (start + stop), server - 0.12, str(stop - start), fontsize=6.5, ha="center", va="bottom"
-                )
+                axes.text(0.5 * (start + stop), row - 0.12, str(stop - start), fontsize=6.5, ha="center", va="bottom")
         for first, alpha in ((True, 1.0), (False, 0.4)):
             mine = used[(used < length) == first] if cyclic else used[: len(used) * first]
             axes.bar(
-                mine, 0.62, bottom=server - 0.31, width=0.72, color=colour, alpha=alpha, zorder=2,
-                gid=f"server {server}" if first else None,
+                mine, 0.62 if few else 0.9, bottom=row - (0.31 if few else 0.45), width=0.72, color=colour, alpha=alpha,
+                zorder=2, gid=f"server {server}" if first else None,
             )  # fmt: skip
     if cyclic:
         for border in range(length, slots, length):
             axes.axvline(border - 0.5, color=_GREY, lw=0.8, ls=(0, (4, 2)), zorder=3, gid="period")
     axes.set_xlim(-0.7, slots - 0.3)
-    axes.set_ylim(problem.servers - 0.4, -0.6)
-    if problem.servers <= 24:
-        axes.set_yticks(range(problem.servers), [_label(problem, server) for server in range(problem.servers)])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    if few:
+        axes.set_yticks(range(len(rows)), [_label(problem, server) for server in rows.tolist()])
     cut = f", the first {slots}" if slots < length else ""
     axes.set_xlabel(f"slot{cut} (the period has {length})" if cyclic else f"slot{cut}")
-    axes.set_ylabel("server")
+    axes.set_ylabel("server" if few else "server, by share")
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int64]) -> None:
-    shares = np.bincount(word, minlength=problem.servers) / len(word)
-    colours = [COLOURS[server % len(COLOURS)] for server in range(problem.servers)]
-    axes.barh(range(problem.servers), shares, color=colours, height=0.62, gid="shares")
-    for server, share in enumerate(shares.tolist()) if problem.servers <= 24 else ():
-        axes.text(share, server, f" {100 * share:.3g} %", va="center", fontsize=7)
+def _slots(length: int, cyclic: bool) -> int:
+    """How many slots are drawn: some periods if they are short, and a little of the next one if they are long."""
+    if not cyclic:
+        return min(length, MOST_SLOTS)
+    if length < FEWEST_SLOTS:
+        return length * min(8, -(-FEWEST_SLOTS // length))
+    return min(length + max(8, length // 4), MOST_SLOTS)
+
+
+def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    shares = (np.bincount(word, minlength=problem.servers) / len(word))[rows]
+    few = len(rows) <= MOST_ROWS
+    colours = [COLOURS[server % len(COLOURS)] for server in rows.tolist()]
+    axes.barh(range(len(rows)), shares, color=colours, height=0.62 if few else 0.9, gid="shares")
+    for row, share in enumerate(shares.tolist()) if few else ():
+        axes.text(share, row, f" {100 * share:.3g} %", va="center", fontsize=7)
     axes.set_xlim(0, 1.45 * max(float(shares.max()), 1e-9))
     axes.set_ylim(*strip.get_ylim())
     axes.set_yticks([])
@@ -224,30 +247,38 @@ def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int6
 
 
 def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) -> None:
-    """What a packet costs by the slots since the last one to its server; large marks where the word has such gaps."""
+    """What a packet costs by the slots since the last one to its server; large marks where the word has such gaps.
+
+    What is paid for each slot whatever is done, and what is paid for each packet at last, is left out.
+    """
     longest = max([FEWEST_GAPS, *(int(one.max()) for one in gaps if len(one))])
     longest = min(longest + 2, 60)
-    table = problem.costs.table(longest)
+    table, remainders = problem.costs.table(longest), problem.costs.remainders(longest)
+    known = bool(np.isfinite(remainders).all())
+    bare = known and bool((problem.costs.slopes == 0).all() and (problem.costs.limits == 0).all())
+    values = remainders if known else table
     places = np.arange(1, longest + 1)
-    logarithmic = bool((table > 0).all() and (problem.costs.slopes == 0).all())
     for server in range(problem.servers):
         colour, marker = COLOURS[server % len(COLOURS)], MARKERS[server % len(MARKERS)]
-        axes.plot(places, table[server], color=colour, lw=1.1, marker=".", ms=3, label=_label(problem, server))
+        axes.plot(places, values[server], color=colour, lw=1.1, marker=".", ms=3, label=_label(problem, server))
         if len(gaps) and len(gaps[server]):
-            values, counts = np.unique(gaps[server][gaps[server] <= longest], return_counts=True)
-            sizes = 30.0 + 130.0 * counts / max(len(gaps[server]), 1)
+            met, counts = np.unique(gaps[server][gaps[server] <= longest], return_counts=True)
             axes.scatter(
-                values, table[server, values - 1], s=sizes, color=colour, marker=marker, alpha=0.8, zorder=3,
-                edgecolors="white", linewidths=0.6, gid=f"gaps of {server}",
+                met, values[server, met - 1], s=30.0 + 130.0 * counts / len(gaps[server]), color=colour, marker=marker,
+                alpha=0.8, zorder=3, edgecolors="white", linewidths=0.6, gid=f"gaps of {server}",
             )  # fmt: skip
-    if logarithmic:
+    if bool((values > 0).all()):
         axes.set_yscale("log")
-        used = [float(table[server, one[one <= longest] - 1].min()) for server, one in enumerate(gaps) if len(one)]
-        axes.set_ylim(bottom=max(float(table.min()), min(used, default=1e-6) / 100) / 2)
+        used = [
+            float(values[server, int(one.max()) - 1])
+            for server, one in enumerate(gaps)
+            if len(one) and one.max() <= longest
+        ]
+        axes.set_ylim(bottom=max(float(values.min()), min(used, default=1e-6) / 100) / 2)
         _plain_logs(axes)
     axes.set_xlim(0.5, longest + 0.5)
     axes.set_xlabel("slots since the last packet to the server" + ("; large marks: gaps of the word" if gaps else ""))
-    axes.set_ylabel("cost of a packet")
+    axes.set_ylabel("cost of a packet" if bare or not known else "cost above its asymptote")
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
@@ -266,6 +297,7 @@ def _draw_staircase(
             f"{rate:.5g}", (rate, before), xytext=(4, -3), textcoords="offset points", fontsize=7, va="top", ha="left"
         )
     axes.set_xscale("log")
+    axes.set_xlim(rates[0] / 1.2, rates[-1] * 1.6)
     _plain_logs(axes, "x")
     axes.set_yticks(sorted(set(levels)))
     axes.set_ylim(min(levels) - 0.7, max(levels) + 0.5)
@@ -289,7 +321,7 @@ def _label(problem: Routed, server: int) -> str:
     return f"{server} (rate {service:g})" if isinstance(service, float) else f"{server}"
 
 
-def _summary(problem: Routed, decision: tuple[int, ...] | None) -> str:
+def _summary(problem: Routed, decision: tuple[int, ...] | None, result: Mapping[str, Any]) -> str:
     count = f"{problem.servers} server{'s' if problem.servers > 1 else ''}"
     if decision is None:
         return count
@@ -297,6 +329,8 @@ def _summary(problem: Routed, decision: tuple[int, ...] | None) -> str:
     words = [count, f"cost {number(judged.objective)}"]
     if isinstance(problem, RoutingProblem):
         words.insert(1, f"period {len(decision)}")
-        if problem.density_bound is not None and problem.scale is not None:
-            words.append(f"no word below {number(problem.lower_bound())}")
+    if result.get("status") == "optimal":
+        words.append("proved best")
+    elif isinstance(problem, RoutingProblem) and math.isfinite(problem.lower_bound()):
+        words.append(f"no word below {number(problem.lower_bound())}")
     return ", ".join(words + ([] if judged.feasible else ["breaks rules"]))

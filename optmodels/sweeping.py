@@ -199,8 +199,8 @@ def sweep(
     return Sweep(base["name"], axes, label, points, complete)
 
 
-def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw objective and bound over the first axis, a line for each value of the others."""
+def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective") -> Figure:
+    """Draw objective and bound, or another column, over the first axis, a line for each value of the others."""
     from . import plots
 
     first, *others = study.axes
@@ -214,7 +214,7 @@ def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None) -> Figu
         }
         for point in study.points
     ]
-    return plots.plot_sweep(rows, first.path, path=path)
+    return plots.plot_sweep(rows, first.path, y, path=path)
 
 
 # -- places in an instance --------------------------------------------------------------------------------------------
