@@ -37,6 +37,7 @@ from .cli_options import (
     StrategyName,
 )
 from .cli_output import (
+    check_target,
     discard,
     open_closed_streams,
     pages_progress,
@@ -312,12 +313,19 @@ def solve(
             from .scaling import on_cluster
 
             problem = stack.enter_context(on_cluster(file, cluster))
+        check_target(out, file, _table_of(problem, file))
         result, data = _solved(problem, chosen, limits, seed, out, quiet=json)
     if json:
         print_json(data)
     else:
         print_result(result, data)
     return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
+
+
+def _table_of(problem: Any, file: str) -> Path | None:
+    """The table of pages that an instance names, if it names one."""
+    place: Path | None = problem.pages.place(Path(file).parent) if getattr(problem, "kind", "") == "freshness" else None
+    return place
 
 
 def _solved(

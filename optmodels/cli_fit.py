@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .cli_options import ANSWERED, Json
-from .cli_output import batch_progress, print_json, say, settle
+from .cli_output import batch_progress, check_target, print_json, say, settle
 
 
 def share_of(text: str) -> float:
@@ -51,6 +51,8 @@ def fit(
 
     belief = fitting.read_prior(prior)
     fitting.check_outputs(out, access_time)
+    for path in out:
+        check_target(path, log)
     law = None if access_time is None else fitting.read_access_time(access_time)
     with batch_progress("fitting", quiet=json) as progress:
         seen = read_log(log, weights=weights, unit=unit, progress=progress)

@@ -10,9 +10,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .errors import printable
+from .errors import RequestError, printable
 from .tables import columns, number
 
 if TYPE_CHECKING:
@@ -55,6 +56,23 @@ def open_closed_streams() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+
+
+def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
+    """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole."""
+    if out is None:
+        return
+    target = Path(out).resolve()
+    for source in read:
+        place = None if source is None else Path(source).resolve()
+        if place == target or (place is not None and place.is_dir() and place in target.parents):
+            raise RequestError(f"{out}: this is, or lies in, what is read from; choose another name.")
+    if target.is_dir():
+        raise RequestError(f"{out}: cannot be written: this is a directory; name a file.")
+    if not target.parent.is_dir():
+        raise RequestError(f"{out}: cannot be written: there is no folder {target.parent.name!r}.")
+    if not os.access(target.parent, os.W_OK):
+        raise RequestError(f"{out}: cannot be written: its folder is not yours to write to.")
 
 
 def settle() -> None:

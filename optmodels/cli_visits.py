@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .cli_options import ANSWERED, File, Json, Seed, whole_number
-from .cli_output import print_json, say, settle
+from .cli_output import check_target, print_json, say, settle
 from .errors import RequestError
 
 
@@ -37,6 +38,7 @@ def visits(
     if not isinstance(problem, FreshnessProblem):
         kind = getattr(problem, "kind", type(problem).__name__)
         raise RequestError(f"{file}: visits are made in problems of kind 'freshness', and this is of kind {kind!r}.")
+    check_target(out, file, result, problem.pages.place(Path(file).parent))
     answer = read_result(result)
     if answer.problem != problem.name:
         raise RequestError(f"{result}: this is an answer to {answer.problem!r}, not to {problem.name!r}.")

@@ -65,6 +65,10 @@ class Pages:
         """How many there are."""
         return len(self.rates)
 
+    def place(self, folder: Path) -> Path | None:
+        """The file or folder they were read from, the instance file being in this folder."""
+        return None if self.path is None else folder / self.path
+
     def name(self, page: int) -> str:
         """What a page is called."""
         return str(page) if self.urls is None else self.urls[page]

@@ -42,6 +42,9 @@ NAMES, INTERVAL, TIMESTAMP, CHANGED = ("url", "page"), "interval", "timestamp", 
 
 YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", "0.0")
 
+#: Times and weights beyond have squares or quotients that no double can hold.
+SHORTEST, LONGEST = 1e-100, 1e100
+
 #: `changed` of the first visit to a page, where nothing can be said.
 UNSAID = -1
 
@@ -207,10 +210,10 @@ def _gathered(file: str, rows: Iterator[_Columns], weights: str | None, unit: st
         if timed:
             if dated is None:
                 dated = _is_date(chunk.values[TIMESTAMP][0])
-            times = _dates(chunk, UNITS[unit]) if dated else _numbers(chunk, TIMESTAMP, -math.inf, "a time is a number")
+            times = _dates(chunk, UNITS[unit]) if dated else _numbers(chunk, TIMESTAMP, -LONGEST, "a time is a number")
         else:
-            times = _numbers(chunk, INTERVAL, 0.0, "an interval is a number above 0", above=True)
-        worth = np.zeros(0) if weights is None else _numbers(chunk, weights, 0.0, "a weight is a number, 0 or more")
+            times = _numbers(chunk, INTERVAL, SHORTEST, "an interval is a number above 0")
+        worth = np.zeros(0) if weights is None else _numbers(chunk, weights, 0.0, "a weight is a number")
         parts.append((pages, times, _changes(chunk, timed), np.array(chunk.places, dtype=np.int64), worth))
     if not parts:
         raise UnreadableFile("there is no row below the head line.")
@@ -259,15 +262,15 @@ def _pages(chunk: _Columns, column: str, index: dict[str, int]) -> Whole:
     return np.array(found, dtype=np.int64)
 
 
-def _numbers(chunk: _Columns, column: str, least: float, rule: str, above: bool = False) -> Vector:
+def _numbers(chunk: _Columns, column: str, least: float, rule: str) -> Vector:
     given = chunk.values[column]
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         found = np.array([_number(value) for value in given])
-    wrong = ~(np.isfinite(found) & ((found > least) if above else (found >= least)))
+    wrong = ~((found >= least) & (found <= LONGEST))
     if wrong.any():
-        raise chunk.refuse(int(np.argmax(wrong)), column, f"{rule}.")
+        raise chunk.refuse(int(np.argmax(wrong)), column, f"{rule}, from {least:g} to {LONGEST:g}.")
     return found
 
 
@@ -317,7 +320,7 @@ def _intervals(
     """Intervals between visits to one page, of rows sorted by page and time."""
     follows = np.diff(pages) == 0
     intervals = np.diff(times)
-    same = follows & ~(intervals > 0)
+    same = follows & ~(intervals >= SHORTEST)
     if same.any():
         row = int(np.argmax(same))
         first, second = sorted(places[row : row + 2].tolist())

@@ -210,8 +210,15 @@ def one_sentence(capsys, words, out):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("url,interval,changed\na,1,1\nb,-2,0\n", 'line 3, column interval is "-2"; an interval is a number above 0.'),
-        ("url,interval,changed\na,0,1\n", 'line 2, column interval is "0"; an interval is a number above 0.'),
+        (
+            "url,interval,changed\na,1,1\nb,-2,0\n",
+            'line 3, column interval is "-2"; an interval is a number above 0, from 1e-100 to 1e+100.',
+        ),
+        ("url,interval,changed\na,0,1\n", 'line 2, column interval is "0"; an interval is a number above 0, '),
+        ("url,interval,changed\na,1,1\na,1e308,0\n", 'line 3, column interval is "1e308"; an interval is'),
+        ("url,interval,changed\na,1e-308,0\n", 'line 2, column interval is "1e-308"; an interval is'),
+        ("url,timestamp,changed\na,1,0\na,1e308,0\n", 'line 3, column timestamp is "1e308"; a time is a number'),
+        ("url,timestamp,changed\na,0,0\na,1e-308,0\n", "the page was visited at the same time"),
         ("url,interval,changed\na,nan,1\n", 'line 2, column interval is "nan"'),
         ("url,interval,changed\na,soon,1\n", 'line 2, column interval is "soon"'),
         ("url,interval,changed\na,1,\n", 'line 2, column changed is ""; it is 1 or true if'),
@@ -219,7 +226,7 @@ def one_sentence(capsys, words, out):
         ("url,interval,changed\na,1,1\n ,1,1\n", 'line 3, column url is " "; pages have names'),
         ("url,interval,changed\na,1\n", "line 2: it has 2 values, and the head line 3."),
         ('url,interval,changed\n"a\n', "line 2: this is not CSV: unexpected end of data."),
-        ("url,timestamp,changed\na,1,\na,x,1\n", 'line 3, column timestamp is "x"; a time is a number.'),
+        ("url,timestamp,changed\na,1,\na,x,1\n", 'line 3, column timestamp is "x"; a time is a number, from'),
         ("url,timestamp,changed\na,2026-01-01,\na,5,1\n", 'line 3, column timestamp is "5"; timestamps are all'),
         ("url,timestamp,changed\na,1,\nb,1,\na,1,1\n", "line 4, column timestamp is 1.0; the page was visited at the"),
         ("url,timestamp,changed\na,1,0\na,2,\n", 'line 3, column changed is ""; only the first visit'),

@@ -230,3 +230,40 @@ def test_visits_of_another_kind_or_another_problem_are_refused(instances, file, 
     code, _, err = run(capsys, "visits", file, "--result", kept, "--out", tmp_path / "nowhere" / "v.csv")
     assert code == 2 and "cannot be written" in err
     assert not (tmp_path / "v.csv").exists()
+
+
+def test_nothing_that_is_read_is_written_over(capsys, tmp_path):
+    """Before any work: an instance, a log or a table of pages is gone at once, and made in weeks."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    pq.write_table(pa.table({"change_rate": [1.0, 2.0], "weight": [2.0, 1.0]}), folder / "part.parquet")
+    law = {"law": "constant", "value": 1.0}
+    for name, place in (("file", "pages/part.parquet"), ("folder", "pages")):
+        content = {"format": 1, "kind": "freshness", "name": "x", "data": {"pages": place, "access_time": law}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    kept = tmp_path / "answer.json"
+    answer(capsys, "solve", tmp_path / "file.json", "--strategy", "greedy", "--out", kept)
+    log = tmp_path / "crawl.csv"
+    log.write_text("url,interval,changed\na,1,1\na,1,0\n")
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    for words in (
+        ["solve", tmp_path / "file.json", "--strategy", "greedy", "--out", tmp_path / "pages" / ".." / "file.json"],
+        ["solve", tmp_path / "folder.json", "--strategy", "greedy", "--out", folder / "answer.json"],
+        ["visits", tmp_path / "file.json", "--result", kept, "--out", folder / "part.parquet"],
+        ["visits", tmp_path / "folder.json", "--result", kept, "--out", folder / "visits.parquet"],
+        ["fit", log, "--out", log],
+    ):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, "") and err.count("\n") == 1
+        assert "this is, or lies in, what is read from; choose another name." in err
+    assert before == {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+
+def test_a_place_for_the_answer_is_looked_for_before_any_work(file, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("optmodels.solving.solve", lambda *_, **__: pytest.fail("work was done"))
+    for place, sentence in ((tmp_path / "none" / "a.json", "there is no folder 'none'"), (tmp_path, "a directory")):
+        code, _, err = run(capsys, "solve", file, "--strategy", "greedy", "--out", place)
+        assert code == 2 and f"{place}: cannot be written: " in err and sentence in err
