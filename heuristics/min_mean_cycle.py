@@ -25,8 +25,8 @@ from .routing_howard import least_mean_cycle, no_pause
 from .routing_index import Densities, densities, exchanged, index_word
 from .searching import require_fields
 
-#: A bound this near to the cost of a word, relative, proves it; values of states are computed a hundred times better.
-PROVED, PRECISION = 1e-10, 1e-12
+#: A bound this near to the cost of a word, relative, proves it; values of states that improve by less stay as they are.
+PROVED, PRECISION = 9e-10, 2e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def best_cycles(
             word,
             cost,
             charges.base + cycle.lower,
-            _by_server(limits, kinds),
+            kinds.spread(limits),
             graph.states,
             cycle.iterations,
         )
@@ -119,11 +119,6 @@ def best_cycles(
 def _carried(graph: GapGraph, old: GapGraph, values: Vector) -> Vector:
     carried: Vector = carry(graph.keys, graph.limits, graph.sizes, old.keys, old.places, old.limits, values)
     return carried
-
-
-def _by_server(limits: Whole, kinds: Kinds) -> tuple[int, ...]:
-    placed = {m: int(limits[k]) for k, members in enumerate(kinds.members) for m in members}
-    return tuple(placed[m] for m in range(len(placed)))
 
 
 def _longest_gaps(word: tuple[int, ...], kinds: Kinds) -> Whole:
@@ -206,11 +201,11 @@ class MinMeanCycle:
         proving = found.table.known
         word = index_word(found)
         upper = self._show(oracle, word_cost(found.table, word), tuple(word.tolist()))
-        word = exchanged(found.table, word)
-        upper = self._show(oracle, upper, tuple(word.tolist()))
         if proving:
             oracle.extra["density_bound"] = found.bound
             self._tell(oracle, found.bound, upper)
+        word = exchanged(found.table, word)
+        upper = self._show(oracle, min(upper, word_cost(found.table, word)), tuple(word.tolist()))
         lower, stopped_by = found.bound, "complete"
         steps = best_cycles(problem.gap_table, found, upper=upper, states=self.states, pause=oracle.require)
         try:

@@ -77,6 +77,11 @@ class Kinds:
         """How many servers each kind has."""
         return np.array([len(members) for members in self.members])
 
+    def spread(self, values: Whole) -> tuple[int, ...]:
+        """Numbers of kinds as numbers of servers."""
+        placed = {m: int(values[k]) for k, members in enumerate(self.members) for m in members}
+        return tuple(placed[m] for m in range(len(placed)))
+
     def servers(self, word: Whole) -> tuple[int, ...]:
         """A word of servers for a word of kinds, as often repeated as members need to take equal turns."""
         repeats = 1

@@ -4,8 +4,9 @@ A policy chooses one edge in every state, so that all walks end in cycles. Of th
 gives values :math:`h` to all states from which it is reached,
 :math:`h(x) = c(x, \pi(x)) - \gamma + h(\pi(x))`; other states keep the ones they had. Then every state takes the edge
 with the least :math:`c - \gamma + h`, if that lowers its value. When nothing is lowered, no cycle has a mean below
-:math:`\gamma`. Evaluating each cycle with a mean of its own, as textbooks do, goes round for ever where
-cycles tie [1]_.
+:math:`\gamma`. Evaluating each cycle with a mean of its own, as textbooks do, goes round for ever where cycles tie;
+one vector of values does not [1]_. Where the mean no longer falls, states that lead to another cycle are turned towards
+the best one, since their old values would improve for long, a little at a time.
 
 Whatever the values are, adding up :math:`c(x, y) + h(y) - h(x)` round a cycle gives its cost, so that
 
@@ -36,6 +37,18 @@ Policy: TypeAlias = NDArray[np.uint8]
 
 #: Improvements smaller than this part of what is added up are rounding.
 ROUNDING = 4 * float(np.finfo(float).eps)
+
+#: Values are sums over long paths: what rounding may do to them, relative to the largest.
+SUMMED = 1e-14
+
+#: How often states are turned towards the best cycle at most: values that only fall come to an end in any case.
+TURNS = 50
+
+#: Means that differ by less, relative, are the same.
+TIED = 1e-13
+
+#: The mark of states from which a policy reaches the best cycle.
+REACHING = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +114,18 @@ def least_mean_cycle(
     policy = np.zeros(states, np.uint8)
     greedy(following, gaps, charges, policy, values)
     marks, path = np.empty(states, np.int32), np.empty(states, np.int32)
-    root, count = 0, 0
+    mean, root, count, turns = np.inf, 0, 0, 0
     while count < most:
         pause()
         count += 1
-        mean, root = best_cycle(following, gaps, charges, policy, marks)
+        before = mean
+        mean, root = best_cycle(following, gaps, charges, policy, marks, root)
         value_states(following, gaps, charges, policy, values, mean, root, marks, path)
+        if count > 1 and mean >= before - TIED * abs(before) and turns < TURNS:
+            turns += 1
+            turn(following, gaps, charges, policy, values, mean, marks)
         pause()
+        precision = max(precision, SUMMED * float(np.abs(values).max()))
         if improve(following, gaps, charges, policy, values, mean, precision) == 0:
             break
     lower = lowest_slack(following, gaps, charges, values)
@@ -126,11 +144,16 @@ def greedy(following: Links, gaps: Short, charges: Matrix, policy: Policy, value
 
 
 @njit(cache=True)
-def best_cycle(following: Links, gaps: Short, charges: Matrix, policy: Policy, marks: Links) -> tuple[float, int]:
-    """Of all cycles of a policy the least mean cost, and a state on it."""
+def best_cycle(
+    following: Links, gaps: Short, charges: Matrix, policy: Policy, marks: Links, root: int
+) -> tuple[float, int]:
+    """Of all cycles of a policy the least mean cost, and a state on it; if cycles tie, on the one `root` leads to."""
     marks[:] = -1
-    best, root = np.inf, 0
-    for start in range(len(following)):
+    best, chosen = np.inf, root
+    for i in range(-1, len(following)):
+        start = root if i < 0 else i
+        if marks[start] >= 0:
+            continue
         state = start
         while marks[state] < 0:
             marks[state] = start
@@ -144,9 +167,9 @@ def best_cycle(following: Links, gaps: Short, charges: Matrix, policy: Policy, m
             state = following[state, policy[state]]
             if state == first:
                 break
-        if total / length < best:
-            best, root = total / length, first
-    return best, root
+        if best == np.inf or total / length < best - TIED * abs(best):
+            best, chosen = total / length, first
+    return best, chosen
 
 
 @njit(cache=True)
@@ -162,7 +185,7 @@ def value_states(
     path: Links,
 ) -> None:
     """Give values to all states from which the policy reaches `root`."""
-    unseen, seen, reaching, lost = -1, 0, 1, 2
+    unseen, seen, reaching, lost = -1, 0, REACHING, 2
     marks[:] = unseen
     marks[root] = reaching
     for start in range(len(following)):
@@ -181,6 +204,28 @@ def value_states(
             if end == reaching:
                 chosen = policy[state]
                 values[state] = charges[chosen, gaps[state, chosen] - 1] - mean + values[following[state, chosen]]
+
+
+@njit(cache=True)
+def turn(
+    following: Links, gaps: Short, charges: Matrix, policy: Policy, values: Vector, mean: float, marks: Links
+) -> None:
+    """Turn states that do not reach the best cycle towards states that do, and give them values."""
+    turned = 1
+    while turned:
+        turned = 0
+        for state in range(len(following)):
+            if marks[state] != REACHING:
+                least = np.inf
+                for k in range(following.shape[1]):
+                    after = following[state, k]
+                    if marks[after] == REACHING:
+                        value = charges[k, gaps[state, k] - 1] - mean + values[after]
+                        if value < least:
+                            least, policy[state] = value, k
+                if least < np.inf:
+                    values[state], marks[state] = least, REACHING
+                    turned += 1
 
 
 @njit(cache=True)

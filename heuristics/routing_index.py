@@ -35,7 +35,7 @@ from .routing import GapTable, Matrix, Vector, Whole, cyclic_cost, gap_cost, lat
 FEWEST, MOST = 64, 1 << 22
 
 #: Slots for each server in a run of the index rule, the fewest and the most; and places where its words may begin.
-SLOTS_FOR_EACH, FEWEST_SLOTS, MOST_SLOTS, BEGINNINGS = 100, 1000, 20_000, 12
+SLOTS_FOR_EACH, FEWEST_SLOTS, MOST_SLOTS, BEGINNINGS = 500, 1000, 20_000, 12
 
 #: A longer word has to be better than a shorter one by this part of its cost.
 NOTABLE = 1e-12
@@ -108,11 +108,13 @@ def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | 
 def _price(table: GapTable) -> tuple[float, Whole]:
     """The least price at which densities do not add up to more than 1, and the gaps at it."""
     index = indices(table)
-    ordered = np.unique(index)
+    last = np.where(np.isfinite(table.slopes), -table.limits, np.inf)  # at this price it need not be used any more
+    ordered = np.unique(np.append(index, last[np.isfinite(last)]))
     low, high = 0, len(ordered) - 1
     while low < high:
         middle = (low + high) // 2
-        if np.sum(1.0 / _cheapest(index, ordered[middle], below=False)) > 1.0 + 1e-12:
+        gaps = _cheapest(index, ordered[middle], below=False)
+        if np.sum(1.0 / gaps, where=(gaps < table.count) | (last > ordered[middle])) > 1.0 + 1e-12:
             low = middle + 1
         else:
             high = middle
@@ -149,10 +151,12 @@ def dual_bound(table: GapTable, price: float) -> float:
     finite = np.isfinite(table.slopes)
     costs, gaps = excesses(table), np.arange(1, table.count + 1)
     cheapest = np.min((costs + price) / gaps, axis=1)
-    # Beyond the table: not below the limit where there is one; dearer and dearer where the index has passed the price.
-    beyond = np.where(finite, np.minimum(0.0, (table.limits + price) / (table.count + 1)), np.inf)
-    if np.any(~finite & (indices(table)[:, -1] < price)):
+    # Beyond the table: dearer and dearer where the index has passed the price for certain, else not below the limit.
+    doubt = ROUNDING * table.count * np.abs(table.costs).max(axis=1)
+    passed = indices(table)[:, -1] - doubt >= price
+    if np.any(~finite & ~passed):
         return -np.inf
+    beyond = np.where(passed, np.inf, np.minimum(0.0, (table.limits + price) / (table.count + 1)))
     parts = np.minimum(cheapest, beyond) + np.where(finite, table.slopes, 0.0)
     return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + abs(price)))
 
