@@ -107,6 +107,8 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
             _plain_logs(bar.ax.yaxis, low, high)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    if not shown.any():
+        axes.text(0.5, 0.5, "no page has both a rate and a weight", transform=axes.transAxes, ha="center", va="center")
     if never.any():
         floor = (frequencies[visited].min() if visited.any() else 1.0) / 2.5
         heights = np.full(int(never.sum()), floor)
@@ -114,11 +116,16 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
             rates[never], heights, marker="x", s=_size(never), color=COLOURS[1], linewidths=0.9, gid="never",
             label=f"never visited: {int(never.sum())}",
         )  # fmt: skip
-        axes.legend(loc="upper left", framealpha=0.9)
+        _legend_above(axes)
     _plain_logs(axes.xaxis, *axes.get_xlim())
     _plain_logs(axes.yaxis, *axes.get_ylim())
     axes.set_xlabel("changes per unit of time")
     axes.set_ylabel("visits per slot")
+
+
+def _legend_above(axes: Axes) -> None:
+    """What marks mean, in a row above a panel, where it hides none of them."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1, frameon=False, ncols=len(COLOURS))
 
 
 def _plain_logs(axis: Any, low: float, high: float) -> None:
@@ -162,7 +169,8 @@ def _draw_costs(axes: Axes, problem: FreshnessProblem, decision: Any, strategy: 
     axes.set_yticks(places, [name for name, _ in rows])
     for text in axes.get_yticklabels():
         literal(text)
-    axes.set_xlabel("obsolescence above the bound, relative")
+    touched = " (none: at the left end)" if CLOSEST in above else ""
+    axes.set_xlabel(f"obsolescence above the bound, relative{touched}")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
 
@@ -192,7 +200,7 @@ def _draw_strip(axes: Axes, cycles: Sequence[Any], frequencies: Vector) -> None:
     axes.set_xlabel(f"slot, the first {STRIP}" + (f" (a cycle has {len(cycles[0])})" if len(cycles) == 1 else ""))
     axes.set_ylabel("page, by frequency")
     if 1 < len(cycles) <= len(COLOURS):
-        axes.legend(loc="upper right", framealpha=0.9, ncols=len(cycles))
+        _legend_above(axes)
 
 
 def _summary(problem: FreshnessProblem, decision: Any) -> str:

@@ -117,3 +117,12 @@ def test_what_cannot_be_drawn_is_refused():
         plot_problem(problem, {"decision": {"schedule": [12]}})
     with pytest.raises(RequestError, match="has 200001 pages; a picture has room for 200000"):
         plot_problem(problem_of(200_001))
+
+
+def test_legends_hide_no_page_and_no_visit():
+    problem = problem_of(pages=30, robots=2)
+    figure = plot_problem(problem, om.result_to_data(om.solve(problem, "greedy")))
+    few = plot_problem(problem_of())
+    for axes in (panels(figure)["strip"], panels(few)["pages"]):
+        axes.get_figure().draw_without_rendering()
+        assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1
