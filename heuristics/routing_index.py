@@ -96,7 +96,14 @@ def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | 
         price, found = _price(table)
         longest = found >= table.count
         never = np.where(np.isfinite(table.slopes), -table.limits <= price, False)
-        if not np.any(longest & ~never) or 2 * count * table.servers > MOST:
+        # Where the gaps in the table do not fill all slots, those beyond it counted too much and drove the price up.
+        filled = np.sum(1.0 / found, where=~longest) >= 1.0 - 1e-9
+        if filled and not np.any(longest & ~never):
+            break
+        if 2 * count * table.servers > MOST:
+            if not filled:
+                price, found = _price(table, beyond=False)
+                longest = found >= table.count
             break
         if pause is not None:
             pause()
@@ -105,8 +112,11 @@ def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | 
     return Densities(table, price, gaps, _shares(table, price, gaps), dual_bound(table, price))
 
 
-def _price(table: GapTable) -> tuple[float, Whole]:
-    """The least price at which densities do not add up to more than 1, and the gaps at it."""
+def _price(table: GapTable, beyond: bool = True) -> tuple[float, Whole]:
+    """The least price at which densities do not add up to more than 1, and the gaps at it.
+
+    Gaps beyond the table are counted as its longest, or not at all.
+    """
     index = indices(table)
     last = np.where(np.isfinite(table.slopes), -table.limits, np.inf)  # at this price it need not be used any more
     ordered = np.unique(np.append(index, last[np.isfinite(last)]))
@@ -114,7 +124,7 @@ def _price(table: GapTable) -> tuple[float, Whole]:
     while low < high:
         middle = (low + high) // 2
         gaps = _cheapest(index, ordered[middle], below=False)
-        if np.sum(1.0 / gaps, where=(gaps < table.count) | (last > ordered[middle])) > 1.0 + 1e-12:
+        if np.sum(1.0 / gaps, where=(gaps < table.count) | (beyond & (last > ordered[middle]))) > 1.0 + 1e-12:
             low = middle + 1
         else:
             high = middle

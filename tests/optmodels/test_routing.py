@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import optmodels as om
 from heuristics.running import UnsupportedProblem
@@ -140,6 +141,25 @@ def test_no_word_is_below_the_density_bound(seed):
     best = om.solve(RoutingProblem.from_data(data | {"max_period": 7}), "exhaustive")
     assert best.status == "optimal"
     assert best.objective >= bound
+
+
+@pytest.mark.parametrize("servers", [2, 5, 70])
+@pytest.mark.parametrize("application", ["loss", "freshness"])
+def test_the_density_bound_is_the_optimum_of_a_linear_program(servers, application):
+    """y(m, d) gaps of d slots at server m, a slot: they add up to 1, and take no more slots than there are."""
+    longest = 250
+    spread, weights = (1.0, "drawn") if servers < 10 else (0.3, "rates")  # no gap is longer
+    problem = om.generate(
+        "routing", servers=servers, seed=servers, application=application, spread=spread, weights=weights
+    ).problem()
+    table, slopes = problem.costs.table(longest), problem.costs.slopes
+    gaps = np.arange(1, longest + 1)
+    excess = (table - slopes[:, None] * gaps).ravel()
+    taken = np.kron(np.eye(servers), gaps)
+    exact = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    totals = {"A_ub": taken, "b_ub": np.ones(servers), "A_eq": np.ones((1, excess.size)), "b_eq": [1.0]}
+    found = linprog(excess, **totals, options=exact)
+    assert problem.density_bound == pytest.approx(found.fun + slopes.sum(), rel=1e-9)
 
 
 def test_the_list_of_short_words_proves_an_optimum_if_the_bound_does():
