@@ -77,8 +77,8 @@ __all__ = [
 #: Slots of a cycle of powers of two for each page, at most, where no length is given.
 SLOTS_OF_POWERS = 64
 
-#: For so few pages cycles of all lengths up to this are tried by `whittle`.
-FEW_PAGES, SHORT_CYCLES = 16, 64
+#: For so few pages `whittle` tries cycles of all lengths up to this; for so few it looks at the cycle of `greedy`, too.
+FEW_PAGES, SHORT_CYCLES, SOME_PAGES = 16, 64, 256
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------
@@ -198,8 +198,9 @@ def whittle(
 ) -> Whole:
     r"""Largest index first; see :mod:`heuristics.sequencing_index`.
 
-    For 16 pages or less whose frequencies are optimal it is the best of such cycles of all lengths up to 64, of one of
-    `length`, and of the period of the plain index policy, none longer than `length`.
+    For 256 pages or less whose frequencies are optimal it is that or the cycle of `greedy`, whichever costs less; for
+    16 or less the best of these, of largest-index cycles of all lengths up to 64, and of the period of the plain index
+    policy, none longer than `length`.
 
     A page that wants less than one visit in the cycle, :math:`n f < 1`, gets one if that gains more than it takes from
     others, and is left out if not; `missing` tells which are. With 20 slots for each of 50000 pages on crowded hosts
@@ -223,8 +224,8 @@ def whittle(
     if gap:
         length = closing_length(length, int(host.max()) + 1, gap)
         traits = traits._replace(shares=capped(traits.shares, host, length // (gap + 1) / length))
-    elif traits.one_price and np.count_nonzero(traits.shares) <= FEW_PAGES:
-        return _best_of_few(traits, length)
+    elif traits.one_price and np.count_nonzero(traits.shares) <= SOME_PAGES:
+        return _best_of_some(traits, length)
     return _index_cycle(traits, length, host, gap)
 
 
@@ -264,16 +265,17 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
     return schedule
 
 
-def _best_of_few(traits: Traits, length: int) -> Whole:
-    members = np.flatnonzero(traits.shares)
-    worths, decays = traits.worths[members], traits.decays[members]
-    few = Traits(traits.shares[members], worths, decays, True)
-    nobody = np.full(len(members), -1, dtype=np.int64)
-    lengths = {*range(1, min(length, SHORT_CYCLES) + 1), length}
-    cycles = [_index_cycle(few, slots, nobody, 0) for slots in sorted(lengths)]
-    period = index_period(worths, decays, length, SHORT_CYCLES * len(members))
-    cycles += [period] if len(period) else []
-    return members[max(cycles, key=lambda cycle: cycle_gain(cycle, worths, decays))]
+def _best_of_some(traits: Traits, length: int) -> Whole:
+    shares, worths, decays = traits.shares, traits.worths, traits.decays
+    nobody, members = np.full(len(shares), -1, dtype=np.int64), np.flatnonzero(shares)
+    cycles = [_index_cycle(traits, length, nobody, 0), greedy(shares, length)]
+    if len(members) <= FEW_PAGES:
+        few = Traits(shares[members], worths[members], decays[members], True)
+        for slots in range(1, min(length - 1, SHORT_CYCLES) + 1):
+            cycles.append(members[_index_cycle(few, slots, nobody[members], 0)])
+        period = index_period(few.worths, few.decays, length, SHORT_CYCLES * len(members))
+        cycles += [members[period]] if len(period) else []
+    return max(cycles, key=lambda cycle: cycle_gain(cycle, worths, decays))
 
 
 def _visits(shares: Vector, length: int, host: Whole, gap: int, gains: Vector | None = None) -> Whole:
