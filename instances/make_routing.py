@@ -62,7 +62,7 @@ def main() -> None:
         "Two servers, the slow one of rate 1. The best period is (0, 1, ..., 1), and its length n grows to n + 1 where "
         "the rate of the fast one passes 2.4142, 4.8533, 9.1407, 16.771, 30.492, 55.384, ... (n = 2, 3, ...).",
         loss(rates(1.0, 10.0), POISSON),
-        "min-mean-cycle",
+        "two-server",
     )
     for name, speeds, period in (
         ("loss-3", (0.3, 1.0, 4.0), 10),
@@ -94,7 +94,7 @@ def main() -> None:
         loss(
             rates(1.0, 4.0), {"law": "mmpp", "generator": [[-0.001, 0.001], [0.001, -0.001]], "rates": [0.5, 5.0]}
         ),
-        "min-mean-cycle",
+        "two-server",
     )
     write(
         "map-3",
@@ -141,7 +141,7 @@ def main() -> None:
         "local-search-3",
         MADE_UP,
         "Three pages with weights equal to change rates, period 4: steps between words that keep to the base of "
-        "multimodular functions get stuck at 1, 0, 2, 0, which costs 2.26874.",
+        "multimodular functions get stuck at 1, 0, 2, 0, which costs 2.26872.",
         pages((1.0012, 1.3482, 0.7602), (1.0012, 1.3482, 0.7602), POISSON) | {"period": 4},
         "exhaustive",
     )

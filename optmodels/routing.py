@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation
 from heuristics.routing import GapTable
 from heuristics.routing_index import densities
+from heuristics.routing_sweeps import RoutingSweeps
+from heuristics.value_iteration import Rule, Sweeps
 from queueing.routing import GapCosts, word_gaps, words_cost
 
 from .costs import CostFunction, Limits
@@ -194,6 +196,16 @@ class RoutingProblem(PricedRouting):
     def unroutable(self) -> str | None:
         """Why the best of all words is not what is asked for, or not found, if so."""
         return self.unpriced() or self.not_convex
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper":
+            return "the paper iterates no values; take the rule 'certified'."
+        return self.unroutable()
+
+    def sweeps(self, rule: Rule) -> Sweeps:
+        """Values by gaps of all servers, see `heuristics.routing_sweeps`."""
+        return RoutingSweeps.of(self.gap_table)
 
 
 @dataclass(frozen=True, eq=False)
