@@ -106,9 +106,12 @@ def test_many_pages_are_drawn_without_running_strategies(tmp_path):
 def test_pages_alike_and_pages_that_never_change_are_drawn(tmp_path):
     data = {"change_rates": [0.5, 0.5, 0.0], "weights": [1.0, 1.0, 1.0], "access_time": {"law": "constant", "value": 1}}
     problem = FreshnessProblem.from_data(data, name="alike")
-    plot_problem(problem, path=tmp_path / "alike.png")
+    axes = panels(plot_problem(problem, path=tmp_path / "alike.png"))["pages"]
+    assert with_gid(axes, "visited").get_offsets().data == pytest.approx(np.array([[0.5, 0.5], [0.5, 0.5]]))
     idle = FreshnessProblem.from_data(data | {"weights": [0.0, 0.0, 0.0]}, name="idle")
-    plot_problem(idle, path=tmp_path / "idle.png")
+    axes = panels(plot_problem(idle, path=tmp_path / "idle.png"))["pages"]
+    assert [text.get_text() for text in axes.texts] == ["no page has both a rate and a weight"]
+    assert (tmp_path / "alike.png").stat().st_size > 0 and (tmp_path / "idle.png").stat().st_size > 0
 
 
 def test_what_cannot_be_drawn_is_refused():

@@ -216,7 +216,7 @@ def test_pages_of_any_spread_and_number():
         if not pages.worths.any():
             continue
         best, found = allocate(pages), price_pages(rates, weights, law)
-        assert found.objective == pytest.approx(best.objective, rel=1e-10)
+        assert found.objective == pytest.approx(best.objective, rel=1e-10, abs=0)
         sums, objective = judged(rates, weights, law, found.multiplier, marginal=found.marginal)
         assert sums.bound() <= best.objective * (1 + 1e-14)
         assert objective <= best.objective * (1 + 1e-13)
