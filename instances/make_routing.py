@@ -1,7 +1,6 @@
-"""Write the instances of kind "routing" anew: python instances/make_routing.py (about a minute).
+"""Write the instances of kind "routing" anew: python instances/make_routing.py (some seconds).
 
-Every `best_known` is found here, by the strategy that `by` names; `proved` says whether its status was `optimal`. The
-figures of small instances are checked against others in tests/optmodels/test_routing_instances.py.
+Every `best_known` is found here, by the strategy that `by` names; `proved` says whether its status was `optimal`.
 """
 
 from pathlib import Path
@@ -29,7 +28,7 @@ def write(name: str, source: str, notes: str, data: dict[str, Any], strategy: st
         best["bound"] = answer.bound
     content["best_known"] = best
     om.write_instance(om.Instance.from_data(content), FOLDER / f"{name}.json")
-    print(answer)
+    print(f"{answer}, period {len(answer.decision)}")
 
 
 def rates(*values: float) -> list[dict[str, Any]]:
@@ -74,8 +73,8 @@ def main() -> None:
         write(
             name,
             MADE_UP,
-            f"{len(speeds)} servers of rates {', '.join(f'{speed:g}' for speed in speeds)}. The best of all policies has "
-            f"the period {period}.",
+            f"{len(speeds)} servers of rates {', '.join(f'{speed:g}' for speed in speeds)}. The best of all words has "
+            f"{period} slots.",
             loss(rates(*speeds), POISSON),
             "min-mean-cycle",
         )
@@ -90,10 +89,8 @@ def main() -> None:
         "mmpp-slow",
         f"{PAPER}, section 5.1",
         "Poisson arrivals of rate 0.5 or 5 that change once in 1000 units of time. With either rate alone the best "
-        "periods are others, and one might expect a mixture; the best word is (0, 1, ..., 1) all the same.",
-        loss(
-            rates(1.0, 4.0), {"law": "mmpp", "generator": [[-0.001, 0.001], [0.001, -0.001]], "rates": [0.5, 5.0]}
-        ),
+        "periods have 3 and 5 slots, and one might expect a mixture; the best word has 4, and the same form.",
+        loss(rates(1.0, 4.0), {"law": "mmpp", "generator": [[-0.001, 0.001], [0.001, -0.001]], "rates": [0.5, 5.0]}),
         "two-server",
     )
     write(
@@ -161,7 +158,7 @@ def main() -> None:
     write(
         "example-3-5",
         f"{PAPER}, Example 3.5",
-        "f_1(n) = n^2, f_2(n) = 2 n^2, six slots, with the terminal cost of eq. (1): without it server 1 would get all.",
+        "f_1(n) = n^2, f_2(n) = 2 n^2, six slots, with the terminal cost of eq. (1); without it server 1 gets all.",
         {
             "servers": [{"gap_cost": "power"}, {"gap_cost": "power", "factor": 2.0}],
             "horizon": 6,
@@ -182,7 +179,7 @@ def main() -> None:
             f"optmodels generate routing --servers {servers} --seed 1",
             f"{servers} servers with lognormal rates; nothing is proved but the bound, by densities.",
             synthetic(servers, 1),
-            "whittle",
+            "whittle" if servers > 100 else "whittle:slots=2000",
         )
 
 

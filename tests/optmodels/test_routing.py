@@ -186,7 +186,33 @@ def test_an_optimum_over_all_words_is_not_below_those_of_short_ones():
     assert free.bound <= short.objective
 
 
-@pytest.mark.parametrize("strategy", ["min-mean-cycle", "whittle"])
+@pytest.mark.parametrize(
+    ("name", "period", "cost"),
+    [
+        ("loss-3", 10, 0.0945038150),
+        ("loss-3-wide", 35, 0.0585063581),
+        ("loss-4", 10, 0.0277886283),
+        ("loss-4-wide", 44, 0.0159276265),
+        ("loss-5", 42, 0.0111047727),
+    ],
+)
+def test_shipped_servers_have_the_optima_that_another_implementation_found(name, period, cost):
+    found = om.solve(FOLDER / f"{name}.json", "min-mean-cycle")
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(cost, abs=1e-10)
+    assert len(found.decision) == period
+
+
+def test_value_iteration_agrees():
+    for name in ("figure-1", "loss-3", "loss-4", "map-3", "freshness-weights"):
+        swept = om.solve(FOLDER / f"{name}.json", "value-iteration:accuracy=1e-9")
+        assert swept.objective == pytest.approx(om.solve(FOLDER / f"{name}.json", "min-mean-cycle").objective, rel=1e-9)
+        assert swept.bound <= swept.objective
+    with pytest.raises(UnsupportedProblem, match="the paper iterates no values"):
+        om.solve(FOLDER / "loss-3.json", "value-iteration:rule=paper")
+
+
+@pytest.mark.parametrize("strategy", ["min-mean-cycle", "whittle", "two-server", "value-iteration"])
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
