@@ -11,12 +11,14 @@ import optmodels as om
 from optmodels.pareto_plots import plot_front
 from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_trace
 from optmodels.robots_plots import plot_static_dynamic
+from optmodels.routing_plots import plot_periods
 
 ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances" / "placement"
 THRESHOLDS = ROOT / "instances" / "threshold"
 ROBOTS = ROOT / "instances" / "robots"
 PAGES = ROOT / "instances" / "freshness"
+SERVERS = ROOT / "instances" / "routing"
 FIGURES = ROOT / "docs" / "figures"
 
 
@@ -62,6 +64,12 @@ def draw_pages() -> None:
     plot_problem(problem, answer, FIGURES / "lognormal-100-general.svg")
 
 
+def draw_servers() -> None:
+    problem = om.load(SERVERS / "loss-5.json")
+    plot_problem(problem, om.result_to_data(om.solve(problem, "min-mean-cycle")), FIGURES / "loss-5.svg")
+    plot_periods(om.load(SERVERS / "figure-1.json"), path=FIGURES / "routing-figure-1.svg")
+
+
 def draw_runs() -> None:
     rows = []
     for name in ("gautam-6x6", "gautam-11x11", "gautam-11x22"):
@@ -81,4 +89,5 @@ if __name__ == "__main__":
     draw_robots()
     draw_fleets()
     draw_pages()
+    draw_servers()
     draw_runs()
