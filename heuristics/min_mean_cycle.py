@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .oracle import Oracle
 from .policy_iteration import report_bound
 from .result import Result
 from .routing import GapTable, RoutedProblem, Vector, Whole, word_cost
-from .routing_graph import Charges, GapGraph, Kinds, TooManyStates, carry
+from .routing_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .routing_howard import least_mean_cycle, no_pause
 from .routing_index import Densities, densities, exchanged, index_word
+from .routing_priced import WORTHWHILE, priced_bounds
 from .searching import require_fields
+
+#: Servers at most where keeping the gaps of some gives better bounds than densities do, in the time it takes.
+KEEPING = 20
 
 #: A bound this near to the cost of a word, relative, proves it; values of states that improve by less stay as they are.
 PROVED, PRECISION = 9e-10, 2e-10
@@ -94,12 +97,12 @@ def best_cycles(
     while True:
         charges = Charges.of(gap_table(int(limits.max()) + 1), kinds, limits, asymptotic)
         graph = GapGraph.of(limits, kinds.sizes, states, pause)
-        values = None if known is None else _carried(graph, *known)
+        values = None if known is None else carried(graph, *known)
         known = None  # no need to hold both
         precision = PRECISION * abs(upper) if math.isfinite(upper) else 0.0
         cycle = least_mean_cycle(graph.following, graph.gaps, charges.values, values, precision=precision, pause=pause)
         word = kinds.servers(cycle.word)
-        longest = _longest_gaps(word, kinds)
+        longest = kinds.longest_gaps(word)
         cost = word_cost(gap_table(max(int(longest.max()), 2)), word)
         upper = min(upper, cost)
         yield CycleStep(
@@ -110,49 +113,10 @@ def best_cycles(
             graph.states,
             cycle.iterations,
         )
-        larger, lines = _grown(limits, asymptotic, longest, finite, best=cost <= upper)
+        larger, lines = grown_limits(limits, asymptotic, longest, finite, best=cost <= upper)
         if np.array_equal(larger, limits) and np.array_equal(lines, asymptotic):
             return
         limits, asymptotic, known = larger, lines, (graph, cycle.values)
-
-
-def _carried(graph: GapGraph, old: GapGraph, values: Vector) -> Vector:
-    carried: Vector = carry(graph.keys, graph.limits, graph.sizes, old.keys, old.places, old.limits, values)
-    return carried
-
-
-def _longest_gaps(word: tuple[int, ...], kinds: Kinds) -> Whole:
-    """The longest gap of each kind of server; 0 if one of them is never used."""
-    letters, longest = np.array(word), np.zeros(len(kinds.members), np.int64)
-    for k, members in enumerate(kinds.members):
-        for m in members:
-            slots = np.flatnonzero(letters == m)
-            gap = int(np.diff(slots, append=slots[0] + len(letters)).max()) if len(slots) else 0
-            if gap == 0:
-                longest[k] = 0
-                break
-            longest[k] = max(longest[k], gap)
-    return longest
-
-
-def _grown(
-    limits: Whole, asymptotic: NDArray[np.bool_], longest: Whole, finite: NDArray[np.bool_], best: bool
-) -> tuple[Whole, NDArray[np.bool_]]:
-    """Limits and lines with which the gaps of the cycle would be exact; unchanged where they are."""
-    limits, asymptotic = limits.copy(), asymptotic.copy()
-    for k, (limit, gap) in enumerate(zip(limits.tolist(), longest.tolist(), strict=True)):
-        if gap == 0:
-            if asymptotic[k]:
-                continue
-            if best and finite[k]:  # never to use it may be right
-                asymptotic[k] = True
-            else:
-                limits[k] += max(2, limit // 8)
-        elif gap > (limit - 1 if asymptotic[k] else limit + 1):
-            asymptotic[k] = False
-            # Not all at once: a cycle that is too cheap may have gaps that no good one has.
-            limits[k] = max(min(gap - 1, limit + max(2, limit // 2)), limit + max(1, limit // 16))
-    return limits, asymptotic
 
 
 @dataclass(frozen=True)
@@ -160,8 +124,10 @@ class MinMeanCycle:
     """The best of all periodic words, by Howard's algorithm on graphs of gaps that grow until the answer is proved.
 
     The word of the index rule, improved by exchanges, is shown first, together with the integer-density bound, so that
-    a run that was stopped has a bracket, too. ``extra`` has the ``limits`` of gaps and the ``states`` of the largest
-    graph, the ``bracket``, and the ``density_bound``. Where slopes of costs are unknown nothing is proved.
+    a run that was stopped has a bracket, too. Where graphs get too large, some servers are given a price instead of a
+    gap (:mod:`heuristics.routing_priced`), which narrows the bracket. ``extra`` has the ``limits`` of gaps and the
+    ``states`` of the last graph with all servers, the servers ``kept`` in the last one without, the ``bracket``, and
+    the ``density_bound``. Where slopes of costs are unknown nothing is proved.
 
     Parameters
     ----------
@@ -198,30 +164,55 @@ class MinMeanCycle:
         oracle.require()
         with oracle.in_time():
             found = densities(problem.gap_table, oracle.require)
-        proving = found.table.known
         word = index_word(found)
-        upper = self._show(oracle, word_cost(found.table, word), tuple(word.tolist()))
-        if proving:
+        run = _Run(oracle, found, self._show(oracle, word_cost(found.table, word), tuple(word.tolist())), -math.inf)
+        if found.table.known:
             oracle.extra["density_bound"] = found.bound
-            self._tell(oracle, found.bound, upper)
+        self._tell(run, found.bound)
         word = exchanged(found.table, word)
-        upper = self._show(oracle, min(upper, word_cost(found.table, word)), tuple(word.tolist()))
-        lower, stopped_by = found.bound, "complete"
-        steps = best_cycles(problem.gap_table, found, upper=upper, states=self.states, pause=oracle.require)
+        run.upper = self._show(oracle, min(run.upper, word_cost(found.table, word)), tuple(word.tolist()))
+        for states in sorted({max(1, self.states // 100), max(1, self.states // 10), self.states}):
+            if self._exact(run, states):
+                return oracle.result(stopped_by="complete")
+            self._priced(run, states)
+        return oracle.result(stopped_by="complete" if run.proved else "states")
+
+    def _exact(self, run: _Run, states: int) -> bool:
+        """Look at graphs with all servers; whether one was large enough."""
+        oracle, found = run.oracle, run.found
+        steps = best_cycles(oracle.problem.gap_table, found, upper=run.upper, states=states, pause=oracle.require)
         try:
-            while not (proving and lower >= upper - PROVED * abs(upper)):
+            while not run.proved:
                 step = next(steps, None)
                 if step is None:
                     break
-                upper = self._show(oracle, min(upper, step.cost), step.word)
+                run.upper = self._show(oracle, min(run.upper, step.cost), step.word)
                 oracle.extra |= {"limits": list(step.limits), "states": step.states}
                 oracle.extra["iterations"] = oracle.extra.get("iterations", 0) + step.iterations
-                if proving:
-                    lower = max(lower, step.lower)
-                    self._tell(oracle, lower, upper)
+                self._tell(run, step.lower)
         except TooManyStates:
-            stopped_by = "states"
-        return oracle.result(stopped_by=stopped_by)
+            return False
+        return True
+
+    def _priced(self, run: _Run, states: int) -> None:
+        """Look at graphs that keep the gaps of some servers only."""
+        oracle, found = run.oracle, run.found
+        if found.table.servers > KEEPING:
+            return
+        steps = priced_bounds(
+            oracle.problem.gap_table,
+            found,
+            states=states,
+            precision=0.1 * WORTHWHILE * abs(run.upper),
+            pause=oracle.require,
+        )
+        for step in steps:
+            word = exchanged(found.table, np.array(step.word))
+            cost = word_cost(found.table, word)
+            if cost < run.upper:
+                run.upper = self._show(oracle, cost, tuple(word.tolist()))
+            oracle.extra["kept"] = list(step.kept)
+            self._tell(run, step.lower)
 
     def _show(self, oracle: Oracle[Any], cost: float, word: tuple[int, ...]) -> float:
         """Show a word, unless it is longer than words of the problem may be; the least cost known."""
@@ -231,6 +222,22 @@ class MinMeanCycle:
         objective = oracle(word).objective
         return min(cost, objective)
 
-    def _tell(self, oracle: Oracle[Any], lower: float, upper: float) -> None:
-        oracle.extra["bracket"] = [lower, upper]
-        report_bound(oracle, lower)
+    def _tell(self, run: _Run, lower: float) -> None:
+        if run.found.table.known:
+            run.lower = max(run.lower, lower)
+            run.oracle.extra["bracket"] = [run.lower, run.upper]
+            report_bound(run.oracle, run.lower)
+
+
+@dataclass(eq=False)
+class _Run:
+    """How far a run has come."""
+
+    oracle: Oracle[RoutedProblem]
+    found: Densities
+    upper: float
+    lower: float
+
+    @property
+    def proved(self) -> bool:
+        return self.found.table.known and self.lower >= self.upper - PROVED * abs(self.upper)

@@ -95,6 +95,15 @@ class Kinds:
             turns[k] += 1
         return tuple(letters)
 
+    def longest_gaps(self, word: tuple[int, ...]) -> Whole:
+        """The longest gap of each kind of server in a word; 0 if one of them is never used."""
+        letters, longest = np.array(word), np.zeros(len(self.members), np.int64)
+        for k, members in enumerate(self.members):
+            slots = [np.flatnonzero(letters == m) for m in members]
+            if all(len(each) for each in slots):
+                longest[k] = max(int(np.diff(each, append=each[0] + len(letters)).max()) for each in slots)
+        return longest
+
 
 @dataclass(frozen=True, eq=False)
 class Charges:
@@ -170,7 +179,7 @@ class GapGraph:
         room = min(ROOM, most)
         keys, following = np.empty(room, np.int64), np.empty((room, kinds), np.int32)
         gaps = np.empty((room, kinds), np.uint16)
-        places = np.full(4 * _power_of_two(room), -1, np.int32)
+        places = np.full(2 * _power_of_two(room), -1, np.int32)
         repeated = np.repeat(limits, sizes)
         keys[0] = int(np.prod(repeated)) - 1  # all saturated
         count = insert(places, keys, 0, keys[0])[1]
@@ -183,9 +192,47 @@ class GapGraph:
                     raise TooManyStates
                 room = min(4 * len(keys), most + kinds)
                 keys, following, gaps = _longer(keys, room), _longer(following, room), _longer(gaps, room)
-                places = np.full(4 * _power_of_two(room), -1, np.int32)
+                places = np.full(2 * _power_of_two(room), -1, np.int32)
                 rehash(places, keys, count)
         return cls(following[:count].copy(), gaps[:count].copy(), limits, sizes, keys[:count].copy(), places)
+
+
+def grown_limits(
+    limits: Whole, asymptotic: NDArray[np.bool_], longest: Whole, finite: NDArray[np.bool_], best: bool
+) -> tuple[Whole, NDArray[np.bool_]]:
+    """Limits and lines with which the gaps of a cycle would be charged exactly; unchanged where they are.
+
+    Parameters
+    ----------
+    limits, asymptotic
+        Of each kind of server.
+    longest
+        Gaps of each kind in the cycle; 0: never used.
+    finite
+        Where there are asymptotes.
+    best
+        Whether no better word is known: then never to use a server may be right.
+    """
+    limits, asymptotic = limits.copy(), asymptotic.copy()
+    for k, (limit, gap) in enumerate(zip(limits.tolist(), longest.tolist(), strict=True)):
+        if gap == 0:
+            if asymptotic[k]:
+                continue
+            if best and finite[k]:
+                asymptotic[k] = True
+            else:
+                limits[k] += max(2, limit // 8)
+        elif gap > (limit - 1 if asymptotic[k] else limit + 1):
+            asymptotic[k] = False
+            # Not all at once: a cycle that is too cheap may have gaps that no good one has.
+            limits[k] = max(min(gap - 1, limit + max(2, limit // 2)), limit + max(1, limit // 16))
+    return limits, asymptotic
+
+
+def carried(graph: GapGraph, old: GapGraph, values: Vector) -> Vector:
+    """Values of a graph with larger limits, from those of one with smaller ones."""
+    found: Vector = carry(graph.keys, graph.limits, graph.sizes, old.keys, old.places, old.limits, values)
+    return found
 
 
 def _power_of_two(count: int) -> int:

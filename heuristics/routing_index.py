@@ -156,19 +156,21 @@ def _shares(table: GapTable, price: float, gaps: Whole) -> Vector:
 
 def dual_bound(table: GapTable, price: float) -> float:
     """A lower bound on the cost of all words by a price; minus infinity where more would have to be known."""
-    if not table.known:
-        return -np.inf
-    finite = np.isfinite(table.slopes)
-    costs, gaps = excesses(table), np.arange(1, table.count + 1)
-    cheapest = np.min((costs + price) / gaps, axis=1)
+    parts = dual_parts(table, price)
+    return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + abs(price)))
+
+
+def dual_parts(table: GapTable, price: float) -> Vector:
+    """What each server costs a slot at least if it pays a price for every packet; minus infinity if nobody knows."""
+    finite, unknown = np.isfinite(table.slopes), np.isnan(table.slopes)
+    cheapest = np.min((excesses(table) + price) / np.arange(1, table.count + 1), axis=1)
     # Beyond the table: dearer and dearer where the index has passed the price for certain, else not below the limit.
     doubt = ROUNDING * table.count * np.abs(table.costs).max(axis=1)
     passed = indices(table)[:, -1] - doubt >= price
-    if np.any(~finite & ~passed):
-        return -np.inf
     beyond = np.where(passed, np.inf, np.minimum(0.0, (table.limits + price) / (table.count + 1)))
-    parts = np.minimum(cheapest, beyond) + np.where(finite, table.slopes, 0.0)
-    return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + abs(price)))
+    parts: Vector = np.minimum(cheapest, beyond) + np.where(finite, table.slopes, 0.0)
+    parts[unknown | (~finite & ~passed)] = -np.inf
+    return parts
 
 
 def index_word(found: Densities, longest: int = MOST_SLOTS) -> Whole:

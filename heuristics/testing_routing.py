@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ class Routed:
         """Number of servers."""
         return self.tables(1).servers
 
-    @property
+    @cached_property
     def space(self) -> Words:
         """Words of all lengths up to the longest."""
         return Words(self.servers, tuple(range(1, self.longest + 1)))
