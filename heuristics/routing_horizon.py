@@ -118,8 +118,8 @@ def horizon_total(later: Matrix, first: Matrix, actions: Whole) -> float:
     return total
 
 
-def states(servers: int, horizon: int) -> int:
-    """How many states can be reached, over all slots."""
+def states(servers: int, horizon: int, enough: float = math.inf) -> int:
+    """How many states can be reached, over all slots; counted until there are enough."""
     total = 1
     for slot in range(1, horizon + 1):
         ways = 1
@@ -128,6 +128,8 @@ def states(servers: int, horizon: int) -> int:
             ways *= slot - used
             if ways == 0:
                 break
+        if total > enough:
+            break
     return total
 
 
@@ -263,11 +265,10 @@ class BackwardInduction:
         sentence = refuses_prices(self.name, problem)
         if sentence is not None or servers == 2:
             return sentence
-        most = states(servers, horizon)
-        if most > MOST_STATES or (horizon + 1) ** servers >= 2**62:
+        if states(servers, horizon, MOST_STATES) > MOST_STATES or (horizon + 1) ** servers >= 2**62:
             return (
                 f"strategy {self.name!r} takes up to {MOST_STATES} states, and {problem.name!r} with {servers} servers "
-                f"and {horizon} packets has {most}."
+                f"and {horizon} packets has more."
             )
         return None
 

@@ -27,7 +27,9 @@ from heuristics.routing import GapTable
 from heuristics.routing_index import densities
 from heuristics.routing_sweeps import RoutingSweeps
 from heuristics.value_iteration import Rule, Sweeps
+from queueing.laws import Exponential
 from queueing.routing import GapCosts, word_gaps, words_cost
+from queueing.routing_arrivals import RenewalArrivals
 
 from .costs import CostFunction, Limits
 from .errors import RequestError
@@ -116,7 +118,8 @@ class RoutingProblem(PricedRouting):
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
-        self.describe((0,) * self.space.lengths[0])
+        servers = (Server(1.0), Server(2.0))
+        RoutingProblem("small", Routing(servers, RenewalArrivals(Exponential(1.0)))).describe((0, 1))
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """The cost of a word by eq. (6), exactly."""
