@@ -33,6 +33,9 @@ from .freshness_space import Visits
 #: A cycle has whole numbers of visits, which may break a cap or a least frequency: so often frequencies are found anew.
 ATTEMPTS = 12
 
+#: Slots that are put in order in a second, on any machine; and the most where nobody says how many.
+PACE, MOST_SLOTS = 1_000_000, 100_000_000
+
 
 @runtime_checkable
 class VisitProblem(SeparableProblem, Protocol):
@@ -86,7 +89,8 @@ class Sequencing:
     Parameters
     ----------
     slots
-        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least.
+        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
+        robots together 1e8, and 1e6 for each second of a time limit, or two for each page if that is more.
     """
 
     slots: int | None = None
@@ -114,12 +118,12 @@ class Sequencing:
         rules: Rules = problem.rules
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = _scaled(problem, whole.multiplier)
-        stopped_by = "complete"
+        stopped_by, rule = "complete", self.within_reach(rules, oracle.remaining_seconds)
         for attempt in range(ATTEMPTS):
             parts = _parts_or_reason(oracle, partial(self.parts, problem, rules, whole))
             if parts is None:
                 break
-            cycles = [part.pages[self.cycle(part, rules.gap)] for part in parts]
+            cycles = [part.pages[rule.cycle(part, rules.gap)] for part in parts]
             decision: Visits = problem.space.check({"schedules": cycles})
             stopped_by = "seconds" if oracle.remaining_seconds <= 0 else "complete"
             if not _show(oracle, decision) & {CAPS, LEAST} or stopped_by == "seconds":
@@ -130,6 +134,12 @@ class Sequencing:
             except ValueError:  # no room for all visits is left
                 break
         return oracle.result(stopped_by=stopped_by)
+
+    def within_reach(self, rules: Rules, seconds: float) -> Sequencing:
+        """The same with shorter cycles, where usual ones would take too long: a loop over slots is not left early."""
+        usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
+        most = max(min(MOST_SLOTS, max(1.0, seconds) * PACE), 2 * rules.pages)
+        return self if self.slots is not None or usual <= most else replace(self, slots=int(most) // rules.robots)
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
         """The pages of each robot and their frequencies."""

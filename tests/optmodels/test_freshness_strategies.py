@@ -9,11 +9,12 @@ import pytest
 import optmodels as om
 from heuristics import UnsupportedProblem
 from heuristics.testing import check_strategy
+from optmodels import freshness_strategies
 from optmodels.comparing import compare
 from optmodels.costs import Limits, WeightedSum
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_rules import Rules
-from optmodels.freshness_strategies import tightened
+from optmodels.freshness_strategies import Whittle, tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
 from optmodels.simulating import simulate
@@ -315,3 +316,22 @@ def test_pages_that_never_change_or_weigh_nothing_are_no_trouble():
     for name in (*CYCLES, *BASELINES, "randomized", "lagrangian"):
         result = om.solve(problem, name)
         assert result.objective == 0, name
+
+
+def test_cycles_of_many_pages_are_no_longer_than_there_is_time():
+    """Whoever asks for ten million pages gets an answer, and soon if so asked; few pages have the cycles they had."""
+    whittle, many = Whittle(), Rules(10_000_000, 2)
+    assert whittle.within_reach(Rules(2_000_000), math.inf) is whittle
+    assert whittle.within_reach(Rules(1000), 0.0) is whittle
+    assert whittle.within_reach(many, math.inf).slots == 50_000_000
+    assert whittle.within_reach(many, 60.0).slots == 30_000_000
+    assert whittle.within_reach(many, 0.1).slots == 10_000_000
+    assert Whittle(slots=10**9).within_reach(many, 0.1).slots == 10**9
+
+
+def test_a_time_limit_shortens_cycles(monkeypatch):
+    monkeypatch.setattr(freshness_strategies, "PACE", 1000)
+    problem = lognormal(100, 2.0, 1)
+    short, usual = om.solve(problem, "greedy", seconds=1.5), om.solve(problem, "greedy")
+    assert 200 <= len(short.decision["schedule"]) <= 1500 < len(usual.decision["schedule"]) <= 5000
+    assert short.objective >= short.bound == usual.bound
