@@ -32,10 +32,13 @@ from numba import njit
 from .routing import GapTable, Matrix, Vector, Whole, cyclic_cost, gap_cost, later_slopes
 
 #: Gaps in the first table, and numbers in the largest one: servers whose gaps are longer count as never used.
-FEWEST, MOST = 64, 1 << 22
+FEWEST, MOST = 64, 1 << 24
 
 #: Slots for each server in a run of the index rule, the fewest and the most; and places where its words may begin.
-SLOTS_FOR_EACH, FEWEST_SLOTS, MOST_SLOTS, BEGINNINGS = 500, 1000, 20_000, 12
+SLOTS_FOR_EACH, FEWEST_SLOTS, MOST_SLOTS, BEGINNINGS = 100, 2500, 100_000, 12
+
+#: Servers for which words may end in every slot; of twice as many in every second one, and so on.
+EVERY_SLOT = 40
 
 #: A longer word has to be better than a shorter one by this part of its cost.
 NOTABLE = 1e-12
@@ -119,29 +122,39 @@ def _price(table: GapTable, beyond: bool = True) -> tuple[float, Whole]:
     """
     index = indices(table)
     last = np.where(np.isfinite(table.slopes), -table.limits, np.inf)  # at this price it need not be used any more
-    ordered = np.unique(np.append(index, last[np.isfinite(last)]))
-    low, high = 0, len(ordered) - 1
-    while low < high:
-        middle = (low + high) // 2
-        gaps = _cheapest(index, ordered[middle], below=False)
-        if np.sum(1.0 / gaps, where=(gaps < table.count) | (beyond & (last > ordered[middle]))) > 1.0 + 1e-12:
-            low = middle + 1
+    high = max(float(index.max()), float(np.max(last, where=np.isfinite(last), initial=-np.inf)))
+    low = np.nextafter(float(index.min()), -np.inf)
+    while low < (price := 0.5 * (low + high)) < high:
+        gaps = cheapest_gaps(index, price, False)
+        if np.sum(1.0 / gaps, where=(gaps < table.count) | (beyond & (last > price))) > 1.0 + 1e-12:
+            low = price
         else:
-            high = middle
-    price = float(ordered[low])
-    return price, _cheapest(index, price, below=True)
+            high = price
+    return high, cheapest_gaps(index, high, True)
 
 
-def _cheapest(index: Matrix, price: float, below: bool) -> Whole:
+@njit(cache=True)
+def cheapest_gaps(index: Matrix, price: float, below: bool) -> Whole:
     """The cheapest gaps at a price: the least ones, or the longest; one more than there are if none is in the table."""
-    found: Whole = 1 + np.count_nonzero(index < price if below else index <= price, axis=1)
-    return found
+    servers, count = index.shape
+    gaps = np.empty(servers, np.int64)
+    for m in range(servers):
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            value = index[m, middle]
+            if value < price or (value == price and not below):
+                low = middle + 1
+            else:
+                high = middle
+        gaps[m] = low + 1
+    return gaps
 
 
 def _shares(table: GapTable, price: float, gaps: Whole) -> Vector:
     """Densities that add up to 1: of servers that are as cheap with longer gaps, the last ones give way."""
     most = np.divide(1.0, gaps, out=np.zeros(len(gaps)), where=gaps > 0)
-    longest = _cheapest(indices(table), price, below=False)
+    longest = cheapest_gaps(indices(table), price, False)
     least = np.where((gaps > 0) & (longest < table.count), 1.0 / longest, 0.0)
     surplus = most.sum() - 1.0
     shares = most.copy()
@@ -210,6 +223,7 @@ def best_stretch(
 ) -> tuple[int, int]:
     """Where the stretch of a run begins, and how long it is, that costs least when it is repeated."""
     servers = len(costs)
+    stride = 1 + servers // EVERY_SLOT
     first, last = np.empty(servers, np.int64), np.empty(servers, np.int64)
     best, begin, best_length = np.inf, starts[0], 1
     for start in starts:
@@ -223,6 +237,8 @@ def best_stretch(
                 total += gap_cost(costs, later, m, slot - last[m])
             last[m] = slot
             length = slot - start + 1
+            if length % stride > 0:
+                continue
             closing, never = 0.0, 0.0
             for m in range(servers):
                 if first[m] < 0:

@@ -79,14 +79,14 @@ def test_the_run_takes_the_largest_index_in_every_slot():
 
 
 def test_words_of_a_long_run_close_well():
-    """No period in reach: the word is as good as the run it is cut from."""
+    """No period in reach: what closing costs is shared by the hundred slots that each server has in a word."""
     rng = np.random.default_rng(3)
     tables = losses(10 ** rng.uniform(-1, 1, 40), arrivals=20.0)
     found = densities(tables)
     word = index_word(found)
     cost = word_cost(tables(4000), word)
     run = index_run(indices(found.table), found.gaps, 40_000)[20_000:]
-    assert found.bound <= cost <= 1.0005 * word_cost(tables(4000), run)
+    assert found.bound <= cost <= 1.001 * word_cost(tables(4000), run)
     assert cost <= 1.04 * found.bound  # what the rule loses is not in how words close
 
 
