@@ -26,7 +26,7 @@ from .routing_priced import WORTHWHILE, priced_bounds
 from .searching import require_fields
 
 #: Servers at most where keeping the gaps of some gives better bounds than densities do, in the time it takes.
-KEEPING = 20
+KEEPING = 12
 
 #: A bound this near to the cost of a word, relative, proves it; values of states that improve by less stay as they are.
 PROVED, PRECISION = 9e-10, 2e-10

@@ -25,6 +25,9 @@ from .routing_howard import Policy, cycle_word, greedy, no_pause
 from .routing_index import densities
 from .value_iteration import Closing, Swept
 
+#: Most states of a graph.
+STATES = 1_000_000
+
 #: Part of the numbers added up that rounding may take.
 ROUNDING = 4 * float(np.finfo(float).eps)
 
@@ -56,22 +59,26 @@ class RoutingSweeps:
     tolerance: float = 0.0
 
     @classmethod
-    def of(cls, gap_table: Callable[[int], GapTable], states: int = 1_000_000) -> RoutingSweeps:
-        """Choose limits half as long again as the gaps at which densities alone are best, or as many as fit."""
+    def of(cls, gap_table: Callable[[int], GapTable], states: int = STATES) -> RoutingSweeps:
+        """Choose limits half as long again as the gaps at which densities alone are best, or as long as fits.
+
+        Raises
+        ------
+        TooManyStates
+            If there are more even without.
+        """
         found = densities(gap_table)
         kinds = Kinds.of(found.table)
         gaps = found.gaps[kinds.firsts]
         asymptotic = (gaps == 0) & np.isfinite(found.table.slopes[kinds.firsts])
-        for more in (0.5, 0.25, 0.0, -0.5):
-            limits: Whole = np.maximum(np.where(asymptotic, 4, gaps + (more * gaps).astype(np.int64) + 2), 1)
+        for more in (0.5, 0.25, 0.0):
+            limits: Whole = np.where(asymptotic, 4, gaps + (more * gaps).astype(np.int64) + 2)
             try:
                 graph = GapGraph.of(limits, kinds.sizes, states, no_pause)
                 break
             except TooManyStates:
-                continue
-        else:
-            limits = np.ones(len(gaps), np.int64)
-            graph = GapGraph.of(limits, kinds.sizes, states, no_pause)
+                if more == 0.0:
+                    raise
         charges = Charges.of(gap_table(int(limits.max()) + 1), kinds, limits, asymptotic)
         return cls(graph, charges, kinds, gap_table, found.table.known)
 
@@ -101,6 +108,15 @@ class RoutingSweeps:
         word = self.greedy(values)
         bracket = [self.sweep(values).lower, word_cost(self.gap_table(len(word) + 1), word)]
         return Closing(details=details | {"bracket": bracket})
+
+
+def too_many_gaps(gap_table: Callable[[int], GapTable], states: int = STATES) -> str | None:
+    """A sentence if values of all gaps would be too many to iterate, else ``None``."""
+    try:
+        RoutingSweeps.of(gap_table, states)
+    except TooManyStates:
+        return f"the gaps of its {gap_table(1).servers} servers have more than {states} states."
+    return None
 
 
 @njit(cache=True)

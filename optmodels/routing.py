@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation
 from heuristics.routing import GapTable
 from heuristics.routing_index import densities
-from heuristics.routing_sweeps import RoutingSweeps
+from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
 from heuristics.value_iteration import Rule, Sweeps
 from queueing.laws import Exponential
 from queueing.routing import GapCosts, word_gaps, words_cost
@@ -204,7 +204,7 @@ class RoutingProblem(PricedRouting):
         """Why values cannot be iterated, if they cannot."""
         if rule == "paper":
             return "the paper iterates no values; take the rule 'certified'."
-        return self.unroutable()
+        return self.unroutable() or too_many_gaps(self.gap_table)
 
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by gaps of all servers, see `heuristics.routing_sweeps`."""

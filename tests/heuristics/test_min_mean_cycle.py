@@ -9,7 +9,7 @@ from heuristics import Budget, Status, UnsupportedProblem, Words, run
 from heuristics.min_mean_cycle import MinMeanCycle, best_cycles
 from heuristics.routing import word_cost
 from heuristics.routing_index import densities
-from heuristics.routing_sweeps import RoutingSweeps
+from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
 from heuristics.testing_routing import Routed, forgotten, losses, powers, stale_times
 from heuristics.value_iteration import ValueIteration
 
@@ -148,6 +148,12 @@ def test_value_iteration_finds_the_same(tables):
     assert result.bound <= exact.evaluation.objective <= result.bound * (1 + 1e-8)
     lower, upper = result.extra["bracket"]
     assert lower <= exact.evaluation.objective <= upper * (1 + 1e-12)
+
+
+def test_value_iteration_says_how_many_gaps_are_too_many():
+    assert too_many_gaps(losses([0.5, 1, 2, 4])) is None
+    assert too_many_gaps(losses([0.5, 1, 2, 4]), 100) == "the gaps of its 4 servers have more than 100 states."
+    assert "30 servers" in too_many_gaps(losses(np.linspace(0.1, 1, 30)))
 
 
 def test_value_iteration_proves_nothing_where_slopes_are_unknown():
