@@ -48,6 +48,7 @@ from .sequencing_index import (
     visit_gains,
 )
 from .sequencing_plan import VisitPlan, visits
+from .sequencing_slices import in_slices
 from .sequencing_traits import Traits, even_prices, settled
 from .sequencing_words import (
     chairmen,
@@ -183,8 +184,8 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
 
     if gap:
         return polite_cycle(record, shares, host, gap, length)
-    schedule = np.empty(length, dtype=np.int64)
-    earliest_due(new_calendar(record(phases(shares))), schedule)
+    calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
+    in_slices(lambda slot, some: earliest_due(calendar, some), schedule)
     return schedule
 
 
@@ -260,8 +261,8 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
 
     if gap:
         return polite_cycle(record, shares, host, gap, length, by_index=True)
-    schedule = np.empty(length, dtype=np.int64)
-    largest_index(new_calendar(record(phases(shares))), early, LIST, schedule)
+    calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
+    in_slices(lambda slot, some: largest_index(calendar, early, LIST, some), schedule)
     return schedule
 
 

@@ -14,6 +14,7 @@ consecutive rows of a column and the next, which is always possible where anythi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from .sequencing_calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, next_gap
 from .sequencing_counts import Vector, Whole, whole
 from .sequencing_heap import pop, push, sink
 from .sequencing_index import LIST, choose, enlist, plan_visit
+from .sequencing_slices import in_slices
 
 #: Keys of pages that had all their visits: they come when nothing else may.
 FAR = 1e15
@@ -295,6 +297,10 @@ def polite_cycle(
     for attempt in range(BEGINNINGS + 1):
         hosts = new_hosts(make_record(np.modf(begun + attempt * GOLDEN**2)[0]), shares, host, gap)
         forced = free if attempt < BEGINNINGS else columns(shares, host, gap, length)
-        if polite(hosts, length, by_index, forced, schedule) == length:
+        if in_slices(partial(_turn, hosts, length, by_index, forced), schedule) == length:
             break
     return schedule
+
+
+def _turn(hosts: Hosts, length: int, by_index: bool, forced: Whole, slot: int, some: Whole) -> int:
+    return int(polite(hosts, length, by_index, forced[slot : slot + len(some)], some))

@@ -136,7 +136,7 @@ class Sequencing:
         return oracle.result(stopped_by=stopped_by)
 
     def within_reach(self, rules: Rules, seconds: float) -> Sequencing:
-        """The same with shorter cycles, where usual ones would take too long: a loop over slots is not left early."""
+        """The same with shorter cycles, where usual ones would take too long: half a cycle is no answer."""
         usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
         most = max(min(MOST_SLOTS, max(1.0, seconds) * PACE), 2 * rules.pages)
         return self if self.slots is not None or usual <= most else replace(self, slots=int(most) // rules.robots)
