@@ -138,7 +138,8 @@ def generate(
     Examples: optmodels generate placement --rows 8 --columns 8 --seed 1 --demand-law cluster --out 8x8.json;
     optmodels generate placement --network gabriel --nodes 50 --out gabriel.json;
     optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json;
-    optmodels generate freshness --pages 1e6 --law pareto --hosts 1000 --seed 1 --out pages.parquet
+    optmodels generate freshness --pages 1e6 --law pareto --hosts 1000 --seed 1 --out pages.parquet;
+    optmodels generate routing --servers 5 --application freshness --weights drawn --seed 1 --out servers.json
     """
     from .generating import generate as make
     from .generating import generate_to
