@@ -156,8 +156,8 @@ def flows(service: PhaseType, times: Vector) -> tuple[Flows, Matrix, Matrix]:
     for halving in range(halvings + 1):
         if halving:
             total = total @ total
-        # What is known exactly is set, so that rounding does not double each time: chances sum to 1, an end is for good,
-        # and time then passes by itself.
+        # What is known exactly is set, so that rounding does not double each time: chances sum to 1, an end is for
+        # good, and time then passes by itself.
         total[:, :size, : size + 1] /= total[:, :size, : size + 1].sum(axis=2, keepdims=True)
         total[:, size, size] = total[:, size + 1, size + 1] = 1.0
         total[:, size, size + 1] = steps[:, 0, 0] * 2**halving
