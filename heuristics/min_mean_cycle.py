@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from . import interrupting
+from .lagrangian import last_word
 from .oracle import Oracle
 from .policy_iteration import report_bound
 from .result import Result
@@ -132,7 +134,7 @@ class MinMeanCycle:
     Parameters
     ----------
     states
-        Most states of a graph; some 60 bytes each.
+        Most states of a graph; with seven servers some 130 bytes each.
     """
 
     states: int = 5_000_000
@@ -151,30 +153,35 @@ class MinMeanCycle:
         return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
 
     def prepare(self, problem: RoutedProblem) -> None:
-        """Compile."""
-        rates = np.array([[0.5], [0.3], [0.1]])
-        found = densities(lambda count: GapTable(rates ** np.arange(1, count + 1), np.zeros(3), np.zeros(3)))
-        exchanged(found.table, index_word(found))
-        for step in best_cycles(lambda count: found.table, found):
-            assert step.states > 0
+        """Compile, on three servers whose first graph is too small."""
+        costs = np.array([[0.1], [0.2], [0.8]]) ** np.arange(1, 65)
+        table = GapTable(costs, np.zeros(3), np.zeros(3))
+        found = densities(lambda count: table)
+        exchanged(table, index_word(found))
+        assert len(list(best_cycles(lambda count: table, found))) > 1
+        assert list(priced_bounds(lambda count: table, found, states=100))
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Show better and better words, report better and better bounds."""
-        problem = oracle.problem
-        oracle.require()
-        with oracle.in_time():
-            found = densities(problem.gap_table, oracle.require)
+        found = densities(oracle.problem.gap_table, interrupting.check)
         word = index_word(found)
-        run = _Run(oracle, found, self._show(oracle, word_cost(found.table, word), tuple(word.tolist())), -math.inf)
+        run = _Run(oracle, found, word_cost(found.table, word), -math.inf)
+        if tuple(word.tolist()) in oracle.problem.space:
+            run.upper = min(run.upper, last_word(oracle, tuple(word.tolist())).objective)
         if found.table.known:
             oracle.extra["density_bound"] = found.bound
         self._tell(run, found.bound)
+        oracle.require()
         word = exchanged(found.table, word)
         run.upper = self._show(oracle, min(run.upper, word_cost(found.table, word)), tuple(word.tolist()))
-        for states in sorted({max(1, self.states // 100), max(1, self.states // 10), self.states}):
-            if self._exact(run, states):
-                return oracle.result(stopped_by="complete")
-            self._priced(run, states)
+        few, more = max(1, self.states // 100), max(1, self.states // 10)
+        if self._exact(run, few):
+            return oracle.result(stopped_by="complete")
+        self._priced(run, few)
+        if self._exact(run, more) or self._exact(run, self.states):
+            return oracle.result(stopped_by="complete")
+        self._priced(run, more)
+        self._priced(run, self.states)
         return oracle.result(stopped_by="complete" if run.proved else "states")
 
     def _exact(self, run: _Run, states: int) -> bool:

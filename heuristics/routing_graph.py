@@ -194,7 +194,9 @@ class GapGraph:
                 keys, following, gaps = _longer(keys, room), _longer(following, room), _longer(gaps, room)
                 places = np.full(2 * _power_of_two(room), -1, np.int32)
                 rehash(places, keys, count)
-        return cls(following[:count].copy(), gaps[:count].copy(), limits, sizes, keys[:count].copy(), places)
+        if 2 * count < len(keys):  # give back what was not needed
+            following, gaps, keys = following[:count].copy(), gaps[:count].copy(), keys[:count].copy()
+        return cls(following[:count], gaps[:count], limits, sizes, keys[:count], places)
 
 
 def grown_limits(

@@ -116,6 +116,12 @@ def test_a_stopped_run_has_an_answer_and_a_bound():
     assert result.extra["density_bound"] == result.bound < result.evaluation.objective
 
 
+def test_without_any_time_there_is_an_answer_still():
+    result = run(Routed(losses([0.5, 1, 1.5, 2, 4])), MinMeanCycle(), Budget(seconds=1e-9))
+    assert result.stopped_by == "seconds" and result.status == Status.FEASIBLE
+    assert 0 < result.bound < result.evaluation.objective
+
+
 def test_words_too_long_for_the_problem_are_not_shown():
     result = run(Routed(losses([0.5, 1, 1.5, 2, 4]), longest=40), MinMeanCycle())
     assert "42 letters" in result.extra["unshown"]
