@@ -154,7 +154,7 @@ class MinMeanCycle:
 
     def prepare(self, problem: RoutedProblem) -> None:
         """Compile, on three servers whose first graph is too small."""
-        costs = np.array([[0.1], [0.2], [0.8]]) ** np.arange(1, 65)
+        costs = np.array([[0.1], [0.2], [0.8]]) ** np.arange(1.0, 65.0)
         table = GapTable(costs, np.zeros(3), np.zeros(3))
         found = densities(lambda count: table)
         exchanged(table, index_word(found))
