@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,8 +39,8 @@ class Genetic:
     individuals live on. Fitness is the penalised objective. A problem that can repair decisions (`Repairable`) gets
     every new individual to repair, and the repaired one takes its place in the population.
 
-    DEAP draws from Python's global generator of random numbers. It is seeded here from the run's own generator and put
-    back as it was, so that the same seed gives the same answer and nobody else notices.
+    DEAP draws from Python's global generator of random numbers. Here it gets one of its own, seeded from the run's, so
+    that the same seed gives the same answer whatever other threads draw, and nobody else notices.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class Genetic:
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Evolve until the generations or the budget are over."""
-        with global_random_state(int(rng.integers(2**63))):
+        with own_draws(int(rng.integers(2**63))):
             settled = self._evolve(oracle, rng)
         return oracle.result(stopped_by="settled" if settled else "complete")
 
@@ -181,12 +182,31 @@ def individual_class() -> Any:
     return getattr(creator, INDIVIDUAL)
 
 
+class _Draws(threading.local):
+    """In place of the module `random` in DEAP: the generator of the run in this thread, where there is one."""
+
+    generator: random.Random | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(random if self.generator is None else self.generator, name)
+
+
+_draws = _Draws()
+
+
 @contextmanager
-def global_random_state(seed: int) -> Iterator[None]:
-    """Seed Python's global generator, and put it back as it was, whatever happens."""
-    state = random.getstate()
-    random.seed(seed)
+def own_draws(seed: int) -> Iterator[None]:
+    """A block in which DEAP draws from a generator of this thread.
+
+    It knows only Python's global one, from which other threads may draw at any moment: a Dask worker does, and the same
+    seed would not give the same answer.
+    """
+    from deap import algorithms
+    from deap.tools import selection
+
+    algorithms.random = selection.random = _draws
+    before, _draws.generator = _draws.generator, random.Random(seed)
     try:
         yield
     finally:
-        random.setstate(state)
+        _draws.generator = before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from heuristics import (
     run,
 )
 from heuristics.annealing import Annealing, temperatures
-from heuristics.genetic import INDIVIDUAL, Genetic, global_random_state
+from heuristics.genetic import INDIVIDUAL, Genetic, own_draws
 from heuristics.local_search import LocalSearch
 from heuristics.testing import (
     Continuous,
@@ -192,12 +193,38 @@ def test_the_answer_does_not_depend_on_the_global_generator() -> None:
     assert answers[0] == answers[1]
 
 
-def test_the_global_generator_is_seeded_inside_and_put_back_outside() -> None:
+def test_deap_has_a_generator_of_its_own_inside_and_the_global_one_outside() -> None:
+    from deap import algorithms
+    from deap.tools import selection
+
     state = random.getstate()
-    with global_random_state(5):
-        inside = random.random()
-    assert inside == random.Random(5).random()
+    with own_draws(5):
+        inside = algorithms.random.random(), selection.random.random()
+    expected = random.Random(5)
+    assert inside == (expected.random(), expected.random())
     assert random.getstate() == state
+    random.seed(3)
+    assert algorithms.random.random() == random.Random(3).random()
+
+
+def test_the_answer_does_not_depend_on_what_other_threads_draw() -> None:
+    def answer() -> Decision | None:
+        return run(Wide(), Genetic(), Budget(evaluations=500), seed=0).decision
+
+    alone, over = answer(), threading.Event()
+
+    def disturb() -> None:
+        while not over.is_set():
+            random.random()
+            run(Wide(), Genetic(), Budget(evaluations=50), seed=1)
+
+    other = threading.Thread(target=disturb)
+    other.start()
+    try:
+        assert answer() == alone
+    finally:
+        over.set()
+        other.join()
 
 
 def test_deap_gets_its_classes_once(recwarn: pytest.WarningsRecorder) -> None:
