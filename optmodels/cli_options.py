@@ -33,6 +33,9 @@ Seconds = Annotated[
     float | None,
     typer.Option(parser=seconds_of, metavar="S", help="Time limit of a run; imports and compilation excluded."),
 ]
+ClusterAddress = Annotated[
+    str | None, typer.Option("--cluster", metavar="ADDRESS|local", help="Dask cluster whose workers share the runs.")
+]
 Evaluations = Annotated[
     int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may judge.")
 ]

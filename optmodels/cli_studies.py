@@ -10,6 +10,7 @@ from .cli_arguments import parse_options
 from .cli_options import (
     ANSWERED,
     NOTHING_FEASIBLE,
+    ClusterAddress,
     Evaluations,
     File,
     Json,
@@ -31,6 +32,7 @@ def compare(
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     workers: Workers = 1,
+    cluster: ClusterAddress = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Folder for runs, tables and best answers.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip the runs that --out holds already.")] = False,
     json: Json = False,
@@ -52,6 +54,7 @@ def compare(
             seconds=seconds,
             evaluations=evaluations,
             workers=workers,
+            cluster=cluster,
             out=out,
             resume=resume,
             progress=progress,
@@ -78,6 +81,7 @@ def sweep(
     evaluations: Evaluations = None,
     seed: Seed = 0,
     workers: Workers = 1,
+    cluster: ClusterAddress = None,
     out: Annotated[
         str | None, typer.Option(metavar="F.csv", help="One line per point; points in it are not run again.")
     ] = None,
@@ -110,6 +114,7 @@ def sweep(
             evaluations=evaluations,
             seed=seed,
             workers=workers,
+            cluster=cluster,
             out=out,
             progress=progress,
         )

@@ -145,6 +145,7 @@ def compare(
     seconds: float | None = None,
     evaluations: int | None = None,
     workers: int = 1,
+    cluster: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: BatchProgress | None = None,
@@ -164,6 +165,8 @@ def compare(
         Limits of each run; exact solvers keep the seconds only.
     workers
         Processes that share the runs.
+    cluster
+        Address of a Dask cluster whose workers share the runs instead, or ``"local"``.
     out
         Folder for ``runs.jsonl`` and ``runs.csv`` (one line per run), ``table.txt`` and ``table.csv``, ``results/``
         (one file per run) and ``best/`` (one file per problem).
@@ -181,7 +184,7 @@ def compare(
     missing = [cell for cell in cells if cell.key not in finished]
     calls = [(cell.subject.problem, cell.strategy, limits, cell.seed) for cell in missing]
     complete, done = True, len(cells) - len(missing)
-    answers = call_all(solve_cell, calls, workers)
+    answers = call_all(solve_cell, calls, workers, cluster)
     try:
         for answer in answers:
             cell = missing[answer.index]

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any
@@ -36,7 +37,7 @@ class Answer:
 
 
 def call_all(
-    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], workers: int = 1
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], workers: int = 1, cluster: str | None = None
 ) -> Generator[Answer, None, None]:
     """Call `function` with each tuple of arguments and yield the answers as they come.
 
@@ -48,14 +49,22 @@ def call_all(
         Arguments; picklable if there is more than one worker.
     workers
         Number of processes; 1 makes the calls here, in order.
+    cluster
+        Address of a Dask cluster whose workers make the calls, see `optmodels.scaling.cluster`; one called ``"local"``
+        has as many processes as `workers` says, or one for each processor where that is 1.
 
     Closing the iterator, or an exception at the caller such as Ctrl-C, ends the processes.
     """
     if workers < 1:
         raise RequestError(f"workers must be 1 or more, got {workers}.")
+    if cluster is not None:
+        from .scaling import call_on_cluster
+
+        yield from call_on_cluster(cluster, partial(attempt, function), calls, workers if workers > 1 else None)
+        return
     if workers == 1 or len(calls) < 2:
         for index, arguments in enumerate(calls):
-            yield _attempt(index, function, arguments)
+            yield attempt(function, index, arguments)
         return
     waiting = list(reversed(range(len(calls))))
     crew = [_Worker() for _ in range(min(workers, len(calls)))]
@@ -89,7 +98,8 @@ def sentence(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {text}" if text else f"{type(failure).__name__}."
 
 
-def _attempt(index: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Answer:
+def attempt(function: Callable[..., Any], index: int, arguments: tuple[Any, ...]) -> Answer:
+    """One call: its value, or a sentence."""
     try:
         return Answer(index, function(*arguments))
     except Exception as failure:
@@ -182,7 +192,7 @@ def _serve(connection: Connection) -> None:
             except Exception as failure:
                 answer = Answer(index, error=f"this run cannot travel to another process ({sentence(failure)}).")
             else:
-                answer = _attempt(index, function, arguments)
+                answer = attempt(function, index, arguments)
             try:
                 connection.send(answer)
             except OSError:

@@ -1,4 +1,4 @@
-"""The same passes over pages on a cluster: ``optmodels[scale]``.
+"""The same passes over pages, and the same runs of a study, on a cluster: ``optmodels[scale]``.
 
 Workers of a Dask cluster take neighbouring pieces of the table, some millions of pages at a time, and read the files
 for themselves: the paths must mean the same to all of them. One pass counts pages by worth, and histograms are added up
@@ -16,7 +16,7 @@ import contextlib
 import logging
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -30,6 +30,7 @@ from heuristics import interrupting
 from .errors import RequestError
 from .freshness_engine import FREQUENCY, Tell, chunks_of, processors
 from .freshness_output import Part, Written, whole_folder, write_manifest, write_parquet
+from .pool import Answer
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
@@ -69,7 +70,7 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
         stack.enter_context(_without_logs())
         if address == LOCAL:
             count = workers or processors()
-            quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+            quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             with _undisturbed():
                 local = dask.LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **quiet)
                 client = stack.enter_context(dask.Client(stack.enter_context(local)))
@@ -104,6 +105,30 @@ def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[L
         raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
     with cluster(address) as engine:
         yield LargeFreshnessProblem(content.name, *fields, cost, limits, engine=engine)
+
+
+def call_on_cluster(
+    address: str,
+    attempt: Callable[[int, tuple[Any, ...]], Answer],
+    calls: Sequence[tuple[Any, ...]],
+    workers: int | None = None,
+) -> Generator[Answer, None, None]:
+    """Independent calls made by the workers of a cluster; answers come as they are ready, see `optmodels.pool`."""
+    if not calls:
+        return
+    with cluster(address, workers) as engine:
+        futures = {
+            engine.client.submit(attempt, index, arguments, pure=False): index for index, arguments in enumerate(calls)
+        }
+        try:
+            for future in _distributed().as_completed(list(futures)):
+                try:
+                    answer: Answer = future.result()
+                except (_distributed().KilledWorker, CancelledError, OSError) as failure:
+                    answer = Answer(futures[future], error=f"the cluster gave up: {' '.join(str(failure).split())}")
+                yield answer
+        finally:
+            engine.client.cancel(list(futures), force=True)
 
 
 @dataclass(frozen=True, eq=False)

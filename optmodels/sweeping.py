@@ -131,6 +131,7 @@ def sweep(
     evaluations: int | None = None,
     seed: int = 0,
     workers: int = 1,
+    cluster: str | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: BatchProgress | None = None,
 ) -> Sweep:
@@ -147,6 +148,8 @@ def sweep(
         As in `optmodels.solve`, the same for every point.
     workers
         Processes that share the points.
+    cluster
+        Address of a Dask cluster whose workers share the points instead, or ``"local"``.
     out
         CSV file; points it holds already are not run again.
     """
@@ -174,7 +177,7 @@ def sweep(
     if len(records) == len(grid) and all(record["error"] for record in records.values()):
         raise RequestError(str(records[0]["error"]))  # not one point makes sense: the request does not
     complete, done = True, len(records)
-    answers = call_all(solve_cell, [(problem, chosen, limits, seed) for _, problem, _ in asked], workers)
+    answers = call_all(solve_cell, [(problem, chosen, limits, seed) for _, problem, _ in asked], workers, cluster)
     try:
         for answer in answers:
             index, problem, key = asked[answer.index]

@@ -242,3 +242,53 @@ def test_workers_outlive_a_ctrl_c(client):
         os.kill(process, signal.SIGINT)
     assert client.submit(sum, (1, 2)).result(timeout=30) == 3
     assert client.run(os.getpid) == workers
+
+
+# -- runs of a study --------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_on_a_cluster_is_the_comparison(client, instances, tmp_path):
+    from optmodels import compare
+
+    files = [instances / "routing" / "loss-3.json", instances / "routing" / "loss-4.json"]
+    names = ["whittle", "genetic:population=20", "two-server"]
+    here = compare(files, names, seeds=2, evaluations=100)
+    there = compare(files, names, seeds=2, evaluations=100, cluster=client.scheduler.address, out=tmp_path / "study")
+
+    def told(comparison):
+        return [
+            (run.problem, run.strategy, run.result.seed, run.result.objective, run.error) for run in comparison.runs
+        ]
+
+    assert told(there) == told(here)
+    assert any(run.error for run in there.runs), "two servers are not three: a sentence, wherever it is said"
+    again = compare(
+        files, names[:2], seeds=2, evaluations=100, cluster="no address", out=tmp_path / "study", resume=True
+    )
+    assert told(again) == [run for run in told(here) if run[-1] is None], "nothing is left to run: no cluster is asked"
+
+
+def test_a_sweep_on_a_cluster_is_the_sweep(client, instances):
+    from optmodels.sweeping import sweep
+
+    file, vary = instances / "routing" / "figure-1.json", "data.servers[1].rate=1..4"
+    here = sweep(file, vary, "two-server")
+    there = sweep(file, vary, "two-server", cluster=client.scheduler.address)
+    assert [point.record["objective"] for point in there.points] == [point.record["objective"] for point in here.points]
+
+
+def _calls_that_kill(number):
+    if number == 1:
+        os._exit(7)
+    return 10 * number
+
+
+def test_a_run_that_kills_its_worker_costs_itself_alone():
+    import dask
+
+    from optmodels.pool import call_all
+
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        answers = sorted(call_all(_calls_that_kill, [(0,), (1,), (2,)], 2, "local"), key=lambda answer: answer.index)
+    assert [answer.value for answer in answers] == [0, None, 20]
+    assert "the cluster gave up" in answers[1].error
