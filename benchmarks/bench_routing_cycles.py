@@ -36,9 +36,8 @@ WIDEST = 58  # one limit for all four servers: some 7e5 states
 def solved(rates, seconds=None, states=5_000_000, arrivals=1.0):
     """The strategy, by the clock."""
     problem = Routed(losses(rates, arrivals=arrivals))
-    began = time.perf_counter()
     result = run(problem, MinMeanCycle(states=states), None if seconds is None else Budget(seconds=seconds))
-    return time.perf_counter() - began, result
+    return result.seconds, result  # the clock starts when all is compiled
 
 
 def one_limit(rates, limit):
