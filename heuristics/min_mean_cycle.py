@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import interrupting
+from .evaluation import Evaluation
 from .lagrangian import last_word
 from .oracle import Oracle
 from .policy_iteration import report_bound
@@ -97,7 +98,15 @@ def best_cycles(
     limits: Whole = np.where(asymptotic, 1, gaps + 1)
     known: tuple[GapGraph, Vector] | None = None
     while True:
-        charges = Charges.of(gap_table(int(limits.max()) + 1), kinds, limits, asymptotic)
+        table = gap_table(int(limits.max()) + 1)
+        if table.count > found.table.count:  # costs that were the same so far may part there
+            parted = Kinds.of(table)
+            if parted.members != kinds.members:
+                limits = np.array(kinds.spread(limits))[parted.firsts]
+                asymptotic = np.array(kinds.spread(asymptotic), dtype=bool)[parted.firsts]
+                finite = np.isfinite(table.slopes[parted.firsts])
+                kinds, known = parted, None
+        charges = Charges.of(table, kinds, limits, asymptotic)
         graph = GapGraph.of(limits, kinds.sizes, states, pause)
         values = None if known is None else carried(graph, *known)
         known = None  # no need to hold both
@@ -167,7 +176,7 @@ class MinMeanCycle:
         word = index_word(found)
         run = _Run(oracle, found, word_cost(found.table, word), -math.inf)
         if tuple(word.tolist()) in oracle.problem.space:
-            run.upper = min(run.upper, last_word(oracle, tuple(word.tolist())).objective)
+            run.upper = min(run.upper, _cost(last_word(oracle, tuple(word.tolist()))))
         if found.table.known:
             oracle.extra["density_bound"] = found.bound
         self._tell(run, found.bound)
@@ -226,14 +235,18 @@ class MinMeanCycle:
         if word not in oracle.problem.space:
             oracle.extra["unshown"] = f"a word of {len(word)} letters is not among the words of the problem"
             return cost
-        objective = oracle(word).objective
-        return min(cost, objective)
+        return min(cost, _cost(oracle(word)))
 
     def _tell(self, run: _Run, lower: float) -> None:
         if run.found.table.known:
             run.lower = max(run.lower, lower)
             run.oracle.extra["bracket"] = [run.lower, run.upper]
             report_bound(run.oracle, run.lower)
+
+
+def _cost(shown: Evaluation) -> float:
+    """What a word costs; one that leaves out a server it must not is no answer, whatever the others cost."""
+    return shown.objective if shown.feasible else math.inf
 
 
 @dataclass(eq=False)

@@ -46,6 +46,9 @@ SLICE, ROOM = 200_000, 1 << 12
 #: Numbers of states are products of limits and have to stay below this.
 KEYS = 2.0**62
 
+#: Longest gaps that are told apart: they are kept in 16 bits.
+LONGEST = int(np.iinfo(np.uint16).max)
+
 
 class TooManyStates(Exception):  # noqa: N818 - it ends the growth of graphs, it is not an error
     """Raised when a graph has more states than were allowed."""
@@ -77,7 +80,7 @@ class Kinds:
         """How many servers each kind has."""
         return np.array([len(members) for members in self.members])
 
-    def spread(self, values: Whole) -> tuple[int, ...]:
+    def spread(self, values: Whole | NDArray[np.bool_]) -> tuple[int, ...]:
         """Numbers of kinds as numbers of servers."""
         placed = {m: int(values[k]) for k, members in enumerate(self.members) for m in members}
         return tuple(placed[m] for m in range(len(placed)))
@@ -173,7 +176,7 @@ class GapGraph:
     @classmethod
     def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None]) -> GapGraph:
         """Build the graph; `pause` is called a few times a second, and may raise."""
-        if float(np.dot(np.log(limits.astype(float)), sizes)) > math.log(KEYS):
+        if float(np.dot(np.log(limits.astype(float)), sizes)) > math.log(KEYS) or limits.max() > LONGEST:
             raise TooManyStates
         kinds = len(limits)
         room = min(ROOM, most)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from .routing import Matrix, Vector, Whole
 from .routing_graph import Links, Short
 
-Policy: TypeAlias = NDArray[np.uint8]
+Policy: TypeAlias = NDArray[np.uint16]
 
 #: Improvements smaller than this part of what is added up are rounding.
 ROUNDING = 4 * float(np.finfo(float).eps)
@@ -111,7 +111,7 @@ def least_mean_cycle(
     """
     states = len(following)
     values = np.zeros(states) if values is None else values.copy()
-    policy = np.zeros(states, np.uint8)
+    policy = np.zeros(states, np.uint16)
     greedy(following, gaps, charges, policy, values)
     marks, path = np.empty(states, np.int32), np.empty(states, np.int32)
     mean, root, count, turns = np.inf, 0, 0, 0

@@ -68,7 +68,7 @@ class RoutingSweeps:
             If there are more even without.
         """
         found = densities(gap_table)
-        kinds = Kinds.of(found.table)
+        kinds = Kinds.of(gap_table(max(found.table.count, 2 * int(found.gaps.max()) + 5)))
         gaps = found.gaps[kinds.firsts]
         asymptotic = (gaps == 0) & np.isfinite(found.table.slopes[kinds.firsts])
         for more in (0.5, 0.25, 0.0):
@@ -96,7 +96,7 @@ class RoutingSweeps:
 
     def greedy(self, values: Vector) -> Decision:
         """The word on which the policy that is greedy for the values ends."""
-        policy: Policy = np.zeros(self.graph.states, np.uint8)
+        policy: Policy = np.zeros(self.graph.states, np.uint16)
         greedy(self.graph.following, self.graph.gaps, self.charges.values, policy, values)
         return self.kinds.servers(cycle_word(self.graph.following, policy, settled(self.graph.following, policy)))
 

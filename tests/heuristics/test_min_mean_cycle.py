@@ -7,8 +7,10 @@ import pytest
 
 from heuristics import Budget, Status, UnsupportedProblem, Words, run
 from heuristics.min_mean_cycle import MinMeanCycle, best_cycles
-from heuristics.routing import word_cost
-from heuristics.routing_index import densities
+from heuristics.routing import GapTable, word_cost
+from heuristics.routing_graph import GapGraph, TooManyStates
+from heuristics.routing_howard import no_pause
+from heuristics.routing_index import Densities, densities
 from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
 from heuristics.testing_routing import Routed, forgotten, losses, powers, stale_times
 from heuristics.value_iteration import ValueIteration
@@ -60,6 +62,32 @@ def test_every_graph_on_the_way_is_a_bound(case):
     assert steps[-1].lower == pytest.approx(optimum, rel=1e-9)
     assert all(step.lower <= optimum * (1 + 1e-12) and step.cost >= optimum * (1 - 1e-12) for step in steps)
     assert densities(tables).bound <= optimum
+
+
+def test_servers_whose_costs_part_beyond_the_table_are_not_taken_for_the_same():
+    """Both cost the same up to a gap of 3; then the second one may wait, and the first must not."""
+
+    def tables(count):
+        late = np.maximum(np.arange(1, count + 1) - 3.0, 0.0) ** 2
+        costs = np.array([10 + 100 * late, 10 + 0.01 * late, np.ones(count)])
+        return GapTable(costs, np.array([math.inf, math.inf, 0.0]), np.array([math.nan, math.nan, 1.0]))
+
+    short = Densities(tables(3), 0.0, np.array([2, 2, 1]), np.array([0.4, 0.4, 0.2]), -math.inf)
+    last = list(best_cycles(tables, short))[-1]
+    assert last.cost == pytest.approx(run(Routed(tables), MinMeanCycle()).evaluation.objective, rel=1e-12)
+    assert last.lower <= word_cost(tables(40), ([0] + [2] * 2) * 8 + [0, 1, 2]) < 5
+
+
+def test_more_choices_than_a_byte_counts_are_told_apart():
+    """Of 300 pages all but the last two are worth no visit."""
+    tables = stale_times(np.linspace(0.5, 0.6, 300), [1e-9] * 298 + [5.0, 4.0])
+    last = list(best_cycles(tables, densities(tables)))[-1]
+    assert set(last.word) == {298, 299} and last.cost == pytest.approx(last.lower, rel=1e-9)
+
+
+def test_gaps_that_two_bytes_do_not_count_are_too_many_states():
+    with pytest.raises(TooManyStates):
+        GapGraph.of(np.array([65_536, 2]), np.array([1, 1]), 5_000_000, no_pause)
 
 
 def test_a_page_of_little_weight_is_never_visited():

@@ -437,6 +437,14 @@ def test_costs_that_are_not_convex_are_refused_by_those_who_need_them_so():
     assert om.solve(problem, "local-search", evaluations=500).objective >= problem.lower_bound()
 
 
+def test_a_word_without_a_server_it_needs_does_not_end_the_search():
+    """What the others cost in it was taken for the cost of an answer: the run ended 1 % above the optimum."""
+    costs = [LinearExponential(-0.3353748, 1.3788409, 0.3690859, 0.106692)]
+    costs += [Power(1.137674, 3.0), Power(1.5758986, 3.0), Power(0.1411556, 1.5)]
+    answer = om.solve(RoutingProblem.of_costs(costs), "min-mean-cycle")
+    assert answer.status == "optimal" and answer.objective == pytest.approx(12.28135, rel=1e-5)
+
+
 @pytest.mark.parametrize("name", ["map-3", "trace-3", "phase-type-3", "freshness-weights"])
 def test_the_best_words_of_instances_are_confirmed_packet_by_packet(name):
     problem = om.load(FOLDER / f"{name}.json")
