@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation
 from queueing.routing import horizon_cost
 
-from .costs import CostFunction, Limits
-from .errors import MissingField, RequestError
+from .costs import CostFunction, Limits, measures_used
+from .errors import InstanceError, MissingField, RequestError
 from .routing_data import Routing, read_horizon
 from .routing_problem import PricedRouting
 from .routing_space import RoutingActions
@@ -50,6 +50,9 @@ class RoutingHorizonProblem(PricedRouting):
         """Read what an instance file says about the horizon."""
         if data.get("horizon") is None:
             raise MissingField("data.horizon", "an initial state is that of a finite horizon; give one, or neither.")
+        used = measures_used(cost) | {f: (f"limits.{f}", limits.to_data()[f]) for f in limits.by_measure}
+        if "period" in used:
+            raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
         horizon, initial = read_horizon(data, routing)
         return cls(name, routing, cost, limits, horizon, initial)
 

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 import optmodels as om
 from heuristics.running import UnsupportedProblem
 from optmodels.costs import Lexicographic, Limits, WeightedSum
-from optmodels.errors import RequestError
+from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessProblem
 from optmodels.registry import gap_costs
 from optmodels.routing import UNUSED, RoutingProblem
@@ -364,6 +364,16 @@ def test_a_server_never_used_has_no_gap_to_end():
     problem = loss(1.0, 2.0, horizon=2, initial=[None, None])
     assert problem.evaluate((0, 1)).objective == pytest.approx(0.5**2 + 1 / 3)  # open gaps of two slots and of one
     assert problem.describe((1, 1))["final_gaps"] == [None, 1]
+
+
+def test_a_finite_horizon_has_no_period_to_be_priced():
+    data = {"servers": [{"rate": 1.0}], "arrivals": POISSON, "application": "loss", "horizon": 2, "initial": [1]}
+    with pytest.raises(InstanceError, match=r"cost.weights.period is 0.5; a finite horizon has no period"):
+        RoutingProblem.from_data(data, cost=WeightedSum({"cost": 1.0, "period": 0.5}))
+    with pytest.raises(InstanceError, match=r"limits.period is"):
+        RoutingProblem.from_data(data, limits=Limits.from_data({"period": 3}))
+    priced = RoutingProblem.from_data(data, cost=WeightedSum({"cost": 3.0}))
+    assert om.solve(priced, "backward-induction").objective == pytest.approx(3 * (3 * 0.5))
 
 
 def test_a_finite_horizon_is_not_simulated_nor_searched_for_words():
