@@ -177,9 +177,9 @@ def main() -> None:
         write(
             f"synthetic-{servers}",
             f"optmodels generate routing --servers {servers} --seed 1",
-            f"{servers} servers with lognormal rates; nothing is proved but the bound, by densities.",
+            f"{servers} servers with lognormal rates; nothing is proved but the bound.",
             synthetic(servers, 1),
-            "whittle" if servers > 100 else "whittle:slots=2000",
+            "whittle" if servers > 100 else "min-mean-cycle",
         )
 
 
