@@ -187,8 +187,12 @@ class RoutingProblem(PricedRouting):
 
     @cached_property
     def density_bound(self) -> float | None:
-        """No word has a lower measure `cost`; ``None`` where costs of long gaps are not known."""
-        bound = densities(lambda count: GapTable(self.costs.table(count), self.costs.slopes, self.costs.limits)).bound
+        """No word has a lower measure `cost`; ``None`` where costs of long gaps are not known, or too large."""
+        costs = self.costs
+        try:
+            bound = densities(lambda count: GapTable(self.cost_table(count), costs.slopes, costs.limits)).bound
+        except RequestError:
+            return None
         return bound if math.isfinite(bound) else None
 
     def lower_bound(self) -> float:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from heuristics import Evaluation
 from heuristics.evaluation import NOTHING
 from heuristics.routing import GapTable
@@ -14,6 +17,7 @@ from queueing import PhaseType
 from queueing.routing import GapCosts, not_convex
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear
+from .errors import RequestError
 from .routing_data import Routing
 
 MEASURES = ("cost", "period")
@@ -75,7 +79,14 @@ class PricedRouting:
     def gap_table(self, count: int) -> GapTable:
         """Prices of gaps up to `count`, slot for slot in units of the objective."""
         scale = self.scale or 1.0
-        return GapTable(scale * self.costs.table(count), scale * self.costs.slopes, scale * self.costs.limits)
+        return GapTable(scale * self.cost_table(count), scale * self.costs.slopes, scale * self.costs.limits)
+
+    def cost_table(self, count: int) -> NDArray[np.float64]:
+        """Costs of gaps up to `count`, or a sentence where one is too large to count with."""
+        try:
+            return self.costs.table(count)
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} needs costs of gaps up to {count}: {refusal}") from None
 
     def unpriced(self) -> str | None:
         """Why gaps do not price decisions, where something else than the measure `cost` has a price."""

@@ -57,6 +57,9 @@ __all__ = [
 
 Word = NDArray[np.int64]
 
+#: Larger weights are refused: times of services, and gaps, multiply them.
+LARGEST_WEIGHT = 1e100
+
 
 @dataclass(frozen=True, eq=False)
 class _Served:
@@ -135,6 +138,12 @@ def _servers(
                 f"ends {load!r} times; give rates and times that are nearer to one another."
             )
     prices = np.ones(len(laws)) if weights is None else not_negative_numbers("weights", weights)
+    if prices.max(initial=0.0) > LARGEST_WEIGHT:
+        index = int(prices.argmax())
+        raise ValueError(
+            f"weights[{index}] must be at most {LARGEST_WEIGHT!r}, but it is {float(prices[index])!r}; "
+            "measure weights in a larger unit."
+        )
     if len(prices) != len(laws):
         raise ValueError(
             f"services and weights must be equally many, but there are {len(laws)} and {len(prices)}; "

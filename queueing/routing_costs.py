@@ -22,6 +22,9 @@ FIRST = 64
 #: What is below this is not judged: doubles lose their digits there, and then are 0.
 SMALLEST = 1e-280
 
+#: Costs beyond this are refused: they are multiplied by gaps and added up.
+LARGEST = 1e300
+
 #: What second differences may fall short by, relative to the values: they are differences of rounded numbers.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
@@ -131,10 +134,10 @@ def _value(function: Callable[[int], float], server: int, gap: int) -> float:
         value = float(function(gap))
     except OverflowError:
         value = math.inf
-    if not math.isfinite(value):
+    if not abs(value) <= LARGEST:
         raise ValueError(
-            f"The cost of a gap must be a finite number, but server {server} has f({gap}) = {value!r}; "
-            "give a function that is finite for every whole gap from 1."
+            f"The cost of a gap must be a finite number of at most {LARGEST!r}, but server {server} has "
+            f"f({gap}) = {value!r}; give a function that is finite for every whole gap from 1, and rises more slowly."
         )
     return value
 

@@ -447,6 +447,20 @@ def test_costs_that_are_not_convex_are_refused_by_those_who_need_them_so():
     assert om.solve(problem, "local-search", evaluations=500).objective >= problem.lower_bound()
 
 
+def test_costs_too_large_to_count_with_get_a_sentence():
+    """Costs leave the range of numbers beyond the gaps checked: words have a cost, strategies say what they lack."""
+    costs = [LinearExponential(decay=-0.6), LinearExponential(decay=0.001), LinearExponential(factor=1e-5, decay=-1e-5)]
+    problem = RoutingProblem.of_costs(costs)
+    assert problem.evaluate((0, 1, 2)).feasible and problem.describe((0, 1, 2))["density_bound"] is None
+    with pytest.raises(RequestError, match=r"needs costs of gaps up to 2048: .* at most 1e\+300, but server 0 has f\("):
+        om.solve(problem, "whittle")
+    with pytest.raises(ValueError, match=r"at most 1e\+300, but server 0 has f\(2\) = 4e\+300"):
+        RoutingProblem.of_costs([Power(1e300), Power(1.0)])
+    data = {"arrivals": {"law": "poisson", "rate": 1.0}, "application": "freshness"}
+    with pytest.raises(ValueError, match=r"weights\[0\] must be at most 1e\+100, but it is 1e\+308"):
+        RoutingProblem.from_data(data | {"servers": [{"rate": 1.0, "weight": 1e308}]})
+
+
 def test_a_word_without_a_server_it_needs_does_not_end_the_search():
     """What the others cost in it was taken for the cost of an answer: the run ended 1 % above the optimum."""
     costs = [LinearExponential(-0.3353748, 1.3788409, 0.3690859, 0.106692)]
