@@ -188,7 +188,9 @@ def closed(oracle: Oracle[RoutedProblem]) -> Result:
     """Report what is proved about all words the problem allows, and close the run."""
     problem = oracle.problem
     found = densities(problem.gap_table)
-    bound, argument = found.bound if is_convex(found.table) else -math.inf, OF_DENSITIES
+    # A table may end before costs bend down: problems may know by an attribute ``not_convex``, a sentence.
+    convex = is_convex(found.table) and getattr(problem, "not_convex", None) is None
+    bound, argument = found.bound if convex else -math.inf, OF_DENSITIES
     if problem.servers == 2 and getattr(problem.space, "complete", True) and not met(oracle, bound):
         lengths = getattr(problem.space, "lengths", ())
         table = problem.gap_table(max(lengths, default=1))

@@ -188,6 +188,8 @@ class RoutingProblem(PricedRouting):
     @cached_property
     def density_bound(self) -> float | None:
         """No word has a lower measure `cost`; ``None`` where costs of long gaps are not known, or too large."""
+        if self.not_convex is not None:  # then nothing follows for gaps beyond a table
+            return None
         costs = self.costs
         try:
             bound = densities(lambda count: GapTable(self.cost_table(count), costs.slopes, costs.limits)).bound

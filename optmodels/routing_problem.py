@@ -22,8 +22,14 @@ from .routing_data import Routing
 
 MEASURES = ("cost", "period")
 
-#: Gaps up to which costs of services with phases are held to be convex; others are so by proof.
-CHECKED = 1000
+#: Gaps up to which costs of services with phases are held to be convex, or on until this part of services is left, as
+#: far as numbers fit; others are so by proof.
+CHECKED, LEFT, MOST = 1000, 1e-50, 4_000_000
+
+
+def _falls(law: PhaseType) -> bool:
+    """Whether the density of a service falls for certain, as its derivative is nowhere positive in any phase."""
+    return bool((law.generator @ law.exit_rates <= 0).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +103,24 @@ class PricedRouting:
         """Why costs of gaps are not convex, if they are not: services with phases may make them so."""
         if self.routing.application == "freshness" or self.routing.arrivals is None:
             return None
-        if not any(isinstance(server.service, PhaseType) for server in self.routing.servers):
+        laws = [server.service for server in self.routing.servers]
+        doubtful = [m for m, law in enumerate(laws) if isinstance(law, PhaseType) and not _falls(law)]
+        if not doubtful:
             return None
-        return not_convex(self.costs, CHECKED)
+        count = CHECKED
+        while True:
+            table = self.costs.table(count)
+            fault = not_convex(self.costs, count)
+            lasting = [m for m in doubtful if table[m, -1] > LEFT * table[m, 0]]
+            if fault is not None or not lasting:
+                return fault
+            if 2 * count * self.servers > MOST:
+                return (
+                    f"Costs of gaps must be convex, and services of server {lasting[0]} last too long to tell: after "
+                    f"{count} slots {float(table[lasting[0], -1] / table[lasting[0], 0])!r} of those are left that "
+                    "were after the first; give services that end earlier, or whose density falls."
+                )
+            count *= 2
 
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
         """Price and broken limits of measures, beside what is broken already; undefined ones count as nothing."""

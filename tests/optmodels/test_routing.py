@@ -447,6 +447,23 @@ def test_costs_that_are_not_convex_are_refused_by_those_who_need_them_so():
     assert om.solve(problem, "local-search", evaluations=500).objective >= problem.lower_bound()
 
 
+@pytest.mark.parametrize(("mean", "sentence"), [(20_000, "which bend down"), (1e9, "last too long to tell")])
+def test_costs_that_bend_down_late_prove_nothing(mean, sentence):
+    """Nearly all services last some 20 000 slots: turns were called optimal, though long runs cost less."""
+    generator = np.diag([-1.0] + [-50 / mean] * 50) + np.diag([0.0] + [50 / mean] * 49, 1)
+    service = {"initial": [1e-4, 1 - 1e-4] + [0.0] * 49, "generator": generator.tolist()}
+    data = {"servers": [{"service": service}] * 2, "application": "loss"}
+    problem = RoutingProblem.from_data(data | {"arrivals": {"law": "deterministic", "interval": 1.0}})
+    assert sentence in problem.not_convex
+    turns, runs = problem.evaluate((0, 1)).objective, problem.evaluate((0,) * 40_000 + (1,) * 40_000).objective
+    assert runs < turns or mean > 20_000
+    for strategy in ("balanced", "multimodular", "exhaustive"):
+        answer = om.solve(problem, strategy, evaluations=300)
+        assert answer.status == "feasible" and (answer.bound is None or answer.bound <= runs)
+    with pytest.raises(UnsupportedProblem, match=sentence):
+        om.solve(problem, "two-server")
+
+
 def test_costs_too_large_to_count_with_get_a_sentence():
     """Costs leave the range of numbers beyond the gaps checked: words have a cost, strategies say what they lack."""
     costs = [LinearExponential(decay=-0.6), LinearExponential(decay=0.001), LinearExponential(factor=1e-5, decay=-1e-5)]
