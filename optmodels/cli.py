@@ -99,6 +99,11 @@ def _answer(words: list[str], debug: bool) -> int:
         settle()
     except KeyboardInterrupt:
         code = 130
+    except SystemError as failure:
+        # A Ctrl-C that lands in compiled code comes out so, its cause beside it; runs see to it themselves.
+        if not isinstance(failure.__cause__ or failure.__context__, KeyboardInterrupt):
+            return _explain(failure, debug)
+        code = 130
     except SystemExit as ended:
         if not isinstance(ended.__context__, BrokenPipeError):
             raise

@@ -870,6 +870,14 @@ def test_an_interrupt_before_the_search_is_exit_code_three_and_a_result(call, sm
     assert call("evaluate", small, "--at", "1") == (3, "", "optmodels: interrupted before there was an answer.\n")
 
 
+def test_ctrl_c_in_compiled_code_outside_a_run_is_no_defect(call, small, monkeypatch):
+    def interrupted(**options):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("optmodels.cli.app", interrupted)
+    assert call("evaluate", small, "--at", "1") == (3, "", "optmodels: interrupted before there was an answer.\n")
+
+
 def test_an_interrupted_comparison_prints_what_is_finished(at_a_terminal, instances, tmp_path):
     files = [instances / "placement" / name for name in ("gautam-2x3.json", "gautam-11x22.json")]
     process = at_a_terminal("1/2", "compare", *files, "--strategies", "annealing", "--seconds", "3", "--out", tmp_path)
