@@ -57,7 +57,7 @@ class Relaxation:
 
 @runtime_checkable
 class SeparableProblem(Problem, Protocol):
-    """Shares of a budget whose costs add up; ``unseparable()`` tells in a sentence where they do not, else ``None``."""
+    """A problem of sharing a budget, whose costs add up; ``unseparable()`` tells where they do not, else ``None``."""
 
     def unseparable(self) -> str | None: ...
     def relaxation(self) -> Relaxation: ...

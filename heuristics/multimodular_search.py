@@ -57,7 +57,7 @@ CAUTION = "searches over pairs of servers may stop at words that are not the bes
 
 @runtime_checkable
 class GapProblem(Problem, Protocol):
-    """A problem of routing, for ever (`routing.RoutedProblem`) or once (`routing_horizon.HorizonProblem`)."""
+    """A problem of routing, for ever or once; see `routing.RoutedProblem` and `routing_horizon.HorizonProblem`."""
 
     @property
     def servers(self) -> int: ...

@@ -156,6 +156,6 @@ class Walk(Protocol):
 
 @runtime_checkable
 class Incremental(Problem, Protocol):
-    """A problem on which one can walk: 1e5 steps a second and more."""
+    """A problem on which one can walk; 1e5 steps a second and more."""
 
     def start(self, decision: Decision) -> Walk: ...

@@ -90,8 +90,8 @@ def refusal(problem: Problem, strategy: Strategy) -> str | None:
     if lacking:
         needs = strategy.needs
         return (
-            f"strategy {strategy.name!r} needs {', '.join(lacking)} of a problem, and "
-            f"{getattr(problem, 'name', type(problem).__name__)!r} has no such thing "
+            f"strategy {strategy.name!r} takes {_told(needs)}, and "
+            f"{getattr(problem, 'name', type(problem).__name__)!r} is none: it has no {', '.join(lacking)} "
             f"(see {needs.__module__}.{needs.__qualname__})."
         )
     if getattr(strategy, "linear_cost_only", False) and not getattr(problem, "linear_cost", True):
@@ -103,6 +103,12 @@ def refusal(problem: Problem, strategy: Strategy) -> str | None:
         return f"strategy {strategy.name!r} takes no limits on measures, and {problem.name!r} has some."
     refuses: Callable[[Problem], str | None] | None = getattr(strategy, "refuses", None)
     return refuses(problem) if refuses else None
+
+
+def _told(protocol: type) -> str:
+    """What a protocol stands for, as its docstring begins: "A problem whose ..."."""
+    first = (protocol.__doc__ or "").strip().partition("\n")[0].partition(";")[0].rstrip(".")
+    return f"a{first[1:]}" if first.startswith("A problem ") else "another kind of problem"
 
 
 def members(protocol: type) -> set[str]:

@@ -29,7 +29,7 @@ Whole = NDArray[np.int64]
 
 @runtime_checkable
 class VisitedProblem(Problem, Protocol):
-    """Pages that change, and robots that visit them."""
+    """A problem of pages that change, and of robots that visit them."""
 
     @property
     def pages(self) -> Pages: ...

@@ -14,6 +14,7 @@ from heuristics.routing import RoutedProblem
 from heuristics.routing_whittle import IndexRule
 from heuristics.running import refusal
 
+from .freshness_strategies import VisitProblem
 from .freshness_strategies import Whittle as VisitRule
 
 
@@ -38,6 +39,9 @@ class Whittle:
 
     def refuses(self, problem: Problem) -> str | None:
         """Refuse what neither rule takes."""
+        if not isinstance(problem, RoutedProblem | VisitProblem):
+            kinds = "pages to be visited (kind 'freshness') or words of servers (kind 'routing', no horizon)"
+            return f"strategy {self.name!r} takes {kinds}, and {problem.name!r} has neither."
         return refusal(problem, self._rule(problem))
 
     def prepare(self, problem: Problem) -> None:

@@ -531,7 +531,8 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     code, out, err = call("solve", made("doomed"), "--strategy", "highs")
     assert (code, out) == (2, "")
     assert err == (
-        "optmodels: strategy 'highs' needs from_pyomo, to_pyomo of a problem, and 'doomed' has no such thing "
+        "optmodels: strategy 'highs' takes a problem that writes itself as a linear Pyomo model, and 'doomed' is none: "
+        "it has no from_pyomo, to_pyomo "
         "(see optmodels.mip.AlgebraicProblem).\n"
     )
 
@@ -660,7 +661,7 @@ def test_failed_cells_leave_the_exit_code_zero(call, small, made):
     code, out, err = call("compare", made("broken"), made("doomed"), "--strategies", "exhaustive", "highs")
     assert (code, err) == (0, "")
     assert "broken by exhaustive: ZeroDivisionError: division by zero" in out
-    assert "doomed by highs: strategy 'highs' needs" in out
+    assert "doomed by highs: strategy 'highs' takes a problem" in out
     assert "infeasible" in out
 
 

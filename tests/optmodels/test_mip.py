@@ -737,7 +737,7 @@ def test_a_problem_without_a_model_is_refused():
         def evaluate(self, decision):
             return Evaluation(0.0)
 
-    assert "needs from_pyomo, to_pyomo of a problem" in refusal(Bare(), Highs())
+    assert "it has no from_pyomo, to_pyomo" in refusal(Bare(), Highs())
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,9 @@ def test_a_file_that_makes_no_sense_is_answered_with_a_sentence_and_code_2(chang
     [
         (["--strategy", "two-server"], "strategy 'two-server' takes two servers, and 'loss-3' has 3."),
         (["--strategy", "balanced"], "strategy 'balanced' takes two servers, and 'loss-3' has 3."),
-        (["--strategy", "backward-induction"], "strategy 'backward-induction' needs horizon, initial of a problem"),
+        (["--strategy", "backward-induction"], "it has no horizon, initial"),
         (["--strategy", "exhaustive:largest=1000"], "takes at most 1000 decisions, and 'loss-3' has 2.6"),
-        (["--strategy", "highs"], "strategy 'highs' needs from_pyomo"),
+        (["--strategy", "highs"], "it has no from_pyomo"),
         (["--strategy", "whittle:slots=0"], "slots must be 1 or more"),
         (["--strategy", "min-mean-cicle"], "Did you mean 'min-mean-cycle'?"),
     ],
