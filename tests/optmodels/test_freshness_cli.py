@@ -122,7 +122,7 @@ def test_well_formed_instances_are_confirmed(instances, capsys):
             "takes discrete decisions only, and those of 'coffman-4' are a continuum",
         ),
         (["solve", "--strategy", "exhaustive"], "has infinitely many decisions"),
-        (["solve", "--strategy", "policy-iteration"], "needs"),
+        (["solve", "--strategy", "policy-iteration"], "is none: it has no first_policy"),
         (["solve", "--strategy", "whitle"], "Did you mean 'whittle'?"),
         (["solve", "--strategy", "greedy:slots=0"], "slots must be 1 or more, got 0."),
         (["solve", "--strategy", "greedy:lots=3"], "has no parameter 'lots'; it takes slots=null."),

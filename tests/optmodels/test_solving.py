@@ -77,7 +77,7 @@ def test_what_is_no_problem_is_refused():
 
 
 def test_a_strategy_refuses_what_it_cannot_take():
-    with pytest.raises(UnsupportedProblem, match="strategy 'highs' takes .* it has no from_pyomo, to_pyomo"):
+    with pytest.raises(UnsupportedProblem, match=r"strategy 'highs' takes .* it has no from_pyomo, to_pyomo"):
         solve(Separable(), "highs")
 
 
