@@ -184,6 +184,16 @@ def is_linear(cost: CostFunction | None) -> bool:
     return cost is None or bool(getattr(cost, "linear", False))
 
 
+def sole_price(cost: CostFunction | None, measure: str) -> float | None:
+    """Price of a measure where nothing else has one, 1 where no cost is given; ``None`` where something else has."""
+    if cost is None:
+        return 1.0
+    if not isinstance(cost, WeightedSum):
+        return None
+    priced = {name: weight for name, weight in cost.weights.items() if weight != 0}
+    return priced[measure] if set(priced) == {measure} and priced[measure] > 0 else None
+
+
 def cost_from_data(data: Any) -> CostFunction | None:
     """The cost an instance file asks for: ``{"name": "weighted-sum", "weights": {"opening": 1.0}}``.
 
@@ -203,26 +213,43 @@ def cost_from_data(data: Any) -> CostFunction | None:
         target = costs[name]
     except UnknownName as unknown:
         raise InstanceError("cost.name", name, str(unknown)) from None
+    cost: CostFunction = from_fields(target, data, "name", "cost", f"cost {name!r}")
+    return cost
+
+
+def from_fields(target: Any, data: Mapping[str, Any], name: str, place: str, noun: str) -> Any:
+    """An object of a class that a file names: all fields but `name` are its parameters.
+
+    Parameters
+    ----------
+    target
+        The class, a dataclass, or what else the registry has.
+    data
+        The fields.
+    name
+        The field that names the class.
+    place, noun
+        Where the fields stand, and what is made, for the sentences.
+    """
     offered, hints = parameter_fields(target), field_types(target)
-    given = {key: value for key, value in data.items() if key != "name"}
+    given = {key: value for key, value in data.items() if key != name}
     values = {}
     for key, value in given.items():
         if key not in offered:
-            raise InstanceError(f"cost.{key}", value, f"cost {name!r} takes {parameter_list(target)}.")
+            raise InstanceError(f"{place}.{key}", value, f"{noun} takes {parameter_list(target)}.")
         try:
             values[key] = from_json(value, hints.get(key, Any))
         except ValueError as failure:
-            raise InstanceError(f"cost.{key}", value, f"this field {failure}.") from None
+            raise InstanceError(f"{place}.{key}", value, f"this field {failure}.") from None
     for key, offer in offered.items():
         if is_required(offer) and key not in given:
-            raise MissingField(f"cost.{key}", f"cost {name!r} takes {parameter_list(target)}.")
+            raise MissingField(f"{place}.{key}", f"{noun} takes {parameter_list(target)}.")
     try:
-        cost: CostFunction = target(**values)
+        return target(**values)
     except RequestError:
         raise
     except (ValueError, TypeError) as failure:
-        raise InstanceError("cost", dict(data), f"cost {name!r} says: {' '.join(str(failure).split())}") from failure
-    return cost
+        raise InstanceError(place, dict(data), f"{noun} says: {' '.join(str(failure).split())}") from failure
 
 
 def cost_to_data(cost: CostFunction | None) -> dict[str, Any] | None:

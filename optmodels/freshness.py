@@ -39,7 +39,7 @@ from queueing.freshness_allocation import Allocation
 from queueing.freshness_blocks import PageError
 from queueing.laws import AccessTime, Exponential
 
-from .costs import CostFunction, Limits, WeightedSum, is_linear, measures_used
+from .costs import CostFunction, Limits, is_linear, measures_used, sole_price
 from .freshness_data import Pages, read_fields, refuse_page, refuse_weights, write_fields
 from .freshness_parts import allocate_within
 from .freshness_rules import Rules, Vector
@@ -137,12 +137,7 @@ class FreshnessProblem:
     @property
     def scale(self) -> float | None:
         """Price of the obsolescence where nothing else has one; ``None`` where something has."""
-        if self.cost is None:
-            return 1.0
-        if not isinstance(self.cost, WeightedSum):
-            return None
-        priced = {name: weight for name, weight in self.cost.weights.items() if weight != 0}
-        return priced["obsolescence"] if set(priced) == {"obsolescence"} and priced["obsolescence"] > 0 else None
+        return sole_price(self.cost, "obsolescence")
 
     # -- judging ------------------------------------------------------------------------------------------------------
 

@@ -52,19 +52,19 @@ def write_time(law: AccessTime) -> dict[str, Any]:
 
 
 def _constant(data: Mapping[str, Any], place: str) -> AccessTime:
-    _fields(data, place, "value")
+    law_fields(data, place, "value")
     value = _positive(data["value"], f"{place}.value")
     return told(lambda: Constant(value), place, dict(data))
 
 
 def _exponential(data: Mapping[str, Any], place: str) -> AccessTime:
-    _fields(data, place, "mean")
+    law_fields(data, place, "mean")
     mean = _positive(data["mean"], f"{place}.mean")
     return told(lambda: Exponential(mean), place, dict(data))
 
 
 def _erlang(data: Mapping[str, Any], place: str) -> AccessTime:
-    _fields(data, place, "stages", "mean")
+    law_fields(data, place, "stages", "mean")
     stages, mean = data["stages"], _positive(data["mean"], f"{place}.mean")
     if not is_whole(stages) or stages < 1:
         raise InstanceError(f"{place}.stages", stages, "stages are counted in whole numbers, 1 or more.")
@@ -77,7 +77,7 @@ def _phase_type(data: Mapping[str, Any], place: str) -> AccessTime:
 
 
 def _hyperexponential(data: Mapping[str, Any], place: str) -> AccessTime:
-    _fields(data, place, "probabilities", "means")
+    law_fields(data, place, "probabilities", "means")
     chances = read_numbers(data["probabilities"], f"{place}.probabilities")
     means = read_numbers(data["means"], f"{place}.means")
     for index, chance in enumerate(chances):
@@ -94,7 +94,7 @@ def _hyperexponential(data: Mapping[str, Any], place: str) -> AccessTime:
 
 
 def _samples(data: Mapping[str, Any], place: str) -> AccessTime:
-    _fields(data, place, "values")
+    law_fields(data, place, "values")
     values = read_numbers(data["values"], f"{place}.values")
     for index, value in enumerate(values):
         if value < 0:
@@ -114,7 +114,7 @@ READERS: dict[str, Callable[[Mapping[str, Any], str], AccessTime]] = {
 }
 
 
-def _fields(data: Mapping[str, Any], place: str, *names: str) -> None:
+def law_fields(data: Mapping[str, Any], place: str, *names: str) -> None:
     """All of these fields and no others."""
     refuse_unknown(data, {"law", *names}, place)
     for name in names:

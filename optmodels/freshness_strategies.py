@@ -6,6 +6,7 @@ judged exactly. The bound of all is that of the frequencies; ``extra.schedule_bo
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -83,7 +84,7 @@ class Randomized:
 
 
 @dataclass(frozen=True)
-class Sequencing:
+class Sequencing(ABC):
     """Frequencies of least cost, put in order.
 
     Parameters
@@ -145,9 +146,9 @@ class Sequencing:
         """The pages of each robot and their frequencies."""
         return best_parts(problem.traits, rules, whole)
 
+    @abstractmethod
     def cycle(self, part: Part, gap: int) -> Indices:
         """Pages of a robot in order, numbered as in its part."""
-        raise NotImplementedError
 
     def length(self, part: Part) -> int:
         """A number of slots in which whole visits are near to the frequencies."""

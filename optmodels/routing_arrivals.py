@@ -13,9 +13,8 @@ from queueing.routing_arrivals import Arrivals, MarkovArrivals, RenewalArrivals,
 
 from .errors import InstanceError, MissingField, suggestion
 from .freshness_laws import READERS as LAWS
-from .freshness_laws import write_time
+from .freshness_laws import law_fields, write_time
 from .placement_data import is_number
-from .placement_layout import refuse_unknown
 from .threshold_data import Matrix, read_matrix, read_numbers, refuse_negative, told
 
 FORM = 'arrivals are an object such as {"law": "poisson", "rate": x} or {"law": "deterministic", "interval": x}.'
@@ -69,19 +68,19 @@ def write_arrivals(arrivals: Arrivals) -> dict[str, Any]:
 
 
 def _poisson(data: Mapping[str, Any], place: str) -> Arrivals:
-    _fields(data, place, "rate")
+    law_fields(data, place, "rate")
     rate = _positive(data["rate"], f"{place}.rate", "rates are finite numbers above 0.")
     return told(lambda: RenewalArrivals(Exponential(1.0 / rate)), place, dict(data))
 
 
 def _deterministic(data: Mapping[str, Any], place: str) -> Arrivals:
-    _fields(data, place, "interval")
+    law_fields(data, place, "interval")
     interval = _positive(data["interval"], f"{place}.interval", "intervals are finite numbers above 0.")
     return told(lambda: RenewalArrivals(Constant(interval)), place, dict(data))
 
 
 def _mmpp(data: Mapping[str, Any], place: str) -> Arrivals:
-    _fields(data, place, "generator", "rates")
+    law_fields(data, place, "generator", "rates")
     generator = _square(data["generator"], f"{place}.generator")
     refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
     _refuse_leaks(generator, generator, f"{place}.generator", "the rates of this row")
@@ -96,7 +95,7 @@ def _mmpp(data: Mapping[str, Any], place: str) -> Arrivals:
 
 
 def _map(data: Mapping[str, Any], place: str) -> Arrivals:
-    _fields(data, place, "D0", "D1")
+    law_fields(data, place, "D0", "D1")
     quiet, arrival = _square(data["D0"], f"{place}.D0"), _square(data["D1"], f"{place}.D1")
     rule = "rates are zero or more, but for the diagonal of D0."
     refuse_negative(quiet, f"{place}.D0", rule, diagonal=False)
@@ -133,14 +132,6 @@ READERS: dict[str, Callable[[Mapping[str, Any], str], Arrivals]] = {
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-def _fields(data: Mapping[str, Any], place: str, *names: str) -> None:
-    """All of these fields and no others."""
-    refuse_unknown(data, {"law", *names}, place)
-    for name in names:
-        if name not in data:
-            raise MissingField(f"{place}.{name}", f"law {data['law']!r} needs it.")
-
-
 def _positive(value: Any, place: str, rule: str) -> float:
     if not is_number(value) or value <= 0:
         raise InstanceError(place, value, rule)
@@ -155,7 +146,7 @@ def _square(value: Any, place: str) -> Matrix:
 
 
 def _times(data: Mapping[str, Any], place: str) -> tuple[float, ...]:
-    _fields(data, place, "values")
+    law_fields(data, place, "values")
     values = read_numbers(data["values"], f"{place}.values")
     for index, value in enumerate(values):
         if value < 0:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from .errors import InstanceError, MissingField, RequestError, UnknownName
-from .registry import field_types, from_json, gap_costs, is_required, parameter_fields, parameter_list
+from .costs import from_fields
+from .errors import InstanceError, RequestError, UnknownName
+from .registry import gap_costs, parameter_fields
 
 
 @runtime_checkable
@@ -177,24 +178,7 @@ def read_gap_cost(data: Mapping[str, Any], place: str) -> GapCost:
         target = gap_costs[name]
     except UnknownName as unknown:
         raise InstanceError(f"{place}.gap_cost", name, str(unknown)) from None
-    offered, hints = parameter_fields(target), field_types(target)
-    values = {}
-    for key, value in data.items():
-        if key == "gap_cost":
-            continue
-        if key not in offered:
-            raise InstanceError(f"{place}.{key}", value, f"gap cost {name!r} takes {parameter_list(target)}.")
-        try:
-            values[key] = from_json(value, hints.get(key, Any))
-        except ValueError as failure:
-            raise InstanceError(f"{place}.{key}", value, f"this field {failure}.") from None
-    for key, offer in offered.items():
-        if is_required(offer) and key not in values:
-            raise MissingField(f"{place}.{key}", f"gap cost {name!r} takes {parameter_list(target)}.")
-    try:
-        made: GapCost = target(**values)
-    except (ValueError, TypeError) as failure:
-        raise InstanceError(place, dict(data), f"gap cost {name!r} says: {' '.join(str(failure).split())}") from None
+    made: GapCost = from_fields(target, data, "gap_cost", place, f"gap cost {name!r}")
     return made
 
 

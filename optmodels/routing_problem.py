@@ -16,7 +16,7 @@ from heuristics.routing import GapTable
 from queueing import PhaseType
 from queueing.routing import GapCosts, not_convex
 
-from .costs import CostFunction, Limits, WeightedSum, is_linear
+from .costs import CostFunction, Limits, is_linear, sole_price
 from .errors import RequestError
 from .routing_data import Routing
 
@@ -75,12 +75,7 @@ class PricedRouting:
     @property
     def scale(self) -> float | None:
         """Price of the measure `cost` where nothing else has one; ``None`` where something has."""
-        if self.cost is None:
-            return 1.0
-        if not isinstance(self.cost, WeightedSum):
-            return None
-        priced = {name: weight for name, weight in self.cost.weights.items() if weight != 0}
-        return priced["cost"] if set(priced) == {"cost"} and priced["cost"] > 0 else None
+        return sole_price(self.cost, "cost")
 
     def gap_table(self, count: int) -> GapTable:
         """Prices of gaps up to `count`, slot for slot in units of the objective."""
