@@ -20,7 +20,7 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all bench lint lock size clean
+.PHONY: help venv demo test test-all fuzz mutants bench lint lock size clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -57,6 +57,12 @@ test-all: $(READY) ## all tests, the slow ones too
 
 bench: $(READY) ## every claim of speed, measured: each benchmark prints its ratio
 	@for file in $(sort $(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+fuzz: $(READY) ## 20 000 broken files, 600 short runs, 150 small instances: only answers and sentences (about an hour)
+	$(BIN)/python tools/fuzz.py
+
+mutants: $(READY) ## plant known mistakes, one at a time: which ones do the tests not notice?
+	$(BIN)/python tools/mutants.py
 
 lint: $(READY) ## ruff, mypy --strict, import directions
 	$(BIN)/ruff check

@@ -1,0 +1,106 @@
+"""A slice of ``make fuzz``: broken files, short runs and small instances, from seeds that are not those of the tool."""
+
+import importlib.util
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+def tool(name: str):
+    """A module of the folder `tools`, which is no package."""
+    sys.path.insert(0, str(TOOLS))
+    try:
+        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(str(TOOLS))
+
+
+fuzz = tool("fuzz")
+fuzz_cases = tool("fuzz_cases")
+fuzz_agreement = tool("fuzz_agreement")
+
+PASSED = {"code": 2, "out": "", "err": "optmodels: no.\n", "warnings": [], "cpu": 0.1, "megabytes": 300}
+
+
+def told(tally):
+    return [f"{' '.join(case.command)}: {found}: {answer['err'][-300:]}" for case, found, answer in tally.failures]
+
+
+@pytest.mark.timeout(300)
+def test_four_hundred_broken_files_give_answers_and_sentences(tmp_path):
+    files = fuzz.Files(tmp_path, seed=1)
+    files.answer()
+    tally = fuzz.run_all((files.case(number) for number in range(400)), workers=1)
+    assert told(tally) == []
+    assert tally.cases == 400
+    assert tally.codes["0"] > 40 and tally.codes["2"] > 150  # neither all harmless nor all hopeless
+
+
+@pytest.mark.timeout(300)
+def test_a_few_short_runs_give_answers_and_sentences(tmp_path):
+    tally = fuzz.run_all(fuzz.solves(tmp_path, 30, seed=1), workers=1)
+    assert told(tally) == []
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_strategies_agree_with_enumeration_on_a_small_instance_of_each_kind(number):
+    makers = fuzz_agreement.MAKERS
+    instance = makers[number](random.Random(f"slice-{number}"), 1_000 + number)
+    assert fuzz_agreement.disagreements(instance) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"code": 1}, "exit code 1"),
+        ({"code": "killed"}, "exit code killed"),
+        ({"err": "Traceback (most recent call last):\n"}, "traceback"),
+        ({"warnings": ["RuntimeWarning: overflow"]}, "overflow"),
+        ({"err": "x: RuntimeWarning: overflow\n"}, "warning"),
+        ({"err": "one.\ntwo.\n"}, "2 lines"),
+        ({"err": ""}, "0 lines"),
+        ({"err": "n" * 2_000}, "2000 characters"),
+        ({"cpu": 6.0}, "CPU"),
+        ({"megabytes": 2_000}, "2000 MB"),
+        ({"code": 0, "out": '{"a": NaN}'}, "no JSON"),
+        ({"code": 0, "out": ""}, "no JSON"),
+    ],
+)
+def test_what_may_not_come_out_is_seen(change, word):
+    case = fuzz.Case("x", ("check", "f.json", "--json"))
+    assert fuzz.complaints(case, PASSED) == []
+    assert any(word in found for found in fuzz.complaints(case, PASSED | change))
+
+
+def test_a_case_is_named_by_its_seed_and_number(tmp_path):
+    first, second = fuzz.Files(tmp_path, seed=3), fuzz.Files(tmp_path, seed=3)
+    for number in range(20):
+        command = first.case(number).command
+        texts = [(tmp_path / Path(word.lstrip("@")).name).read_text() for word in command if word.endswith(".json")]
+        assert second.case(number).command == command
+        again = [(tmp_path / Path(word.lstrip("@")).name).read_text() for word in command if word.endswith(".json")]
+        assert again == texts
+
+
+def test_mutations_leave_the_document_alone_and_mostly_change_it(instances):
+    document = json.loads((instances / "placement" / "gautam-2x3.json").read_text())
+    before = json.dumps(document)
+    texts = [fuzz_cases.mutate(document, random.Random(seed), [document]) for seed in range(200)]
+    assert json.dumps(document) == before
+    assert len(set(texts)) > 150
+
+
+def test_a_wrong_answer_disagrees_with_enumeration(monkeypatch):
+    """The round of agreement would see an optimum that is none, and a bound above the optimum."""
+    instance = fuzz_agreement.MAKERS[0](random.Random("slice-0"), 1_000)
+    monkeypatch.setattr(fuzz_agreement, "enumerated", lambda problem: (1e-9, True))
+    assert any("optimal" in sentence for sentence in fuzz_agreement.disagreements(instance))

@@ -1,0 +1,60 @@
+"""One worker of the fuzzer: runs command lines in its own process, and tells what a shell would have seen.
+
+A line of JSON comes in (a command), a line of JSON goes out: exit code, standard output and error, warnings, seconds of
+CPU and the largest memory so far. The parent watches the time and starts a new worker now and then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+import warnings
+from typing import Any
+
+
+def run(command: list[str]) -> dict[str, Any]:
+    """What comes of one command line."""
+    from optmodels.cli import main
+
+    out, err = io.StringIO(), io.StringIO()
+    before = time.process_time()
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        warnings.simplefilter("always")
+        try:
+            code: int | None = main(command)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        except BaseException:
+            code = None
+            err.write(traceback.format_exc())
+    return {
+        "code": code,
+        "out": out.getvalue() if "--json" in command else out.getvalue()[-2_000:],
+        "err": err.getvalue()[-2_000:],
+        "warnings": [f"{each.category.__name__}: {each.message}"[:300] for each in caught],
+        "cpu": time.process_time() - before,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def serve() -> None:
+    """Answer commands until there are none."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints by itself must not look like an answer
+    for line in sys.stdin:
+        answers.write(json.dumps(run(json.loads(line))) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve()
