@@ -2,8 +2,8 @@
 
 The enumeration is a loop over the space and the evaluator, nothing else. What must hold, relative to 1e-9 whatever the
 size of the costs: no answer lies below the enumerated optimum, no bound above it, "optimal" is optimal, "infeasible"
-has nothing feasible, and exact strategies do prove. Costs are multiplied by powers of ten, and limits are drawn near the
-measures of random decisions, so that some of the instances are tight and some hopeless.
+has nothing feasible, and exact strategies do prove. Costs are multiplied by powers of ten, and limits are drawn near
+the measures of random decisions, so that some of the instances are tight and some hopeless.
 """
 
 from __future__ import annotations

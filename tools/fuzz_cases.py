@@ -24,7 +24,7 @@ NUMBERS: tuple[Any, ...] = (
 #: Texts that names, labels and paths rarely are.
 TEXTS: tuple[str, ...] = (
     "", " ", "x", "=1+1", "@x", "../../etc/passwd", "/dev/null", "a\x00b", "\x1b[31mred", "é" * 50, "\u202e",
-    "n" * 20_000, "weighted-sum", "expression", "constant", "exponential", "phase-type", "samples", "placement", "routing", "null",
+    "n" * 20_000, "weighted-sum", "expression", "constant", "exponential", "phase-type", "samples", "placement", "null",
 )  # fmt: skip
 
 #: Values of other types.
