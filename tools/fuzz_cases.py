@@ -86,7 +86,8 @@ def _change(document: Any, rng: random.Random, donors: list[Any]) -> Any:
     elif isinstance(here, str):
         parent[path[-1]] = rng.choice((*TEXTS, here.upper(), here[:-1], here + here))
     elif isinstance(here, (int, float)) and not isinstance(here, bool):
-        scaled = (here * 10.0 ** rng.randint(-9, 9), here * (1 + 1e-9), -here, here + 1)
+        factor = rng.choice((10.0 ** rng.randint(-9, 9), 1 + 1e-9))
+        scaled = (here * factor if abs(here) < 1e300 else here, -here, here + 1)
         parent[path[-1]] = rng.choice((*NUMBERS, *scaled))
     else:
         parent[path[-1]] = copy.deepcopy(rng.choice((*NUMBERS, *OTHERS)))

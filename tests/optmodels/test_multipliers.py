@@ -100,6 +100,16 @@ def test_on_the_line_between_two_decisions_the_multiplier_is_its_slope():
     assert found.time_shared is None
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e-4, 1e8])
+def test_a_limit_may_be_small_or_large_and_is_broken_by_five_percent(unit):
+    table = Table(((10.0, 0.0), (0.0, 10.0 * unit), (1.0, 5.25 * unit)), at_most(m0=5.0 * unit))
+    found = find_multipliers(table)
+    (price,) = found.prices
+    assert price.multiplier * unit == pytest.approx(9.0 / 5.25)
+    assert (found.objective, found.decision) == (10.0, (0,))
+    assert found.bound == pytest.approx(1.0 + 0.25 * 9.0 / 5.25)
+
+
 def test_at_a_corner_of_the_hull_there_is_no_gap_and_a_range_of_multipliers():
     found = find_multipliers(Table(((10.0, 0.0), (3.0, 2.0), (0.0, 10.0)), at_most(m0=2.0)))
     (price,) = found.prices

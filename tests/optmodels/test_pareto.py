@@ -328,9 +328,10 @@ def test_large_spaces_ask_for_a_strategy(instances):
         pareto_front(instances / "placement" / "gautam-6x6.json", ("opening", "mean_delay"))
 
 
-def test_runs_are_counted_from_1_on(paper):
+@pytest.mark.parametrize("runs", [0, -1, True, 2.5, "3"])
+def test_runs_are_counted_from_1_on(paper, runs):
     with pytest.raises(RequestError, match="runs are counted from 1 on"):
-        pareto_front(paper, ("loss", "starvation"), runs=0)
+        pareto_front(paper, ("loss", "starvation"), runs=runs)
 
 
 def test_a_problem_that_takes_no_cost_and_has_none_has_no_front(paper):
