@@ -13,7 +13,7 @@ from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
 from .protocols import Incremental, Moves, Problem
 from .result import Result
-from .searching import Slices, refuses_continuum, require_fields, starting_points, warm_up
+from .searching import Slices, refuses_continuum, require_fields, starting_points
 
 #: Steps of one cooling where neither `steps` nor a budget says how many: on a walk, and with full evaluations.
 WALK_STEPS, PLAIN_STEPS = 1_000_000, 20_000
@@ -84,10 +84,6 @@ class Annealing:
     def refuses(self, problem: Problem) -> str | None:
         """Refuse a continuum."""
         return refuses_continuum(self.name, problem)
-
-    def prepare(self, problem: Problem) -> None:
-        """Compile the walk of the problem, if it has one."""
-        warm_up(problem)
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Cool once or more often."""

@@ -15,7 +15,7 @@ class Budget:
     Parameters
     ----------
     seconds
-        Wall-clock time from the start of the solve; imports and compilation come before.
+        Wall-clock time from the start of the solve, but for what goes into compiling kernels (`heuristics.clock`).
     evaluations
         Decisions judged, by whichever road (repeats answered from memory are free).
     stall

@@ -95,12 +95,6 @@ class Dejavu:
     needs: ClassVar[type] = SitingProblem
     deterministic: ClassVar[bool] = True
 
-    def prepare(self, problem: SitingProblem) -> None:
-        """Load compiled code before the clock starts."""
-        if problem.allowed.any():
-            part = Oracle(problem.restrict([0]))
-            evaluate(part, (0,))
-
     def solve(self, oracle: Oracle[SitingProblem], rng: np.random.Generator) -> Result:
         """Run all stages on every reading of the grid, and close on the best placement shown."""
         problem = oracle.problem

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
+from . import clock
 from .oracle import Oracle
 from .policy_iteration import report_bound
 from .protocols import Bounded, Problem
@@ -60,9 +60,9 @@ class Exhaustive:
         decisions = iter(oracle.problem.space)
         count = 16
         while batch := list(islice(decisions, count)):
-            began = time.perf_counter()
+            began = clock.now()
             oracle.many(batch)
-            if 2 * (time.perf_counter() - began) < BATCH_SECONDS:
+            if 2 * (clock.now() - began) < BATCH_SECONDS:
                 count = min(2 * count, LARGEST_BATCH)
         if getattr(oracle.problem.space, "complete", True):
             return oracle.result(proved=True)

@@ -88,11 +88,8 @@ class Genetic:
         return refuses_continuum(self.name, problem)
 
     def prepare(self, problem: Problem) -> None:
-        """Import DEAP; let the problem compile its repair."""
+        """Import DEAP."""
         individual_class()
-        if self.repair and isinstance(problem, Repairable):
-            rng = np.random.default_rng(0)
-            problem.repair(problem.space.sample(rng), rng)
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Evolve until the generations or the budget are over."""

@@ -2,38 +2,74 @@
 
 Raised at any moment, a ``KeyboardInterrupt`` may land inside compiled code, which turns it into an obscure error, or
 inside a library that swallows it. A program whose signal handler calls `interrupt` is safe from both: while a strategy
-is at work the wish is only noted, and the oracle raises it at the next question. Code that asks nothing for long says
-so by `immediate`. Asked twice, the interrupt comes at once, wherever that is. Long computations call `check` a few
-times a second; within a time limit (`within`) it ends them, too.
+is at work the wish is only noted, and the oracle raises it at the next question; if none comes for `PATIENCE`, the
+interrupt comes all the same, wherever that is. Code that asks nothing for long says so by `immediate`. Asked twice, the
+interrupt comes at once. A kernel that is being compiled is compiled to its end first. Long computations call `check` a
+few times a second; within a time limit (`within`) it ends them, too.
 """
 
 from __future__ import annotations
 
+import _thread
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_noted = threading.Event()
+from . import clock
+
+#: Seconds a noted interrupt waits to be looked at.
+PATIENCE = 0.8
+
+_noted = False
+_heard = False
 _waits = False
+_begun = False
+_answers = 0
 _limit: Callable[[], None] | None = None
 
 
 def interrupt() -> None:
     """Note that the run under way is to end; raise ``KeyboardInterrupt`` unless somebody will soon look at the note."""
-    again = _noted.is_set()
-    _noted.set()
-    if again or not _waits:
+    global _noted, _heard
+    again = _noted
+    _noted = True
+    if clock.compiling():
+        clock.afterwards(check if again or not _waits else remind)
+    elif again or not _waits:
+        _heard = True
         raise KeyboardInterrupt
+    else:
+        remind()
+
+
+def remind(seconds: float | None = None) -> None:
+    """See to it that a noted interrupt that nobody looks at comes again, to the main thread, after so many seconds."""
+    after = PATIENCE if seconds is None else seconds
+    _thread.start_new_thread(
+        _come_again, (after, _answers)
+    )  # in a signal handler the locks of `threading` may be taken
+
+
+def lost() -> None:
+    """Tell that an interrupt was raised where nobody heard it (in the deletion of an object, say): it comes again."""
+    global _heard
+    _heard = False
+    remind(0.05)
 
 
 def note() -> None:
     """Leave to whoever looks next an interrupt that came already."""
-    _noted.set()
+    global _noted
+    _noted = True
 
 
 def check() -> None:
     """Raise ``KeyboardInterrupt`` if one was noted and not yet answered, or what the limit in force raises."""
-    if _noted.is_set():
+    global _heard
+    if _noted:
+        _heard = True
         raise KeyboardInterrupt
     if _limit is not None:
         _limit()
@@ -41,7 +77,19 @@ def check() -> None:
 
 def answered() -> None:
     """Forget the note: the run has ended."""
-    _noted.clear()
+    global _noted, _heard, _answers
+    _noted, _heard, _answers = False, False, _answers + 1
+
+
+def begin() -> None:
+    """Tell that there is something to lose from now on: a run has begun."""
+    global _begun
+    _begun = True
+
+
+def begun() -> bool:
+    """Whether a run has begun in this process, now or before."""
+    return _begun
 
 
 @contextmanager
@@ -78,3 +126,10 @@ def _waiting(waits: bool) -> Iterator[None]:
         yield
     finally:
         _waits = before
+
+
+def _come_again(seconds: float, answers: int) -> None:
+    time.sleep(seconds)
+    main = threading.main_thread().ident
+    if _noted and answers == _answers and not _heard and main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)

@@ -15,7 +15,7 @@ from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
 from .protocols import Incremental, Problem, Space
 from .result import Result
-from .searching import Slices, refuses_continuum, require_fields, starting_points, warm_up
+from .searching import Slices, refuses_continuum, require_fields, starting_points
 from .spaces import BinaryVectors
 
 #: Starting points where neither `restarts` nor a budget says how many.
@@ -62,10 +62,6 @@ class LocalSearch:
     def refuses(self, problem: Problem) -> str | None:
         """Refuse a continuum."""
         return refuses_continuum(self.name, problem)
-
-    def prepare(self, problem: Problem) -> None:
-        """Compile the walk of the problem, if it has one."""
-        warm_up(problem)
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Descend from one starting point after another."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import interrupting
+from . import clock, interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
 from .protocols import Batch, Describing, Estimating, Followed, Incremental, Moves, Problem, Walk
@@ -100,7 +99,7 @@ class Oracle(Generic[P]):
         self._parent = parent
         self._progress = progress
         self._reported = 0.0
-        self._started = time.perf_counter()
+        self._started = clock.start()
         self._batch: Batch | None = problem if isinstance(problem, Batch) else None
         self._cache: dict[Decision, Evaluation] = {}
         self._cached_numbers = 0
@@ -209,8 +208,8 @@ class Oracle(Generic[P]):
 
     @property
     def seconds(self) -> float:
-        """Wall-clock time since the start of the run."""
-        return self._parent.seconds if self._parent else time.perf_counter() - self._started
+        """Wall-clock time since the start of the run, but for what went into compiling (see `heuristics.clock`)."""
+        return self._parent.seconds if self._parent else clock.now() - self._started
 
     @property
     def remaining_seconds(self) -> float:

@@ -56,7 +56,8 @@ class Strategy(Protocol):
 
     Three optional class variables refine `needs`: ``deterministic`` (run once whatever the number of seeds),
     ``linear_cost_only`` and ``takes_limits``. Two optional methods: ``refuses(problem)`` returns a sentence if this
-    problem cannot be taken, else ``None``; ``prepare(problem)`` imports and compiles before the clock starts.
+    problem cannot be taken, else ``None``; ``prepare(problem)`` imports and compiles before the clock starts, on
+    small data of its own (what it leaves out is compiled when it is needed, and the clock stands still meanwhile).
     """
 
     name: ClassVar[str]

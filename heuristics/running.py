@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import interrupting
+from . import clock, interrupting
 from .budget import Budget
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
 from .protocols import Explaining, Problem, Strategy
@@ -42,6 +42,8 @@ def run(
     sentence = refusal(problem, strategy)
     if sentence:
         raise UnsupportedProblem(sentence)
+    interrupting.begin()
+    clock.watch()
     prepare = getattr(strategy, "prepare", None)
     if prepare is not None:
         prepare(problem)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import clock
 from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
-from .protocols import Followed, Incremental, Moves, Problem, Suggesting
+from .protocols import Followed, Moves, Problem, Suggesting
 
 #: Moves of a walk followed at once where there is no clock to be kept.
 SLICE = 256
@@ -37,15 +37,6 @@ def starting_points(problem: Problem, rng: np.random.Generator) -> Iterator[Deci
         yield problem.space.sample(rng)
 
 
-def warm_up(problem: Problem) -> None:
-    """Take a few steps on an incremental problem, so that its walk is compiled before the clock starts."""
-    if isinstance(problem, Incremental):
-        rng = np.random.default_rng(0)
-        walk = problem.start(problem.space.sample(rng))
-        walk.follow(walk.draw(rng, 2), np.zeros(2), math.inf)
-        walk.flip(0)
-
-
 class Slices:
     """Follows moves slice by slice, so that the clock is looked at often whatever the price of a step.
 
@@ -58,10 +49,10 @@ class Slices:
 
     def follow(self, walk: OracleWalk, moves: Moves, tolerances: NDArray[np.float64]) -> Followed:
         """Follow one slice, `size` moves at most, and choose the size of the next."""
-        began = time.perf_counter()
+        began = clock.now()
         followed = walk.follow(moves, tolerances)
         if self.timed:
-            pace = SLICE_SECONDS / max(time.perf_counter() - began, 1e-6)
+            pace = SLICE_SECONDS / max(clock.now() - began, 1e-6)
             self.size = int(min(max(1, self.size * min(2.0, pace)), LARGEST_SLICE))
         return followed
 

@@ -123,11 +123,6 @@ class ValueIteration:
         sentence = problem.unsweepable(self.rule)
         return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
 
-    def prepare(self, problem: Sweepable) -> None:
-        """Compile."""
-        sweeps = problem.sweeps(self.rule)
-        sweeps.greedy(sweeps.sweep(sweeps.start()).values)
-
     def solve(self, oracle: Oracle[Sweepable], rng: np.random.Generator) -> Result:
         """Sweep until the rule is met."""
         iterated = oracle.problem.sweeps(self.rule)

@@ -1,6 +1,6 @@
 """The command line as ``python -m optmodels``."""
 
-from .cli import main
+from .entry import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

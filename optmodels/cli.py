@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,6 +52,7 @@ from .cli_pareto import add_to as add_pareto_to
 from .cli_simulate import add_to as add_simulate_to
 from .cli_studies import add_to
 from .cli_visits import add_to as add_visits_to
+from .entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
 from .errors import InstanceError, RequestError
 from .tables import columns
 
@@ -80,16 +80,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
     words = [word for word in words if word != "--debug"] or ["--help"]
     open_closed_streams()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    _take_signals()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}, sys.unraisablehook
+    _take_signals(interrupt_or_leave if arguments is None else interrupt)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     try:
         return _deliver(_answer(words, debug))
+    except KeyboardInterrupt:  # one more, while the first was answered
+        return _interrupted()
     finally:
         if arguments is not None:  # called from Python: the program around us goes on
-            _give_back_signals(before)
+            _give_back_signals(*before)
 
 
 def _answer(words: list[str], debug: bool) -> int:
@@ -98,23 +100,24 @@ def _answer(words: list[str], debug: bool) -> int:
         code = app(args=spread(words), prog_name="optmodels", standalone_mode=False)
         settle()
     except KeyboardInterrupt:
-        code = 130
-    except SystemError as failure:
-        # A Ctrl-C that lands in compiled code comes out so, its cause beside it; runs see to it themselves.
-        if not isinstance(failure.__cause__ or failure.__context__, KeyboardInterrupt):
-            return _explain(failure, debug)
-        code = 130
+        return _interrupted()
     except SystemExit as ended:
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
         discard(sys.stdout)  # typer's word for a reader who has seen enough in the middle of an answer
         return ANSWERED
     except Exception as failure:
+        # A Ctrl-C that lands in compiled code, or in a library, may come out so; runs see to it themselves.
+        if isinstance(failure.__cause__ or failure.__context__, KeyboardInterrupt):
+            return _interrupted()
         return _explain(failure, debug)
-    if code == 130:  # typer's word for Ctrl-C outside a run
-        say("interrupted before there was an answer.")
-        return NOTHING_FEASIBLE
-    return int(code or 0)
+    return _interrupted() if code == 130 else int(code or 0)  # typer's word for Ctrl-C outside a run
+
+
+def _interrupted() -> int:
+    settle()
+    say(INTERRUPTED)
+    return NOTHING_FEASIBLE
 
 
 def _deliver(code: int) -> int:
@@ -135,7 +138,8 @@ def _undelivered(failure: OSError) -> int:
     return NOT_UNDERSTOOD
 
 
-def _give_back_signals(handlers: Mapping[signal.Signals, Any]) -> None:
+def _give_back_signals(handlers: Mapping[signal.Signals, Any], hook: Any) -> None:
+    sys.unraisablehook = hook
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():
             if handler is not None:  # set by something other than Python
@@ -171,18 +175,12 @@ def _explain(failure: Exception, debug: bool) -> int:
     return DEFECT
 
 
-def _take_signals() -> None:
+def _take_signals(handler: Any) -> None:
     """Let SIGINT and SIGTERM end a run on its incumbent, also where a shell started us with SIGINT ignored."""
+    sys.unraisablehook = hear_lost_interrupts
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _interrupt)
-        signal.signal(signal.SIGTERM, _interrupt)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    interrupting = sys.modules.get("heuristics.interrupting")
-    if interrupting is None:  # there is no run to end
-        raise KeyboardInterrupt
-    interrupting.interrupt()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, handler)
 
 
 def _version(wanted: bool) -> None:

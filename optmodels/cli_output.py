@@ -182,15 +182,38 @@ def shown_decision(decision: Any) -> str:
 
 
 @contextlib.contextmanager
+def _telling_compilation(show: Callable[[], None] | None = None) -> Iterator[None]:
+    """A block in which it is told, by `show` or once in a line on stderr, that something is being compiled."""
+    from heuristics import clock
+
+    told = os.environ.get("OPTMODELS_QUIET") == "1"
+
+    def tell() -> None:
+        nonlocal told
+        if show is not None:
+            show()
+        elif not told:
+            told = True
+            say("compiling; what is compiled is kept for the next time, and no time limit runs meanwhile.")
+
+    with clock.telling(tell):
+        yield
+
+
+@contextlib.contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
-    """A line on the terminal that follows one run; nothing where stderr is not a terminal."""
+    """A line on the terminal that follows one run; where stderr is none, it only tells what takes long to compile."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        with _telling_compilation():
+            yield None
         return
     from rich.console import Console
     from rich.markup import escape
 
-    with Console(stderr=True).status(escape(label)) as line:
+    with (
+        Console(stderr=True).status(escape(label)) as line,
+        _telling_compilation(lambda: line.update(escape(f"{label}: compiling"))),
+    ):
 
         def show(progress: Progress) -> None:
             best = "nothing feasible yet" if progress.objective is None else f"objective {progress.objective:.8g}"
@@ -202,9 +225,10 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
 
 @contextlib.contextmanager
 def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on the terminal that follows many runs; nothing where stderr is not a terminal."""
+    """A bar on the terminal that follows many runs; where stderr is none, it only tells what takes long to compile."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        with _telling_compilation():
+            yield None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -214,7 +238,15 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
     parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=escape(what))
+        shown = label
+
+        def show(done: int, total: int, what: str) -> None:
+            nonlocal shown
+            shown = what
+            bar.update(task, completed=done, total=total, description=escape(what))
+
+        with _telling_compilation(lambda: bar.update(task, description=escape(f"{shown}: compiling"))):
+            yield show
 
 
 @contextlib.contextmanager

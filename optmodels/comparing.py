@@ -30,7 +30,7 @@ from .results import file_stem, plain, result_from_data, result_to_data, write_r
 from .solving import ProblemLike, as_problem, check_seed, make_budget, solve
 from .tables import append_line, csv_text, whole_lines
 
-#: Called after each run: runs done, runs in all, what was run.
+#: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]
 
 
@@ -184,7 +184,18 @@ def compare(
     missing = [cell for cell in cells if cell.key not in finished]
     calls = [(cell.subject.problem, cell.strategy, limits, cell.seed) for cell in missing]
     complete, done = True, len(cells) - len(missing)
-    answers = call_all(solve_cell, calls, workers, cluster)
+    running: dict[int, str] = {}
+
+    def tell(what: str = "") -> None:
+        if progress:
+            progress(done, len(cells), ", ".join(running.values()) or what)
+
+    def begin(index: int) -> None:
+        running[index] = missing[index].shown
+        tell()
+
+    tell("nothing left to run" if not missing else "starting")
+    answers = call_all(solve_cell, calls, workers, cluster, begin)
     try:
         for answer in answers:
             cell = missing[answer.index]
@@ -195,8 +206,8 @@ def compare(
             if store:
                 store.add(run)
             done += 1
-            if progress:
-                progress(done, len(cells), f"{run.problem} by {run.strategy}")
+            running.pop(answer.index, None)
+            tell(cell.shown)
     except KeyboardInterrupt:
         complete = False
     finally:
@@ -269,6 +280,12 @@ class _Cell:
     strategy: Strategy
     seed: int
     key: str
+
+    @property
+    def shown(self) -> str:
+        """What people read while it runs."""
+        drawn = "" if getattr(self.strategy, "deterministic", False) else f", seed {self.seed}"
+        return f"{self.subject.label} by {self.label}{drawn}"
 
     def run(self, result: Result | None, error: str | None) -> Run:
         """The run, answered or failed."""

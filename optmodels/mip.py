@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from heuristics import interrupting
-from heuristics.annealing import Annealing
 from heuristics.evaluation import Decision
 from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
 from heuristics.protocols import Bounded, Problem
@@ -26,7 +25,7 @@ from heuristics.running import UnsupportedProblem
 
 from .mip_process import SolverProcess
 from .mip_program import Bound, Incumbent, Log, Message, Outcome, Program, Request
-from .mip_start import find_start, takes_start
+from .mip_start import find_start
 from .timing import within
 
 if TYPE_CHECKING:
@@ -180,12 +179,10 @@ class Highs:
         return refusal() if refusal else None
 
     def prepare(self, problem: Problem) -> None:
-        """Import Pyomo, compile the walk for the start; the solver is imported by its own process only."""
+        """Import Pyomo; the solver is imported by its own process only."""
         from .mip_pyomo import warm_up
 
         warm_up()
-        if self.start and takes_start(problem):
-            Annealing().prepare(problem)
 
     def solve(self, oracle: Oracle[AlgebraicProblem], rng: np.random.Generator) -> Result:
         """Build the program, let the solver work on it in its own process, judge all it finds."""

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import TracebackType
 from typing import IO, cast
@@ -37,7 +37,7 @@ WIND_UP = 0.5
 # The package's own __init__ is passed by: the solver's process then does not depend on what the front door imports
 # (OR-Tools and highspy cannot share a process), and it never sees the caller's __main__.
 _BOOT = """
-import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)
+import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.signal(signal.SIGTERM, signal.SIG_IGN)
 import pickle, sys, types
 boot = pickle.load(sys.stdin.buffer)
 sys.path[:] = boot["path"]
@@ -69,6 +69,7 @@ class SolverProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
+            process_group=0,  # a signal to the group of processes is for the parent, which decides what it means
         )
         self._outbox.put(
             {
@@ -88,7 +89,9 @@ class SolverProcess:
         """Number of the process."""
         return self._process.pid
 
-    def ask(self, request: Request, seconds: float = math.inf) -> Iterator[Message]:
+    def ask(
+        self, request: Request, seconds: float = math.inf, check: Callable[[], None] = interrupting.check
+    ) -> Iterator[Message]:
         """Hand over the request and yield what comes back; the last message is always an `Outcome`.
 
         Parameters
@@ -97,6 +100,8 @@ class SolverProcess:
             Its deadline is filled in here.
         seconds
             Time limit. A solver that overruns it is asked to stop, and ended soon after.
+        check
+            Called a few times a second, and may raise.
         """
         deadline = time.monotonic() + seconds
         self._outbox.put(replace(request, deadline=deadline))
@@ -113,7 +118,7 @@ class SolverProcess:
             if now >= reminder and not reminded:
                 self.stop()
                 reminded = True
-            interrupting.check()
+            check()
             message = self._next(min(guard if reminded else reminder, now + LOOK) - now)
             if message is None:
                 continue

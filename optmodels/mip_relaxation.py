@@ -88,7 +88,7 @@ class Companion:
         self._listener.join(seconds)
 
     def _listen(self, request: Request, seconds: float) -> None:
-        for message in self._process.ask(request, seconds):
+        for message in self._process.ask(request, seconds, check=_nothing):
             value = message.value if isinstance(message, Bound) else getattr(message, "bound", None)
             if value is not None:
                 self._best = max(self._best, self._sign * value)
@@ -102,6 +102,10 @@ class Companion:
         self._process.kill()
         self._listener.join()
         self._process.close()
+
+
+def _nothing() -> None:
+    """What a thread looks for between two messages: interrupts are for the main thread."""
 
 
 def bounds(program: Program) -> Iterator[tuple[int, float]]:

@@ -80,7 +80,8 @@ Backend = Callable[[Request, Channel], Outcome]
 
 def main(backend: str, parent: int) -> None:
     """Answer one request, read from standard input, on standard output; then end the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what it means
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent decides what they mean
+        signal.signal(number, signal.SIG_IGN)
     die_with(parent)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

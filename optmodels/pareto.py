@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 import math
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from heuristics import clock
 from heuristics.budget import Budget
 from heuristics.evaluation import Decision
 from heuristics.exhaustive import Exhaustive, spelled
@@ -246,13 +246,13 @@ def pareto_front(
         )
     chosen = make_strategy(strategy or "exhaustive")
     priced = with_cost(asked, WeightedSum({first.measure: first.sign}))
-    began = time.perf_counter()
+    began = clock.start()
     if isinstance(chosen, Exhaustive):
         sentence = refusal(priced, chosen)
         if sentence:
             raise UnsupportedProblem(sentence)
         warm_up(priced)
-        began = time.perf_counter()
+        began = clock.now()
         found = enumerated(priced, first, second, limits, progress)
     else:
         found = Sweep(priced, first, second, chosen, limits, seed, runs, progress).done()
@@ -270,7 +270,7 @@ def pareto_front(
         runs=found.runs,
         evaluations=found.evaluations,
         feasible=found.archive.count,
-        seconds=time.perf_counter() - began,
+        seconds=clock.now() - began,
         dominated=tuple((first.sign * a, second.sign * b) for a, b in found.archive.dominated()),
     )
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from heuristics import interrupting
+from heuristics import clock, interrupting
 from heuristics.budget import Budget
 from heuristics.evaluation import Decision, Evaluation
 from heuristics.exhaustive import LARGEST_BATCH
@@ -111,13 +110,13 @@ def _judged(oracle: Oracle[Problem], progress: BatchProgress | None) -> Iterator
     decisions, size = iter(oracle.problem.space), int(oracle.problem.space.size)
     count = 16
     while batch := list(islice(decisions, int(max(1, min(count, oracle.remaining_evaluations))))):
-        began = time.perf_counter()
+        began = clock.now()
         if isinstance(oracle.problem, Batch):
             yield from zip(batch, oracle.many(batch), strict=True)
         else:
             for decision in batch:
                 yield decision, oracle(decision)
-        if time.perf_counter() - began < 0.1:
+        if clock.now() - began < 0.1:
             count = min(2 * count, LARGEST_BATCH)
         if progress:
             progress(oracle.evaluations, size, oracle.problem.name)

@@ -19,9 +19,13 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any
 
+from heuristics import clock
 from heuristics.running import UnsupportedProblem
 
 from .errors import RequestError
+
+#: What a worker says when something must be compiled first.
+COMPILING = True
 
 #: Seconds a process is given to end by itself before it is ended.
 PATIENCE = 3.0
@@ -37,7 +41,11 @@ class Answer:
 
 
 def call_all(
-    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], workers: int = 1, cluster: str | None = None
+    function: Callable[..., Any],
+    calls: Sequence[tuple[Any, ...]],
+    workers: int = 1,
+    cluster: str | None = None,
+    begun: Callable[[int], None] = lambda index: None,
 ) -> Generator[Answer, None, None]:
     """Call `function` with each tuple of arguments and yield the answers as they come.
 
@@ -52,6 +60,8 @@ def call_all(
     cluster
         Address of a Dask cluster whose workers make the calls, see `optmodels.scaling.cluster`; one called ``"local"``
         has as many processes as `workers` says, or one for each processor where that is 1.
+    begun
+        Called with the index of a call when it is made; a cluster does not tell.
 
     Closing the iterator, or an exception at the caller such as Ctrl-C, ends the processes.
     """
@@ -64,6 +74,7 @@ def call_all(
         return
     if workers == 1 or len(calls) < 2:
         for index, arguments in enumerate(calls):
+            begun(index)
             yield attempt(function, index, arguments)
         return
     waiting = list(reversed(range(len(calls))))
@@ -76,6 +87,8 @@ def call_all(
                     failure = worker.give(index, function, calls[index])
                     if failure is not None:
                         yield failure
+                    else:
+                        begun(index)
             if not any(worker.busy_with is not None for worker in crew):
                 return
             for ready in wait([worker.connection for worker in crew]):
@@ -164,6 +177,9 @@ class _Worker:
         if message is None:
             self._greeted = True
             return None
+        if message is COMPILING:
+            clock.tell()
+            return None
         self.busy_with = None
         answer: Answer = message
         return answer
@@ -192,7 +208,8 @@ def _serve(connection: Connection) -> None:
             except Exception as failure:
                 answer = Answer(index, error=f"this run cannot travel to another process ({sentence(failure)}).")
             else:
-                answer = attempt(function, index, arguments)
+                with clock.telling(partial(connection.send, COMPILING)):
+                    answer = attempt(function, index, arguments)
             try:
                 connection.send(answer)
             except OSError:

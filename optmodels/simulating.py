@@ -8,7 +8,6 @@ confidence interval, is set beside the exact value, and all comparisons are judg
 from __future__ import annotations
 
 import math
-import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
@@ -16,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import interrupting
+from heuristics import clock, interrupting
 from heuristics.protocols import Problem
 from queueing.simulation_intervals import Estimate, jackknife, jackknives, joint_limit
 
@@ -199,8 +198,7 @@ def _run(
     """Replications until there are enough, the time is up, or somebody ends it."""
     done: list[Any] = []
     stopped_by = "complete"
-    next(experiment.replications(span, seed))  # compiles, before the clock starts
-    began = clock.perf_counter()
+    began = clock.start()
     try:
         interrupting.check()
         with interrupting.deferred():
@@ -215,13 +213,13 @@ def _run(
                 if len(done) > 1 and len(done) * done[0].observation.size >= MOST_NUMBERS:
                     stopped_by = "memory"
                     break
-                if seconds is not None and clock.perf_counter() - began >= seconds:
+                if seconds is not None and clock.now() - began >= seconds:
                     stopped_by = "seconds"
                     break
     except KeyboardInterrupt:
         stopped_by = "interrupt"
         interrupting.answered()
-    return _Run(done, clock.perf_counter() - began, stopped_by)
+    return _Run(done, clock.now() - began, stopped_by)
 
 
 def _lines(

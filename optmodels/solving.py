@@ -10,8 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from heuristics import clock
 from heuristics.budget import Budget
 from heuristics.oracle import Progress
 from heuristics.protocols import Describing, Problem, Strategy
@@ -78,6 +77,7 @@ def solve(
         raise RequestError(
             f'{asked.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
+    clock.watch()
     warm_up(asked)
     result = run(asked, chosen, limits, seed, progress=progress)
     return replace(result, kind=getattr(asked, "kind", None), versions=versions(chosen))
@@ -149,18 +149,15 @@ def as_problem(problem: ProblemLike) -> Problem:
 
 
 def warm_up(problem: Problem) -> None:
-    """Import and compile what the evaluator needs, before any clock starts; once for each class of problem.
+    """Let a problem that offers a method ``prepare`` import and compile; once for each class of problem.
 
-    A problem that knows better how, or for which one evaluation is a long time, offers a method ``prepare``.
+    It works on small data of its own: nothing that belongs to the run may happen before the clock starts. What it
+    leaves out is compiled when it is needed, and the clock stands still meanwhile (`heuristics.clock`).
     """
-    if type(problem) in _WARM:
-        return
     prepare = getattr(problem, "prepare", None)
-    if prepare is not None:
+    if prepare is not None and type(problem) not in _WARM:
         prepare()
-    else:
-        problem.evaluate(problem.space.check(problem.space.sample(np.random.default_rng(0))))
-    _WARM.add(type(problem))
+        _WARM.add(type(problem))
 
 
 _WARM: set[type] = set()

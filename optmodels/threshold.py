@@ -29,7 +29,7 @@ from queueing.threshold import MEASURES
 from queueing.threshold_open import open_measures, takes_open
 from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
 from queueing.threshold_tensor import TENSOR_TRAIN
-from queueing.threshold_tree import measures_of_many, shares_work, takes_many
+from queueing.threshold_tree import measures_of_many, shares_work
 from queueing.threshold_truncation import TRUNCATED
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
@@ -182,11 +182,7 @@ class ThresholdProblem:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Compile, before any clock starts, what evaluations need."""
-        decision = next(iter(self.space))
-        self.evaluate(decision)
-        if takes_many(self.queue):
-            self.evaluate_many([decision, decision])
+        """Import, before any clock starts, what `describe` needs."""
         if self.limits:
             from . import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
 

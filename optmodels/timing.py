@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
+from heuristics import clock
 from heuristics.oracle import BudgetSpent
 
-#: Seconds until the signal comes again.
-AGAIN = 0.5
+#: Seconds until the signal comes again, and between two looks at whether something is still being compiled.
+AGAIN, LOOK = 0.5, 0.05
 
 
 @contextlib.contextmanager
@@ -22,15 +23,21 @@ def within(seconds: float) -> Iterator[None]:
 
     By a timer signal, so in the main thread and on Unix only; elsewhere the block takes as long as it takes. A signal
     that comes while rubbish is collected or an object deleted is lost, so it comes again. A timer that was running
-    before is set again afterwards.
+    before is set again afterwards. The time is that of `heuristics.clock`: what is being compiled does not count, and
+    is not ended.
     """
     timed = math.isfinite(seconds) and hasattr(signal, "setitimer")
     if not timed or threading.current_thread() is not threading.main_thread():
         yield
         return
 
+    deadline = clock.start() + seconds
+
     def ring(number: int, frame: FrameType | None) -> None:
-        raise BudgetSpent("seconds")
+        left = deadline - clock.now()
+        if left <= 0 and not clock.compiling():
+            raise BudgetSpent("seconds")
+        signal.setitimer(signal.ITIMER_REAL, max(left, LOOK), AGAIN)
 
     handler = signal.signal(signal.SIGALRM, ring)
     left, interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), AGAIN)

@@ -8,6 +8,9 @@ import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # pictures are read as figures; no window is ever opened
 
+# What the command says on stderr must not depend on what was compiled before; what it says of it has tests of its own.
+os.environ.setdefault("OPTMODELS_QUIET", "1")
+
 # The same examples in every run, and no deadline: a slow machine is not a defect.
 hypothesis.settings.register_profile("house", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("house")

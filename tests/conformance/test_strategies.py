@@ -1,5 +1,9 @@
 """Every built-in strategy on one shipped instance of every kind it accepts, and through `check_strategy`."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,9 @@ from optmodels.verifying import verify
 FOLDER = Path(__file__).parents[2] / "instances"
 KINDS = sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
 NAMES = sorted(entry.name for entry in strategies.entries() if entry.origin == BUILT_IN)
+
+#: What compiles little, of two kinds: the fast tests see these start with nothing compiled.
+LITTLE = [("balanced", "figure-1"), ("uniform", "two-classes")]
 
 #: Solvers that start processes and import large libraries: one budget and one seed are enough here.
 HEAVY = {"highs"}
@@ -84,3 +91,43 @@ def test_a_strategy_keeps_the_house_rules(name):
         check_strategy(make_strategy(name), shipped, evaluations=(50,), seeds=(0,))
     else:
         check_strategy(make_strategy(name), [*toy_problems(), *shipped])
+
+
+# -- compiling is not part of a run -----------------------------------------------------------------------------------
+
+
+def told(file: Path, *words: str, cache: Path) -> tuple[dict, str]:
+    """The answer of the command, and what it said on stderr, with the compiled kernels of `cache` only."""
+    answer = subprocess.run(
+        [sys.executable, "-m", "optmodels", "solve", file, "--json", *words],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), "OPTMODELS_QUIET": "0"},
+    )  # fmt: skip
+    return json.loads(answer.stdout), answer.stderr
+
+
+def check_a_cold_run_is_like_a_warm_one(name: str, label: str, folder: Path) -> None:
+    """The same answer after the same evaluations; and the same seconds, up to a factor and a moment."""
+    for attempt in range(3):  # another process may take the machine for a while
+        words = ("--strategy", name, "--evaluations", "300", "--seed", "1")
+        cold, said = told(SMALLEST[label], *words, cache=folder / str(attempt))
+        warm, silence = told(SMALLEST[label], *words, cache=folder / str(attempt))
+        assert "compiling" in said or not any((folder / str(attempt)).rglob("*.nbc"))
+        assert silence == ""
+        for key in ("status", "decision", "objective", "bound", "evaluations", "stopped_by"):
+            assert cold[key] == warm[key], f"{key} depends on what was compiled before"
+        if cold["seconds"] <= 2 * warm["seconds"] + 0.3:
+            return
+    raise AssertionError(f"{cold['seconds']:.2f} s with an empty cache, {warm['seconds']:.2f} s with a full one")
+
+
+@pytest.mark.parametrize(("name", "label"), LITTLE)
+def test_compiling_is_not_part_of_a_run(name, label, tmp_path):
+    check_a_cold_run_is_like_a_warm_one(name, label, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("name", "label"), ACCEPTED, ids=lambda value: value)
+def test_compiling_is_not_part_of_any_run(name, label, tmp_path):
+    check_a_cold_run_is_like_a_warm_one(name, label, tmp_path)
