@@ -6,6 +6,8 @@ while libraries are imported may be swallowed, or come out as something else.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -18,13 +20,20 @@ INTERRUPTED = "interrupted before there was an answer."
 EXIT = 3
 
 
-def main() -> int:
-    """Run the command that the process was started for."""
+def main() -> NoReturn:
+    """Run the command that the process was started for, and end the process.
+
+    Once the answer is written the process ends without taking apart what it holds: a large model takes seconds.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     from .cli import main as command
 
-    return command()
+    code = command()
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):  # stdout was flushed, or could not be, when the answer was delivered
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def leave() -> NoReturn:

@@ -11,6 +11,7 @@ import pytest
 from heuristics import Status, refusal
 from heuristics.testing import check_strategy, toy_problems
 from optmodels import instance as instances
+from optmodels.generating import generate
 from optmodels.registry import BUILT_IN, make_strategy, problems, strategies
 from optmodels.solving import solve
 from optmodels.verifying import verify
@@ -20,7 +21,10 @@ KINDS = sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
 NAMES = sorted(entry.name for entry in strategies.entries() if entry.origin == BUILT_IN)
 
 #: What compiles little, of two kinds: the fast tests see these start with nothing compiled.
-LITTLE = [("balanced", "figure-1"), ("uniform", "two-classes")]
+LITTLE = [("value-iteration", FOLDER / "routing" / "loss-3.json"), ("whittle", FOLDER / "freshness" / "coffman-4.json")]
+
+#: What needs more kernels than the smallest instances do.
+MUCH = [("exhaustive", FOLDER / "threshold" / "avrachenkov-k5.json"), ("whittle", FOLDER / "routing" / "map-3.json")]
 
 #: Solvers that start processes and import large libraries: one budget and one seed are enough here.
 HEAVY = {"highs"}
@@ -106,12 +110,12 @@ def told(file: Path, *words: str, cache: Path) -> tuple[dict, str]:
     return json.loads(answer.stdout), answer.stderr
 
 
-def check_a_cold_run_is_like_a_warm_one(name: str, label: str, folder: Path) -> None:
+def check_a_cold_run_is_like_a_warm_one(name: str, file: Path, folder: Path) -> None:
     """The same answer after the same evaluations; and the same seconds, up to a factor and a moment."""
     for attempt in range(3):  # another process may take the machine for a while
         words = ("--strategy", name, "--evaluations", "300", "--seed", "1")
-        cold, said = told(SMALLEST[label], *words, cache=folder / str(attempt))
-        warm, silence = told(SMALLEST[label], *words, cache=folder / str(attempt))
+        cold, said = told(file, *words, cache=folder / str(attempt))
+        warm, silence = told(file, *words, cache=folder / str(attempt))
         assert "compiling" in said or not any((folder / str(attempt)).rglob("*.nbc"))
         assert silence == ""
         for key in ("status", "decision", "objective", "bound", "evaluations", "stopped_by"):
@@ -121,13 +125,29 @@ def check_a_cold_run_is_like_a_warm_one(name: str, label: str, folder: Path) -> 
     raise AssertionError(f"{cold['seconds']:.2f} s with an empty cache, {warm['seconds']:.2f} s with a full one")
 
 
-@pytest.mark.parametrize(("name", "label"), LITTLE)
-def test_compiling_is_not_part_of_a_run(name, label, tmp_path):
-    check_a_cold_run_is_like_a_warm_one(name, label, tmp_path)
+def stem(value: object) -> str:
+    return value.stem if isinstance(value, Path) else str(value)
+
+
+@pytest.mark.parametrize(("name", "file"), LITTLE, ids=stem)
+def test_compiling_is_not_part_of_a_run(name, file, tmp_path):
+    check_a_cold_run_is_like_a_warm_one(name, file, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("name", "label"), ACCEPTED, ids=lambda value: value)
-def test_compiling_is_not_part_of_any_run(name, label, tmp_path):
-    check_a_cold_run_is_like_a_warm_one(name, label, tmp_path)
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [pair for pair in [(n, SMALLEST[at]) for n, at in ACCEPTED] + MUCH if pair not in LITTLE],
+    ids=stem,
+)
+def test_compiling_is_not_part_of_any_run(name, file, tmp_path):
+    check_a_cold_run_is_like_a_warm_one(name, file, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["dejavu", "highs"])
+def test_compiling_is_not_part_of_a_run_on_a_grid_of_five_by_five(name, tmp_path):
+    instances.write(generate("placement", rows=5, columns=5, seed=1), tmp_path / "grid.json")
+    check_a_cold_run_is_like_a_warm_one(name, tmp_path / "grid.json", tmp_path)

@@ -15,6 +15,7 @@ from heuristics.testing import Hopeless, Knapsack, Separable
 from optmodels.comparing import Comparison, Run, compare, label_of, problem_digest, run_key
 from optmodels.comparing_table import relative_gap
 from optmodels.errors import RequestError
+from optmodels.pool import Answer
 from optmodels.registry import make_strategy
 from optmodels.results import read_result
 
@@ -491,10 +492,41 @@ def test_a_strategy_is_labelled_by_what_differs_from_its_defaults():
     assert label_of(Sampler(draws=9, fails_on="x")) == "sampler:draws=9,fails_on=x"
 
 
-def test_progress_is_told_after_each_run():
+def test_progress_names_the_run_under_way_and_the_total_from_the_start():
     seen = []
-    compare(Knapsack(), Sampler(), seeds=2, progress=lambda *news: seen.append(news))
-    assert seen == [(1, 2, "knapsack by sampler"), (2, 2, "knapsack by sampler")]
+    compare(Knapsack(), [Sampler(), "exhaustive"], seeds=2, progress=lambda *news: seen.append(news))
+    assert seen == [
+        (0, 3, "starting"),
+        (0, 3, "knapsack by sampler, seed 0"),
+        (1, 3, "knapsack by sampler, seed 0"),
+        (1, 3, "knapsack by sampler, seed 1"),
+        (2, 3, "knapsack by sampler, seed 1"),
+        (2, 3, "knapsack by exhaustive"),
+        (3, 3, "knapsack by exhaustive"),
+    ]
+
+
+def test_progress_names_all_runs_that_workers_share(monkeypatch):
+    def two_at_a_time(function, calls, workers, cluster, begun):
+        begun(0)
+        begun(1)
+        yield Answer(1, function(*calls[1]))
+        begun(2)
+        yield Answer(0, function(*calls[0]))
+        yield Answer(2, function(*calls[2]))
+
+    monkeypatch.setattr("optmodels.comparing.call_all", two_at_a_time)
+    seen = []
+    compare(Knapsack(), Sampler(), seeds=3, progress=lambda done, total, what: seen.append((done, what)))
+    first, second, third = (f"knapsack by sampler, seed {seed}" for seed in range(3))
+    assert seen[1:] == [
+        (0, first),
+        (0, f"{first}, {second}"),
+        (1, first),
+        (1, f"{first}, {third}"),
+        (2, third),
+        (3, third),
+    ]
 
 
 def test_everything_fits_into_one_json_object():

@@ -19,8 +19,11 @@ def answers(function, calls, workers):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_call_is_answered(workers):
-    found = answers(math.factorial, [(n,) for n in range(6)], workers)
+    begun = []
+    calls = [(n,) for n in range(6)]
+    found = {answer.index: answer for answer in call_all(math.factorial, calls, workers, begun=begun.append)}
     assert [found[i].value for i in range(6)] == [1, 1, 2, 6, 24, 120]
+    assert begun == list(range(6))
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,0 +1,76 @@
+"""Time limits hold for every strategy on the largest shipped instances it takes, from the command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heuristics import refusal
+from optmodels import instance as instances
+from optmodels.registry import BUILT_IN, make_strategy, strategies
+
+FOLDER = Path(__file__).parents[2] / "instances"
+NAMES = sorted(entry.name for entry in strategies.entries() if entry.origin == BUILT_IN)
+
+SECONDS = 1.0
+
+#: What may come on top of the limit: a share of it, and some seconds.
+SHARE, GRACE = 0.2, 2.0
+
+#: The command, which tells how long it took from the start of the run's clock to the last byte, but for compiling.
+DRIVER = """
+import os, sys
+from heuristics import clock, oracle
+began = []
+usual = oracle.Oracle.__init__
+def first(self, *arguments, **options):
+    usual(self, *arguments, **options)
+    began.append(clock.now() - self.seconds)
+oracle.Oracle.__init__ = first
+from optmodels.cli import main
+code = main(sys.argv[1:])
+sys.stdout.flush()
+print(clock.now() - began[0], file=sys.stderr)
+sys.stderr.flush()
+os._exit(code)
+"""
+
+
+def largest() -> list[tuple[str, Path]]:
+    """Each strategy, and of every class of problem the instance with the most decisions that it takes."""
+    loaded = {file: instances.load(file) for file in sorted(FOLDER.rglob("*.json"))}
+    in_order = sorted(loaded, key=lambda file: (loaded[file].space.size, file.stat().st_size), reverse=True)
+    pairs = []
+    for name in NAMES:
+        classes: dict[type, Path] = {}
+        for file in in_order:
+            kind = type(loaded[file])
+            if kind not in classes and refusal(loaded[file], make_strategy(name)) is None:
+                classes[kind] = file
+        pairs += [(name, file) for file in classes.values()]
+    return pairs
+
+
+def taken(file: Path, name: str, out: Path) -> tuple[float, int]:
+    """Seconds that the command took, but for its start, imports, parsing and compiling; and its exit code."""
+    words = ["solve", str(file), "--strategy", name, "--seconds", str(SECONDS), "--json", "--out", str(out)]
+    answer = subprocess.run([sys.executable, "-c", DRIVER, *words], capture_output=True, text=True)
+    assert answer.returncode in (0, 3), answer.stderr
+    if answer.stdout:
+        json.loads(answer.stdout)
+    return float(answer.stderr.splitlines()[-1]), answer.returncode
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)  # with nothing compiled
+@pytest.mark.parametrize(
+    ("name", "file"), largest(), ids=lambda value: value.stem if isinstance(value, Path) else value
+)
+def test_a_time_limit_holds(name, file, tmp_path):
+    for _ in range(3):  # another process may take the machine for a while
+        seconds, _ = taken(file, name, tmp_path / "r.json")
+        if seconds <= (1 + SHARE) * SECONDS + GRACE:
+            return
+    raise AssertionError(f"{name} on {file.name}: {seconds:.1f} s for a limit of {SECONDS:g} s")
