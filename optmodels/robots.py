@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation
+from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
-from queueing.robots_control import descend
+from queueing.robots_control import descend, first_policy
 from queueing.robots_fleet import fleet_of
 
 from .costs import CostFunction, Limits, WeightedSum
@@ -36,7 +36,7 @@ from .robots_limits import why_infeasible
 from .robots_pricing import PricedRobots
 from .robots_simulation import RobotsExperiment, experiment_of
 from .robots_space import RobotPolicies
-from .robots_static import BestStatic, Numbers, Search, best_fixed, given_up
+from .robots_static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found
 from .robots_structure import structure, switching_curves
 from .robots_sweeps import PaperSweeps, ReducedSweeps
 
@@ -119,7 +119,8 @@ class RobotsProblem(PricedRobots):
         queue = RobotQueue(self.robots or 1, self.capacity, self.arrival_rate, self.service_rate)
         if self.robots is not None:
             return queue
-        return RobotQueue(enough_of_queue(queue, self.prices), self.capacity, self.arrival_rate, self.service_rate)
+        enough = enough_of_queue(queue, self.prices, interrupting.check)
+        return RobotQueue(enough, self.capacity, self.arrival_rate, self.service_rate)
 
     @cached_property
     def space(self) -> RobotPolicies:
@@ -163,7 +164,9 @@ class RobotsProblem(PricedRobots):
         """
         policy = self.policy_of(decision)
         objective = self.judge(self.measures(decision).scalars()).objective
-        static, free = (None, None) if given_up(self) else (self.best_static, self.best_static_unrestricted)
+        static, free = None, None
+        if not given_up(self) and ("best_static" in vars(self) or is_soon_found(self)):
+            static, free = self.best_static, self.best_static_unrestricted
         gain = None
         if self.has_objective and static is not None and objective > 0:
             gain = (static.objective - objective) / objective
@@ -224,11 +227,16 @@ class RobotsProblem(PricedRobots):
             yield self.keeping(static.robots)
 
     def first_policy(self, quick: bool = False) -> Decision:
-        """The fixed number of robots that balances arrivals and services; quick: already improved."""
+        """A guess around the best fixed number of robots, or that of balance if no cost says more; quick: improved."""
         queue = self.queue
-        policy = queue.base_stock(min(queue.robots, max(1, round(queue.balanced))))
+        if self.unimprovable() is not None:
+            return self.decision_of(queue.base_stock(min(queue.robots, max(1, round(queue.balanced)))))
+        policy = first_policy(queue, self.state_costs)
         if quick:
-            policy = descend(policy, queue.arrival_rate, queue.service_rate, self.state_costs)
+            try:
+                policy = descend(policy, queue.arrival_rate, queue.service_rate, self.state_costs, interrupting.check)
+            except KeyboardInterrupt:
+                interrupting.note()  # whoever asks next ends the run, and has a policy to tell
         return self.decision_of(policy)
 
     def policy_step(self, decision: Decision) -> Improvement:

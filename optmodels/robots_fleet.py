@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Closing, Rule, Swept
+from queueing import RobotQueue
 from queueing import robots_fleet_krylov as krylov
 from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_control import (
@@ -31,12 +32,12 @@ from queueing.robots_fleet_control import (
     fleet_step,
 )
 from queueing.robots_fleet_moves import chain_of, moves_of
-from queueing.robots_fleet_policies import first_actions, keep_out
+from queueing.robots_fleet_policies import first_actions, keep_out, mean_loads
 from queueing.robots_fleet_sweeps import greedy, sweep
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
-from .robots_data import enough_robots, of_states, priced_cost, refuse_unbounded
+from .robots_data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
 from .robots_fleet_data import FleetPlan, read_plan
 from .robots_fleet_space import FleetPolicies
 from .robots_fleet_static import all_numbers, balanced, best_fixed_numbers, is_exponential
@@ -53,6 +54,11 @@ Vector = NDArray[np.float64]
 
 #: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
 TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
+
+
+#: Numbers of pages times numbers of robots up to which it is looked for how many robots help, and states up to which
+#: that is finished whatever the clock says.
+MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,12 +317,16 @@ def enough_of_fleet(problem: RobotFleetProblem) -> int:
     def wanted(robots: int) -> int:
         fleet = plan.fleet(robots)
         costs = state_costs(fleet, problem.prices)
+        pause = interrupting.check if fleet.states > UNPAUSED_STATES else None
         with problem._telling("given as many robots as help"):
-            actions = best_fleet_policy(fleet, costs, pause=interrupting.check).actions.reshape(fleet.shape)
+            actions = best_fleet_policy(fleet, costs, pause=pause).actions.reshape(fleet.shape)
         out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
         return int(out[actions > 0].max())
 
-    return enough_robots(plan.capacity, plan.service_rate * plan.sorts[0].journey.mean, wanted)
+    # As a guess, journeys are exponential, and the world is what it is on average.
+    small = plan.fleet(1)
+    alike = RobotQueue(1, plan.capacity, float(mean_loads(small)[0]) * plan.service_rate, plan.service_rate)
+    return enough_robots(plan.capacity, twice_the_best_fixed(alike, problem.prices), wanted, MOST_SEARCHED)
 
 
 def _power_of_ten(error: float) -> float:

@@ -17,7 +17,7 @@ from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_control import fleet_measures
 from queueing.robots_fleet_policies import keep_out, mean_loads
 
-from .robots_data import is_additive
+from .robots_data import is_additive, least_of
 from .robots_static import BestStatic, Numbers
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ MOST_AT_ONCE, MOST_ONE_BY_ONE = 1_000_000, 20_000
 
 #: States of all fleets together up to which every number is judged by the fleet itself.
 MOST_STATES = 200_000
-
-#: Golden section: what is left of a range.
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 Counts = tuple[int, ...]
 Price = Callable[[Evaluation], float]
@@ -152,17 +149,6 @@ def _in_turns(judged: Callable[[Counts], float], robots: list[int], start: list[
                 best = (*best[:index], found, *best[index + 1 :])
         if len(robots) == 1 or not judged(best) < before:
             return best
-
-
-def least_of(value: Callable[[int], float], low: int, high: int) -> int:
-    """A whole number between two where `value` is least among those looked at, by golden section."""
-    while high - low > 3:
-        step = round(GOLDEN * (high - low))
-        left, right = high - step, low + step
-        if left == right:
-            right += 1
-        low, high = (low, right) if value(left) <= value(right) else (left, high)
-    return min(range(low, high + 1), key=value)
 
 
 def _numbers(counts: Counts) -> Numbers:

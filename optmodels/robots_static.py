@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heuristics import BudgetSpent, Evaluation, Oracle, Result, interrupting
 from heuristics.protocols import Problem
-from queueing import best_static, static_measures
+from queueing import RobotQueue, best_static, static_measures
+from queueing.robots import MEASURES, static_shares
 
 from .robots_data import is_additive
 
 if TYPE_CHECKING:
     from .robots import RobotsProblem
 
-#: Numbers of robots looked at one by one, where prices other than of starvation and losses leave no shorter way.
-MOST_LOOKED_AT = 100_000
+#: Numbers of robots looked at, however many there are, where prices other than of starvation and losses leave no
+#: shorter way; those judged one by one to tell of them; and most numbers in a table.
+MOST_LOOKED_AT, MOST_ONE_BY_ONE, MOST_NUMBERS = 100_000, 10_000, 5_000_000
 
 #: How many robots are always active: a number, or one for each class of them.
 Numbers: TypeAlias = int | tuple[int, ...]
@@ -63,26 +66,79 @@ def told(robots: Numbers) -> Any:
 
 def best_fixed(problem: RobotsProblem, most: int | None) -> BestStatic | None:
     """The best fixed number of robots among 1, ..., `most`, or of all; ``None`` without a cost, or if not known."""
-    queue, prices = problem.queue, problem.prices
+    prices = problem.prices
     if problem.cost is None:
         return None
     if is_additive(problem.cost) and not any(prices.get(name, 0) for name in ("mean_length", "active_robots")):
         return _by_proposition(problem, most)
-    best: BestStatic | None = None
-    for robots in range(1, (most or MOST_LOOKED_AT) + 1):
+    if most is None and not is_additive(problem.cost):
+        return None  # nothing would bound what is not looked at
+    if set(prices) - set(MEASURES) or not prices:
+        assert most is not None
+        return _one_by_one(problem, most)
+    return _at_once(problem, most)
+
+
+def is_soon_found(problem: RobotsProblem) -> bool:
+    """Whether the best fixed number is found without a look at a clock."""
+    by_formula = bool(problem.prices) and not set(problem.prices) - set(MEASURES)
+    return by_formula or problem.queue.robots <= MOST_ONE_BY_ONE
+
+
+def _at_once(problem: RobotsProblem, most: int | None) -> BestStatic | None:
+    """The cheapest number, stretch by stretch, each by one formula for all numbers in it."""
+    queue, prices = problem.queue, problem.prices
+    best, least, first, size = 1, math.inf, 1, 1024
+    while first <= (most or MOST_LOOKED_AT):
         interrupting.check()
-        measures = static_measures(queue, robots).scalars()
-        judged = problem.judge(measures)
-        if most is not None:
-            problem.search.note(robots, judged)
+        numbers = np.arange(first, min(first + size, 1 + (most or MOST_LOOKED_AT)))
+        measures = fixed_measures(queue, numbers)
+        ahead = sum(weight * measures[name] for name, weight in prices.items() if weight and name != "starvation")
+        costs = prices.get("starvation", 0.0) * measures["starvation"] + ahead
+        if costs.min() < least:
+            best, least = int(numbers[np.argmin(costs)]), float(costs.min())
+        # More robots mean more losses, longer queues and more robots: their price is a bound for all that follow.
+        if is_additive(problem.cost) and ahead[-1] >= least:
+            break
+        first, size = first + size, min(2 * size, MOST_LOOKED_AT, max(1, MOST_NUMBERS // queue.capacity))
+    else:
+        if most is None:
+            return None
+    judged = problem.judge(static_measures(queue, best).scalars())
+    if most is not None:
+        problem.search.note(best, judged)
+    return BestStatic(best, judged.objective)
+
+
+def fixed_measures(queue: RobotQueue, numbers: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+    """Measures of fixed numbers of robots, all at once."""
+    shares = static_shares(queue, numbers)
+    length, busy = np.arange(queue.capacity + 1.0) @ shares, shares[1:].sum(axis=0)
+    active = numbers.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a server that never works: no number is known
+        response = length / (busy * queue.service_rate)
+    return {
+        "starvation": shares[0],
+        "loss_rate": shares[-1] * active * queue.arrival_rate,
+        "active_robots": active,
+        "mean_length": length,
+        "response_time": np.where(np.isfinite(response), response, np.inf),
+        "fewest_robots": active,
+        "most_robots": active,
+    }
+
+
+def _one_by_one(problem: RobotsProblem, most: int) -> BestStatic:
+    """The cheapest number, every one judged."""
+    best: BestStatic | None = None
+    for robots in range(1, most + 1):
+        interrupting.check()
+        judged = problem.judge(static_measures(problem.queue, robots).scalars())
+        problem.search.note(robots, judged)
         if best is None or judged.objective < best.objective:
             best = BestStatic(robots, judged.objective)
-        if is_additive(problem.cost):
-            # More robots mean more losses, longer queues and more robots: their price is a bound for all that follow.
-            ahead = sum(weight * (measures[name] or 0.0) for name, weight in prices.items() if name != "starvation")
-            if ahead >= best.objective:
-                return best
-    return best if most is not None else None
+    assert best is not None
+    return best
 
 
 def _by_proposition(problem: RobotsProblem, most: int | None) -> BestStatic | None:

@@ -24,7 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import positive, whole
-from .robots_cuts import Grid, Policy, Reduced, Turns, closed_class, expectations, solved
+from .robots_curves import curve_of
+from .robots_cuts import Grid, Policy, Reduced, Turns, closed_class, expectations, solved, turns_of
+from .robots_levels import Curve, levels_of
+
+#: A policy with more cuts than the first is evaluated level by level if it is a falling curve, and with more than the
+#: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.
+FEW_CUTS, MOST_CUTS = 1_000, 5_000
 
 #: Names of the measures, in the order of `RobotMeasures`.
 MEASURES = (
@@ -181,14 +187,17 @@ class RobotQueue:
         chain, which starts at (0, 1), ends there.
         """
         grid = self.policy(policy)
+        cuts = len(turns_of(grid, self.arrival_rate, self.service_rate).cuts) if grid.size > FEW_CUTS else 0
+        if cuts > FEW_CUTS:
+            curve, falls = curve_of(grid)
+            if falls:
+                return self._along(grid, curve)
+            if cuts > MOST_CUTS:
+                return self._as_a_fleet(grid)
         turns, reduced = self.reduced(grid)
         if not np.isfinite(reduced.loads[:, reduced.ends]).all():
             # Times between visits to a state are beyond all numbers: states are taken out one by one instead.
-            from .robots_fleet import fleet_of
-            from .robots_fleet_control import fleet_measures
-
-            fleet = fleet_of(self.robots, self.capacity, self.arrival_rate, self.service_rate)
-            return fleet_measures(fleet, grid)
+            return self._as_a_fleet(grid)
         shares = self._shares(turns, reduced)
         totals, fewest, most = np.zeros(5), self.robots, 0
         for share, end in zip(shares, reduced.ends, strict=True):
@@ -196,6 +205,10 @@ class RobotQueue:
                 totals += share * reduced.loads[:-1, end] / reduced.loads[-1, end]
                 robots = np.flatnonzero(closed_class(grid, *(int(place) for place in turns.cuts[end])).any(axis=0))
                 fewest, most = min(fewest, int(robots[0])), max(most, int(robots[-1]))
+        return self._told(totals, fewest, most)
+
+    def _told(self, totals: NDArray[np.float64], fewest: int, most: int) -> RobotMeasures:
+        """Measures from averages of the `rates`."""
         starvation, lost, active, length, busy = (float(value) for value in totals)
         return RobotMeasures(
             starvation=starvation,
@@ -207,6 +220,21 @@ class RobotQueue:
             most_robots=most,
         )
 
+    def _along(self, policy: Policy, curve: Curve) -> RobotMeasures:
+        """Measures of a falling curve, level by level."""
+        totals = np.zeros(5)
+        for column, rates in enumerate(self.rates[:-1]):
+            levels = levels_of(curve, self.arrival_rate, self.service_rate, np.ascontiguousarray(rates))
+            totals[column] = levels.inside[0, levels.end] / levels.inside[1, levels.end]
+        robots = np.flatnonzero(closed_class(policy, levels.end, levels.middle).any(axis=0))
+        return self._told(totals, int(robots[0]), int(robots[-1]))
+
+    def _as_a_fleet(self, policy: Policy) -> RobotMeasures:
+        from .robots_fleet import fleet_of
+        from .robots_fleet_control import fleet_measures
+
+        return fleet_measures(fleet_of(self.robots, self.capacity, self.arrival_rate, self.service_rate), policy)
+
     def _shares(self, turns: Turns, reduced: Reduced) -> NDArray[np.float64]:
         """Probabilities of ending in each closed class, from (0, 1)."""
         count = len(reduced.ends)
@@ -215,6 +243,18 @@ class RobotQueue:
         nothing = np.zeros(self.shape)
         arguments = (turns, reduced, np.zeros(len(turns.cuts)), nothing)
         return np.array([expectations(*arguments, np.eye(count)[end])[0, 1] for end in range(count)])
+
+
+def static_shares(queue: RobotQueue, robots: ArrayLike) -> Grid:
+    r"""By queue length and fixed number of active robots, the share of time: M/M/1/K, for all numbers at once.
+
+    Powers of loads above 1 are taken of their inverse, from the full queue down.
+    """
+    load = np.atleast_1d(np.asarray(robots, dtype=np.float64)) * (queue.arrival_rate / queue.service_rate)
+    lengths = np.arange(queue.capacity + 1.0)[:, np.newaxis]
+    weights = np.where(load <= 1, 1.0, 0.0) * np.minimum(load, 1.0) ** lengths
+    weights += np.where(load <= 1, 0.0, 1.0) * np.minimum(1.0 / load, 1.0) ** lengths[::-1]
+    return np.asarray(weights / weights.sum(axis=0))
 
 
 def static_measures(queue: RobotQueue, robots: int) -> RobotMeasures:

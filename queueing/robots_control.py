@@ -6,18 +6,25 @@ least cost (:mod:`queueing.robots_bellman`). A policy that is a monotone curve i
 cuts (:mod:`queueing.robots_cuts`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from .robots import RobotQueue
+from .robots import FEW_CUTS, MOST_CUTS, RobotQueue, static_shares
 from .robots_bellman import bracket, greedy, improved, refined, refined_curve
 from .robots_curves import curve_of, improved_curve, level_values, policy_of
-from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved
+from .robots_cuts import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved, turns_of
 from .robots_fleet import fleet_of
 from .robots_fleet_control import fleet_step
 from .robots_levels import Curve, levels_of
+
+#: Called between parts of a long computation; what it raises ends it.
+Pause = Callable[[], None]
+
+#: Work of one stretch of a descent, in numbers touched: some tenths of a second.
+STRETCH = 50_000_000
 
 #: What a descent ends with: policy, gain, values, changes that are left (-1: not known), lower and upper end, gap.
 Descent = tuple[Policy, float, Grid, int, float, float, float]
@@ -58,6 +65,8 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
     curve, falls = curve_of(policy)
     if falls:
         gain, values, rest = refined_curve(policy, curve, arrival, service, cost)
+    elif not has_few_cuts(policy, arrival, service):
+        return _as_a_fleet(queue, cost, policy)
     else:
         policy, gain, values, rest = _through_cuts(queue, cost, policy)
     if not (np.isfinite(gain) and np.isfinite(values).all() and np.isfinite(rest).all()):
@@ -69,7 +78,7 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
 
 
 def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
-    """The step where times between visits to a state are beyond all numbers: states are taken out one by one."""
+    """The step where times between visits are beyond all numbers, or cuts too many: states are taken out one by one."""
     found = fleet_step(
         fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate),
         np.where(np.arange(cost.size) > 0, cost.ravel(), 0.0),
@@ -78,6 +87,11 @@ def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
     actions, better = (part.reshape(queue.shape).astype(np.int8) for part in (found.actions, found.better))
     values = found.values.reshape(queue.shape)
     return PolicyStep(actions, found.gain, values, better, found.changes, found.lower, found.upper, found.gap)
+
+
+def has_few_cuts(policy: Policy, arrival: float, service: float, most: int = MOST_CUTS) -> bool:
+    """Whether a chain on the cuts of a policy can be eliminated."""
+    return policy.size <= most or len(turns_of(policy, arrival, service).cuts) <= most
 
 
 def _through_cuts(queue: RobotQueue, cost: Grid, policy: Policy) -> tuple[Policy, float, Grid, Grid]:
@@ -94,21 +108,36 @@ def _through_cuts(queue: RobotQueue, cost: Grid, policy: Policy) -> tuple[Policy
     return policy, gain, *refined(policy, turns, reduced, queue.arrival_rate, queue.service_rate, cost, gain)
 
 
-def first_policy(queue: RobotQueue) -> Policy:
-    r"""A guess: keep :math:`\mu/\lambda` robots active at half a buffer, and fewer the fuller it is.
+def best_base_stock(queue: RobotQueue, cost: Grid) -> int:
+    """The number of robots, within N, that costs least if it is always active."""
+    numbers = np.arange(1, queue.robots + 1)
+    costs = np.einsum("qr,qr->r", static_shares(queue, numbers), cost[:, 1:])
+    return 1 + int(np.argmin(costs))
 
-    The number in use swings by about :math:`\sqrt{\mu/\lambda}`; a third of it per page saves a third of the steps
-    that a fixed number of robots would need in large systems.
+
+def first_policy(queue: RobotQueue, cost: Grid | None = None) -> Policy:
+    r"""A guess: keep the best fixed number m of robots active at half a buffer, and fewer the fuller it is.
+
+    The number in use swings by about :math:`\sqrt{m}`; a third of it per page saves a third of the steps that a fixed
+    number of robots would need in large systems. Where prices are lopsided, m is far from :math:`\mu/\lambda`, and a
+    guess around that, as it is made without a cost, would be improved in as many steps as there are robots in between.
     """
+    aim = queue.balanced if cost is None else float(best_base_stock(queue, cost))
     lengths, robots = np.arange(queue.capacity + 1), np.arange(queue.robots + 1)
-    aim = queue.balanced + 0.3 * np.sqrt(queue.balanced) * (queue.capacity / 2 - lengths)
-    policy: Policy = (robots < aim[:, None]).astype(np.int8)
+    aims = aim + 0.3 * np.sqrt(aim) * (queue.capacity / 2 - lengths)
+    policy: Policy = (robots < aims[:, None]).astype(np.int8)
     policy[:, -1], policy[0, 0] = 0, 1
     return policy
 
 
 def best_policy(
-    queue: RobotQueue, cost: Grid, start: Policy | None = None, *, steps: int = 1000, accuracy: float = 0.0
+    queue: RobotQueue,
+    cost: Grid,
+    start: Policy | None = None,
+    *,
+    steps: int = 1000,
+    accuracy: float = 0.0,
+    pause: Pause | None = None,
 ) -> PolicyStep:
     """Improve a policy until nothing is left to improve (Howard).
 
@@ -123,37 +152,49 @@ def best_policy(
     accuracy
         part of the cost to which it need not be proved better: values of twice the digits are then not found where
         plain ones do. Unless said, the bracket is as narrow as can be.
+    pause
+        called between steps; what it raises ends the work.
     """
-    policy = first_policy(queue) if start is None else start
-    policy, gain, values, changes, lower, upper, gap = descended(policy, queue.arrival_rate, queue.service_rate, cost)
+    policy = first_policy(queue, cost) if start is None else start
+    policy, gain, values, changes, lower, upper, gap = descended(
+        policy, queue.arrival_rate, queue.service_rate, cost, pause
+    )
     if changes == 0 and upper - lower <= accuracy * gain:
         return PolicyStep(policy, gain, values, policy, changes, min(lower, gain), max(upper, gain), gap)
     best: PolicyStep | None = None
     idle = 0
     for _ in range(steps):
+        if pause is not None:
+            pause()
         found = policy_step(queue, cost, policy)
         # Equal costs are no reason to stop: states that do not recur are put right last, and the bracket needs them.
         if best is None or (found.gain, -found.lower) < (best.gain, -best.lower):
             best, idle = found, 0
         else:
             idle += 1
-        if found.changes == 0 or idle > 20:
+        if found.changes == 0 or idle > 20 or not is_evaluable(found.better, queue.arrival_rate, queue.service_rate):
             break
         policy = found.better
     assert best is not None
     return best
 
 
+def is_evaluable(policy: Policy, arrival: float, service: float) -> bool:
+    """Whether a step can be taken from a policy: it is a falling curve, or has few enough cuts."""
+    return bool(curve_of(policy)[1]) or has_few_cuts(policy, arrival, service)
+
+
 @njit(cache=True)
-def curve_descended(curve: Curve, arrival: float, service: float, cost: Grid) -> Descent:
-    """Policy iteration from curve to curve in plain doubles, as long as costs fall.
+def curve_descended(curve: Curve, arrival: float, service: float, cost: Grid, steps: int) -> Descent:
+    """Policy iteration from curve to curve in plain doubles, as long as costs fall, or for so many steps.
 
     Decisions change near the levels that recur, so that values are found there alone until nothing changes any more.
+    After the last step there are -2 changes left.
     """
     most, robots = cost.shape[0] - 1, cost.shape[1] - 1
     rest = np.zeros(cost.shape)
     least, idle = np.inf, 0
-    while True:
+    for _ in range(steps):
         levels = levels_of(curve, arrival, service, cost)
         gain = levels.inside[0, levels.end] / levels.inside[1, levels.end]
         idle = 0 if gain < least else idle + 1
@@ -174,16 +215,27 @@ def curve_descended(curve: Curve, arrival: float, service: float, cost: Grid) ->
                 lower, upper = bracket(choice, arrival, service, cost, values, rest)
                 return policy, gain, values, changes, lower, upper, gap
         curve = following
+    return policy_of(curve, most), least, rest, -2, -np.inf, np.inf, 0.0
 
 
-def descended(policy: Policy, arrival: float, service: float, cost: Grid) -> Descent:
-    """Policy iteration in plain doubles: from curve to curve, then through cuts if something is left to improve."""
+def descended(policy: Policy, arrival: float, service: float, cost: Grid, pause: Pause | None = None) -> Descent:
+    """Policy iteration in plain doubles: from curve to curve, then through cuts if something is left to improve.
+
+    `pause` is called between stretches of it; what it raises ends the work.
+    """
     curve, falls = curve_of(policy)
     if falls:
-        found = curve_descended(curve, arrival, service, cost)
-        if found[3] == 0:
-            return found
+        steps, least = max(8, STRETCH // (cost.size * cost.shape[0])), np.inf
+        while True:
+            found = curve_descended(curve, arrival, service, cost, steps)
+            if found[3] != -2 or not found[1] < least:
+                break
+            least, (curve, _) = found[1], curve_of(found[0])
+            if pause is not None:
+                pause()
         policy = found[0]
+        if found[3] == 0 or not has_few_cuts(policy, arrival, service, FEW_CUTS):
+            return found
     return cut_descended(policy, arrival, service, cost)
 
 
@@ -209,9 +261,9 @@ def cut_descended(policy: Policy, arrival: float, service: float, cost: Grid) ->
         policy = better
 
 
-def descend(policy: Policy, arrival: float, service: float, cost: Grid) -> Policy:
+def descend(policy: Policy, arrival: float, service: float, cost: Grid, pause: Pause | None = None) -> Policy:
     """The policy that policy iteration in plain doubles ends with."""
-    return descended(policy, arrival, service, cost)[0]
+    return descended(policy, arrival, service, cost, pause)[0]
 
 
 @njit(cache=True)
