@@ -97,39 +97,43 @@ class PolicyIteration:
 
     def solve(self, oracle: Oracle[Improvable], rng: np.random.Generator) -> Result:
         """Improve until nothing changes."""
-        problem = oracle.problem
         limited = math.isfinite(oracle.remaining_seconds) or math.isfinite(oracle.remaining_evaluations)
-        decision = problem.first_policy(quick=not limited)
-        lower, upper, least = -math.inf, math.inf, math.inf
-        last: Improvement | None = None
-        idle, stopped_by, unseen = 0, "steps", True
-        try:
-            for count in range(1, self.steps + 1):
-                oracle.require()
-                with oracle.in_time():
-                    step = problem.policy_step(decision)
-                decision, unseen = step.decision, True
-                objective, unseen = oracle(decision).objective, False
-                # Equal costs are no reason to stop: states that do not recur are put right last, the proof needs them.
-                idle = 0 if objective < least or step.lower > lower else idle + 1
-                if last is None or (objective, -step.lower) <= (least, -last.lower):
-                    last = step
-                least, lower, upper = min(least, objective), max(lower, step.lower), min(upper, step.upper)
-                oracle.extra |= {"bracket": [lower, upper], "iterations": count}
-                report_bound(oracle, lower)
-                if step.changes == 0 or idle > IDLE:
-                    stopped_by = "complete"
-                    break
-                decision = step.better
-        except (BudgetSpent, KeyboardInterrupt) as ended:
-            if not unseen:
-                raise
-            if isinstance(ended, BudgetSpent):
-                return oracle.result(decision, stopped_by=ended.limit)
-            interrupting.answered()  # the last word may take its time
-            return oracle.result(decision, stopped_by="interrupt")
-        assert last is not None
-        return oracle.result(stopped_by=stopped_by, extra=last.details())
+        return iterate(oracle, oracle.problem.first_policy(quick=not limited), self.steps)
+
+
+def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -> Result:
+    """Policy iteration from a policy, at most so many steps; the result is closed on the best."""
+    problem = oracle.problem
+    lower, upper, least = -math.inf, math.inf, math.inf
+    last: Improvement | None = None
+    idle, stopped_by, unseen = 0, "steps", True
+    try:
+        for count in range(1, steps + 1):
+            oracle.require()
+            with oracle.in_time():
+                step = problem.policy_step(decision)
+            decision, unseen = step.decision, True
+            objective, unseen = oracle(decision).objective, False
+            # Equal costs are no reason to stop: states that do not recur are put right last, the proof needs them.
+            idle = 0 if objective < least or step.lower > lower else idle + 1
+            if last is None or (objective, -step.lower) <= (least, -last.lower):
+                last = step
+            least, lower, upper = min(least, objective), max(lower, step.lower), min(upper, step.upper)
+            oracle.extra |= {"bracket": [lower, upper], "iterations": count}
+            report_bound(oracle, lower)
+            if step.changes == 0 or idle > IDLE:
+                stopped_by = "complete"
+                break
+            decision = step.better
+    except (BudgetSpent, KeyboardInterrupt) as ended:
+        if not unseen:
+            raise
+        if isinstance(ended, BudgetSpent):
+            return oracle.result(decision, stopped_by=ended.limit)
+        interrupting.answered()  # the last word may take its time
+        return oracle.result(decision, stopped_by="interrupt")
+    assert last is not None
+    return oracle.result(stopped_by=stopped_by, extra=last.details())
 
 
 def report_bound(oracle: Oracle[Any], lower: float) -> None:

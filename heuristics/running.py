@@ -71,7 +71,8 @@ def run(
 def _solved(oracle: Oracle[Any], strategy: Strategy, rng: np.random.Generator) -> Result:
     """What the strategy answers, or the problem's own word that there is no answer."""
     problem = oracle.problem
-    reason = problem.infeasibility() if isinstance(problem, Explaining) else None
+    with oracle.in_time():
+        reason = problem.infeasibility() if isinstance(problem, Explaining) else None
     if reason is not None:
         return oracle.result(proved=True, extra={"reason": reason})
     try:

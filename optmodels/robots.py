@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from queueing.robots_fleet import fleet_of
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
 from .robots_data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
-from .robots_limits import why_infeasible
+from .robots_limits import told_in_time
 from .robots_pricing import PricedRobots
 from .robots_simulation import RobotsExperiment, experiment_of
 from .robots_space import RobotPolicies
@@ -208,7 +208,14 @@ class RobotsProblem(PricedRobots):
 
     @cached_property
     def _infeasibility(self) -> str | None:
-        return why_infeasible(self) if self.limits else None
+        self.queue  # noqa: B018 - how many robots help is found inside the clock, before anything else
+        return told_in_time(self)
+
+    def known_states(self) -> int | None:
+        """How many states there are; ``None`` while it was not found how many robots help."""
+        return self.space.length if self.robots is not None or "queue" in vars(self) else None
+
+    space_shift: ClassVar[int] = 0
 
     # -- policies and values ------------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ from .robots_fleet_data import FleetPlan, read_plan
 from .robots_fleet_space import FleetPolicies
 from .robots_fleet_static import all_numbers, balanced, best_fixed_numbers, is_exponential
 from .robots_fleet_structure import habits
+from .robots_limits import told_in_time
 from .robots_pricing import PricedRobots
 from .robots_static import BestStatic, Numbers, Search, given_up
 from .robots_sweeps import TOLERANCE
@@ -59,6 +60,9 @@ TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
 #: Numbers of pages times numbers of robots up to which it is looked for how many robots help, and states up to which
 #: that is finished whatever the clock says.
 MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
+
+#: States up to which it is looked into whether a limit is beyond all policies.
+MOST_EXPLAINED = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +207,23 @@ class RobotFleetProblem(PricedRobots):
             return (counts[0] for counts in all_numbers(robots))
         found = best_fixed_numbers(self, lambda judged: judged.penalised)
         return [] if found is None else [found.robots]
+
+    def infeasibility(self) -> str | None:
+        """Why no policy keeps the limits, if one of them is beyond all policies."""
+        return self._infeasibility
+
+    @cached_property
+    def _infeasibility(self) -> str | None:
+        return told_in_time(self) if self.fleet.states <= MOST_EXPLAINED else None
+
+    def known_states(self) -> int | None:
+        """How many states there are; ``None`` while it was not found how many robots help."""
+        return self.fleet.states if self.plan.sorts[0].robots is not None or "fleet" in vars(self) else None
+
+    @property
+    def space_shift(self) -> int:
+        """What actions of the fleet are above entries of a decision."""
+        return self.space.shift
 
     def keeping(self, robots: Numbers) -> tuple[int, ...]:
         """The policy that keeps so many robots of each class out."""

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heuristics import Oracle, Result
-from heuristics.policy_iteration import report_bound
+from heuristics import Oracle, Result, interrupting
+from heuristics.policy_iteration import iterate, report_bound
 from heuristics.searching import require_fields
-from queueing import RobotQueue, best_policy
-from queueing.robots_control import led_to
-from queueing.robots_cuts import closed_class
-from queueing.robots_sweeps import greedy, sweep
+from queueing.robots_fleet import fleet_of
+from queueing.robots_fleet_mixed import event_moves, mixed_chances, mixed_classes, mixed_measures
 
 from .costs import ROUNDING
-from .robots_limits import linear_limits
-from .robots_program import METHODS, TOLERANCE, ProgramAnswer, solve_program
+from .robots_limited import LimitedSearch
+from .robots_limits import LimitedControl, control_of
+from .robots_mixture import parts_of, told
+from .robots_program import METHODS, ProgramAnswer, solve_program
 from .robots_static import RobotControl
 
-if TYPE_CHECKING:
-    from .robots import RobotsProblem
-
-#: Times that the prices of limits are raised, at most, until a policy keeps them; then halvings towards the first.
-RAISES, HALVINGS = 40, 20
+#: Why a program without a solution is no end of the matter.
+UNSOLVED = "HiGHS did not solve the program, as numbers in it lie too far apart or time was over; {} without it."
 
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """The linear program of average costs; its answer is a policy, randomised if limits ask for it.
+    """The linear program of average costs, with a policy made of it; under limits a search from there, and a bound.
 
-    Without limits the policy is proved by the bracket of its own values or of those of the program. With limits
-    ``extra.randomised`` has the best policy of all, which activates robots by chance in some states; the decision is
-    the best one found without chance, and the bound, computed anew from the prices of the limits, is that of the
-    randomised one.
+    Without limits the program's policy is finished by policy iteration, whose bracket proves it. With limits
+    ``extra.randomised`` has the best policy of all, which leaves some decisions to chance, or a mixture of such
+    policies; the decision is the best one found without chance, and the bound, computed anew from the prices of the
+    limits (``extra.prices_of_limits``), holds for all policies, randomised or not.
 
     Parameters
     ----------
@@ -44,10 +39,13 @@ class LinearProgram:
         ``"simplex"`` or ``"interior-point"``.
     largest
         More states than this are refused.
+    search
+        Under limits: states in policies that are judged, all together, after which the search ends.
     """
 
     method: Literal["simplex", "interior-point"] = "simplex"
     largest: int = 100_000
+    search: int = 2_000_000
 
     name: ClassVar[str] = "linear-program"
     needs: ClassVar[type] = RobotControl
@@ -58,134 +56,106 @@ class LinearProgram:
             self,
             method=(self.method in METHODS, "'simplex' or 'interior-point'"),
             largest=(self.largest >= 1, "1 or more"),
+            search=(self.search >= 0, "0 or more"),
         )
 
     def refuses(self, problem: Any) -> str | None:
-        """Refuse costs and limits that are no averages over states, and large queues."""
-        if not hasattr(problem, "queue"):
-            return f"strategy {self.name!r} takes robots of one sort, sent out one at a time, not {problem.name!r}."
+        """Refuse costs and limits that are no averages over states, and what has too many states."""
         sentence = problem.unimprovable()
         ranges = sorted({"fewest_robots", "most_robots"} & set(problem.limits.by_measure))
         if sentence is None and ranges:
             sentence = f"a limit on {ranges[0]} is none on an average over states."
-        if sentence is None and problem.space.length > self.largest:
-            sentence = f"it has {problem.space.length} states, and at most {self.largest} are taken."
+        if sentence is None:
+            sentence = self._too_large(problem)
         return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+
+    def _too_large(self, problem: Any) -> str | None:
+        """A sentence about the number of states, as far as it is known before it is found how many robots help."""
+        states = problem.known_states()
+        if states is None or states <= self.largest:
+            return None
+        return f"it has {states} states, and at most {self.largest} are taken."
 
     def prepare(self, problem: Any) -> None:
         """Compile."""
-        queue = RobotQueue(2, 2, 1.0)
-        cost = queue.cost(1.0)
-        found = best_policy(queue, cost)
-        sweep(queue.arrival_rate, queue.service_rate, cost, solve_program(queue, cost).values)
-        led_to(found.policy, closed_class(found.policy, 1, 1))
+        fleet = fleet_of(2, 2, 1.0)
+        moves = event_moves(fleet)
+        actions = np.array([1, 0, 0] * 3, dtype=np.int64)
+        mixed_classes(fleet, mixed_chances(fleet, actions), moves)
+        mixed_measures(fleet, mixed_chances(fleet, actions), moves)
+        solve_program(moves, 1.0, np.ones(fleet.states))
 
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
-        """Solve the program, make a policy of its answer, and prove it anew."""
-        problem: RobotsProblem = oracle.problem
-        limits = list(linear_limits(problem))
-        rows = [(rates, bound) for _, rates, bound in limits]
+        """Solve the program, make a policy of its answer, improve it and prove what can be proved."""
+        problem = oracle.problem
+        sentence = self._too_large(problem)
+        if sentence is not None:  # it was first to be found how many robots help
+            return oracle.result(stopped_by="size", extra={"reason": sentence})
         oracle.require()
-        seconds = oracle.remaining_seconds
-        answer = solve_program(problem.queue, problem.state_costs, rows, method=self.method, seconds=seconds)
-        if answer.status == "infeasible":
-            return self._without_policy(oracle, rows)
-        if answer.status != "optimal":
-            return oracle.result(stopped_by=answer.status)
-        oracle.extra["program"] = {"objective": answer.objective, "method": self.method}
-        policy = _policy(problem, answer)
-        if not limits:
-            step = problem.policy_step(problem.decision_of(policy))
-            oracle(step.decision)
-            # States that never recur are nothing to the program: its values prove where those of the policy may not.
-            lower, upper = max(step.lower, _proved(problem, answer.values)), step.upper
-            oracle.extra["bracket"] = [lower, upper]
-            report_bound(oracle, lower)
-            return oracle.result()
-        names = [told for told, _, _ in limits]
-        oracle.extra["randomised"] = _randomised(problem, answer)
-        oracle.extra["prices_of_limits"] = dict(zip(names, answer.prices.tolist(), strict=True))
-        bound = _priced(problem, rows, answer.prices).lower - float(answer.prices @ [bound for _, bound in rows])
-        oracle(problem.decision_of(policy))
-        report_bound(oracle, bound)
-        _raise_prices(oracle, rows, answer.prices)
-        report_bound(oracle, bound)
+        with oracle.in_time():
+            control = control_of(problem)
+            answer = self._answer(oracle, control)
+        if problem.limits:
+            return self._limited(oracle, control, answer)
+        start = problem.first_policy()
+        if answer.status == "optimal":
+            with oracle.in_time():
+                start = control.decision(parts_of(control, answer)[0].actions)
+        return iterate(oracle, start)
+
+    def _answer(self, oracle: Oracle[Any], control: LimitedControl, relaxed: bool = False) -> ProgramAnswer:
+        answer = solve_program(
+            control.moves,
+            control.fleet.service_rate,
+            control.cost,
+            control.limits,
+            method=self.method,
+            seconds=oracle.remaining_seconds,
+            relaxed=relaxed,
+            pause=interrupting.check,
+        )
+        if relaxed:
+            return answer
+        told: dict[str, Any] = {"status": answer.status, "method": self.method}
+        if answer.status == "optimal":
+            told["objective"] = answer.objective
+        elif answer.status != "infeasible":
+            what = "the policy was searched for" if control.limits else "the policy was found by policy iteration"
+            told["note"] = UNSOLVED.format(what)
+        oracle.extra["program"] = told
+        return answer
+
+    # -- limits -------------------------------------------------------------------------------------------------------
+
+    def _limited(self, oracle: Oracle[Any], control: LimitedControl, answer: ProgramAnswer) -> Result:
+        """Tell the randomised policy, bound, and search for one without chance."""
+        problem = oracle.problem
+        with oracle.in_time():
+            if answer.status == "infeasible":
+                reason = self._beyond(oracle, control)
+                if reason is not None:
+                    return oracle.result(proved=True, extra={"reason": reason})
+            parts = []
+            if answer.status == "optimal":
+                parts = parts_of(control, answer)
+                oracle.extra["randomised"] = told(control, parts, problem.cost)
+                oracle.extra["prices_of_limits"] = {
+                    limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
+                }
+            bound = max(control.bound(answer.prices), control.bound(np.zeros(len(control.limits))))
+            report_bound(oracle, bound)
+            search = LimitedSearch(oracle, control, self.search)
+            search.run(parts, answer.prices)
+        oracle.extra["policies_searched"] = search.judged
         return oracle.result()
 
-    def _without_policy(self, oracle: Oracle[Any], rows: list[tuple[NDArray[np.float64], float]]) -> Result:
+    def _beyond(self, oracle: Oracle[Any], control: LimitedControl) -> str | None:
         """Prove that no policy keeps the limits together: some prices of them cost more than the limits allow."""
-        problem: RobotsProblem = oracle.problem
-        queue, cost = problem.queue, problem.state_costs
-        answer = solve_program(queue, cost, rows, method=self.method, seconds=oracle.remaining_seconds, relaxed=True)
-        total = np.zeros(queue.shape)
-        for price, (rates, bound) in zip(answer.prices, rows, strict=True):
-            total += price * (rates - bound)
-        if answer.prices.any() and best_policy(queue, total).lower > ROUNDING * float(np.abs(total).max()):
-            return oracle.result(proved=True, extra={"reason": "no policy, randomised or not, keeps all limits."})
-        return oracle.result(stopped_by="unsolved")
-
-
-def _policy(problem: RobotsProblem, answer: ProgramAnswer) -> NDArray[np.int8]:
-    """The likelier action where events lead, the greedy one elsewhere, so that all states lead to the likeliest."""
-    policy = greedy(answer.values)
-    flows = answer.stays + answer.activations > TOLERANCE
-    policy = np.where(flows, answer.activations > answer.stays, policy).astype(np.int8)
-    policy[:, -1] = 0
-    policy[0, 0] = 1
-    place = np.unravel_index(int(answer.shares.argmax()), answer.shares.shape)
-    return np.asarray(led_to(policy, closed_class(policy, int(place[0]), int(place[1]))))
-
-
-def _proved(problem: RobotsProblem, values: NDArray[np.float64]) -> float:
-    """What the multipliers of the program prove, whatever the solver's tolerances, up to rounding."""
-    queue = problem.queue
-    known = np.ascontiguousarray(values)
-    _, lower, _ = sweep(queue.arrival_rate, queue.service_rate, problem.state_costs, known)
-    return float(lower)
-
-
-def _randomised(problem: RobotsProblem, answer: ProgramAnswer) -> dict[str, Any]:
-    """The policy of the program: its cost, where it leaves things to chance, and all its probabilities."""
-    chances = answer.probabilities()
-    flows = answer.stays + answer.activations > TOLERANCE
-    # Where it never is, the program says nothing: from there the policy is led to where it is.
-    rounded: NDArray[np.int8] = (chances > 0.5).astype(np.int8)
-    chances = np.where(flows, chances, led_to(rounded, answer.shares > TOLERANCE))
-    mixed = np.argwhere((chances > 1e-9) & (chances < 1 - 1e-9))
-    return {
-        "objective": answer.objective,
-        "states_left_to_chance": [
-            {"pages": int(q), "robots": int(r), "probability": float(chances[q, r])} for q, r in mixed
-        ],
-        "policy": chances.ravel().tolist(),
-    }
-
-
-def _priced(problem: RobotsProblem, rows: list[tuple[NDArray[np.float64], float]], prices: Any) -> Any:
-    total = problem.state_costs.copy()
-    for price, (rates, _) in zip(prices, rows, strict=True):
-        total += price * rates
-    return best_policy(problem.queue, total)
-
-
-def _raise_prices(oracle: Oracle[Any], rows: list[tuple[NDArray[np.float64], float]], prices: Any) -> None:
-    """Raise the prices of limits until the best policy keeps them, then come back as near as that stays so."""
-    problem: RobotsProblem = oracle.problem
-
-    def keeps(factor: float) -> bool:
-        oracle.require()
-        found = _priced(problem, rows, np.asarray(prices) * factor)
-        return oracle(problem.decision_of(found.policy)).feasible
-
-    low, high = 1.0, 1.0 + 1e-6
-    if not np.any(prices) or keeps(low):
-        return
-    for _ in range(RAISES):
-        if keeps(high):
-            break
-        low, high = high, 1.0 + 2.0 * (high - 1.0)
-    else:
-        return
-    for _ in range(HALVINGS):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if keeps(middle) else (middle, high)
+        answer = self._answer(oracle, control, relaxed=True)
+        total = np.zeros(control.fleet.states)
+        for price, limit in zip(answer.prices, control.limits, strict=True):
+            total += price * (limit.rates - limit.bound)
+        total[: control.fleet.environments] = 0.0
+        if answer.prices.any() and control.best(total).lower > ROUNDING * float(np.abs(total).max()):
+            return "no policy, randomised or not, keeps all limits."
+        return None

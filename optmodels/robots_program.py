@@ -1,38 +1,59 @@
-r"""The linear program of average costs for the robot queue, and what its solution means.
+r"""The linear program of average costs for robots, and what its solution means.
 
-Variables are p(q, r), the share of time in a state after a decision, and the rates :math:`y_a(q, r)` at which events
-that leave q pages and r active robots are answered by action a:
+Variables are p(s), the share of time in a state after a decision, and the rates :math:`y_a(e)` at which events that
+leave state e are answered by action a:
 
 .. math::
 
-   \min \sum c \, p, \quad
-   (\mu 1(q>0) + \lambda r) \, p(q, r) = y_0(q, r) + y_1(q, r-1), \quad
-   y_0(q, r) + y_1(q, r) = \text{rate of these events}, \quad \sum p = 1.
+   \min \sum_s c(s) \, p(s), \quad
+   r(s) \, p(s) = \sum_z r(z, s) \, p(z) + \sum_{e, a} y_a(e) \, \pi_a(e, s), \quad
+   \sum_a y_a(e) = \text{rate of events that leave } e, \quad \sum_s p(s) = 1,
 
-Multipliers of the first rows are relative values of states. Limits on averages are further rows, and their multipliers
-are prices: with them the best policy of the priced queue gives a bound that holds whatever the solver's tolerances.
+with :math:`r(z, s)` the rates of changes that are no events and :math:`\pi_a(e, s)` the probability that the action
+leads to s. Limits on averages are further rows, and their multipliers are prices: with them the best policy of the
+priced robots gives a bound that holds whatever the solver's tolerances.
+
+Every solution is the long run of some policy, from the start: whatever was done, robots may be left alone until all are
+back and all pages served, so that everything that can be reached at all can be reached from everywhere with certainty.
+Where a process may be caught by chance in one of several parts, further variables are needed (Hordijk and Kallenberg
+[1]_); here nothing is. But a solution may be a *mixture* of closed classes of states, each under a policy of its own:
+then one of them is drawn, once and for all.
+
+References
+----------
+.. [1] A. Hordijk, L. C. M. Kallenberg, "Constrained undiscounted stochastic dynamic programming", *Mathematics of
+   Operations Research* 9 (2), 1984, 276-289.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array, hstack, vstack
+from scipy.sparse import block_array, csc_array, csr_array, diags_array, hstack, vstack
 
-from queueing import RobotQueue
+from queueing.robots_fleet_mixed import EventMoves
 
-Grid = NDArray[np.float64]
+Vector = NDArray[np.float64]
 
-METHODS = {"simplex": "highs-ds", "interior-point": "highs-ipm"}
+METHODS = {"simplex": "simplex", "interior-point": "ipm"}
 
 #: Smallest tolerance HiGHS takes.
 TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLimit:
+    """Rates by state whose average must not exceed a number; `told` says what is the case if it does."""
+
+    told: str
+    rates: Vector
+    bound: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,142 +67,160 @@ class ProgramAnswer:
     objective
         Least average cost of all policies, randomised ones included.
     shares
-        p(q, r).
-    stays, activations
-        y_0 and y_1, in the mean time of a service.
-    values
-        Relative values of states.
+        p(s).
+    flows
+        y_a(e) by action and state, in the mean time of a service.
     prices
         Multiplier of each limit, zero or more.
     """
 
     status: str
     objective: float
-    shares: Grid
-    stays: Grid
-    activations: Grid
-    values: Grid
-    prices: NDArray[np.float64]
-
-    def probabilities(self) -> Grid:
-        """Probability of activating one more robot by state; 0 where no event ever leads."""
-        total = self.stays + self.activations
-        found: Grid = np.divide(self.activations, total, out=np.zeros(total.shape), where=total > TOLERANCE)
-        found[0, 0] = 1.0
-        return found
+    shares: Vector
+    flows: NDArray[np.float64]
+    prices: Vector
 
 
 def solve_program(
-    queue: RobotQueue,
-    cost: Grid,
-    limits: Sequence[tuple[Grid, float]] = (),
+    moves: EventMoves,
+    service_rate: float,
+    cost: Vector,
+    limits: Sequence[LinearLimit] = (),
     *,
     method: str = "simplex",
-    seconds: float = np.inf,
+    seconds: float = math.inf,
     relaxed: bool = False,
+    pause: Callable[[], None] | None = None,
 ) -> ProgramAnswer:
     """Solve the program; `relaxed`: find instead how far the averages must go beyond the limits, largest first.
 
     Parameters
     ----------
-    queue, cost
-        The queue, and cost per unit of time by state.
+    moves, service_rate, cost
+        The robots, and cost per unit of time by state.
     limits
-        Rates by state, and what their averages must not exceed.
+        What averages must not exceed.
     method
         ``"simplex"`` or ``"interior-point"``.
     seconds
         For the solver.
     relaxed
         Minimise the largest excess over all limits; the cost is not looked at.
+    pause
+        Called again and again; what it raises ends the work.
     """
-    states = cost.size
-    equations, right = _balance(queue)
-    width = equations.shape[1]
+    states, actions = len(cost), len(moves.sending)
+    matrix = _balance(moves, service_rate)
+    rows, width = matrix.shape
     # Tolerances are absolute: time is measured in services, money and what is limited in what there is of them.
     unit = 1.0 if relaxed else _size(cost)
-    sizes = [max(_size(rates), _size(np.array(bound))) for rates, bound in limits]
+    sizes = [max(_size(limit.rates), _size(np.array(limit.bound))) for limit in limits]
     prices = np.zeros(width)
-    prices[:states] = 0.0 if relaxed else cost.ravel() / unit
-    rows = [
-        csr_array((rates.ravel() / size, (np.zeros(states, int), np.arange(states))), (1, width))
-        for (rates, _), size in zip(limits, sizes, strict=True)
-    ]
-    upper = np.full(width, np.inf)
-    upper[[0, states]] = 0.0  # neither the state (0, 0) nor the decision to stay in it exists
-    upper[2 * states + queue.robots :: queue.robots + 1] = 0.0  # none is left to activate
+    prices[:states] = 0.0 if relaxed else cost / unit
+    upper = np.concatenate([np.where(moves.allowed[0], np.inf, 0.0), np.where(moves.allowed.ravel(), np.inf, 0.0)])
+    lower_rows, upper_rows = np.zeros(rows), np.zeros(rows)
+    lower_rows[-1] = upper_rows[-1] = 1.0
+    for limit, size in zip(limits, sizes, strict=True):
+        row = csr_array((limit.rates / size, (np.zeros(states, int), np.arange(states))), (1, width))
+        matrix = csr_array(vstack([matrix, row]))
+        lower_rows, upper_rows = np.append(lower_rows, -np.inf), np.append(upper_rows, limit.bound / size)
     if relaxed:
-        equations = csr_array(hstack([equations, csr_array((equations.shape[0], 1))]))
-        rows = [csr_array(_with_last(row, width)) for row in rows]
+        scales = [max(float(np.abs(limit.rates).max()) / size, 1e-300) for limit, size in zip(limits, sizes, strict=True)]
+        excess = csr_array(np.concatenate([np.zeros(rows), -np.array(scales)])[:, np.newaxis])
+        matrix = csr_array(hstack([matrix, excess]))
         prices, upper = np.append(prices, 1.0), np.append(upper, np.inf)
-    minimise: Any = linprog
-    answer = minimise(
-        prices,
-        A_ub=vstack(rows) if rows else None,
-        b_ub=[bound / size for (_, bound), size in zip(limits, sizes, strict=True)] if rows else None,
-        A_eq=equations,
-        b_eq=right,
-        bounds=np.column_stack([np.zeros(len(upper)), upper]),
-        method=METHODS[method],
-        options={
-            "primal_feasibility_tolerance": TOLERANCE,
-            "dual_feasibility_tolerance": TOLERANCE,
-            **({"time_limit": max(seconds, 0.01)} if np.isfinite(seconds) else {}),
-        },
-    )
-    if answer.status != 0 or answer.x is None:
-        status = {1: "seconds", 2: "infeasible"}.get(answer.status, "unsolved")
-        nothing = np.zeros(queue.shape)
-        return ProgramAnswer(status, np.nan, nothing, nothing, nothing, nothing, np.zeros(len(limits)))
-    shares, stays, activations = answer.x[: 3 * states].reshape(3, *queue.shape)
+    status, values, duals = _solved(csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause)
+    if status != "optimal":
+        nothing = np.zeros(states)
+        return ProgramAnswer(status, math.nan, nothing, np.zeros((actions, states)), np.zeros(len(limits)))
     return ProgramAnswer(
         status="optimal",
-        objective=float(answer.fun) * unit,
-        shares=shares,
-        stays=stays,
-        activations=activations,
-        values=np.asarray(answer.eqlin.marginals)[:states].reshape(queue.shape) * (unit / queue.service_rate),
-        prices=np.maximum(0.0, -np.asarray(answer.ineqlin.marginals)) * unit / np.array(sizes) if rows else np.zeros(0),
+        objective=float(prices @ values) * unit,
+        shares=np.maximum(0.0, values[:states]),
+        flows=np.maximum(0.0, values[states : (1 + actions) * states].reshape(actions, states)),
+        prices=np.maximum(0.0, -duals[rows:]) * unit / np.array(sizes) if limits else np.zeros(0),
     )
 
 
-def _size(values: Grid) -> float:
+def _solved(
+    matrix: csc_array,
+    prices: Vector,
+    upper: Vector,
+    lower_rows: Vector,
+    upper_rows: Vector,
+    method: str,
+    seconds: float,
+    pause: Callable[[], None] | None,
+) -> tuple[str, Vector, Vector]:
+    """Status, values of the columns and multipliers of the rows; one method after the other until one succeeds."""
+    others = [name for name in METHODS if name != method]
+    for way, presolve in [(method, "on"), (others[0], "on"), (method, "off")]:
+        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = matrix.shape
+        program.col_cost_, program.col_lower_, program.col_upper_ = prices, np.zeros(len(prices)), upper
+        program.row_lower_, program.row_upper_ = lower_rows, upper_rows
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
+        program.a_matrix_.value_ = matrix.data
+        options = {
+            "output_flag": False,
+            "solver": METHODS[way],
+            "presolve": presolve,
+            "threads": 1,
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
+            **({"time_limit": max(seconds, 0.01)} if math.isfinite(seconds) else {}),
+        }
+        for name, value in options.items():
+            highs.setOptionValue(name, value)
+        ended: list[BaseException] = []
+
+        def look(event: Any, ended: list[BaseException] = ended) -> None:
+            try:
+                if pause is not None:
+                    pause()
+            except BaseException as reason:  # noqa: BLE001 - raised again when the solver has let go
+                ended.append(reason)
+                event.interrupt()
+
+        highs.cbSimplexInterrupt += look
+        highs.cbIpmInterrupt += look
+        if highs.passModel(program) == highspy.HighsStatus.kError:
+            return "unsolved", prices, lower_rows
+        highs.run()
+        if ended:
+            raise ended[0]
+        status = highs.getModelStatus().name
+        if status == "kOptimal":
+            found = highs.getSolution()
+            return "optimal", np.array(found.col_value), np.array(found.row_dual)
+        if status in ("kInfeasible", "kTimeLimit"):
+            return {"kInfeasible": "infeasible", "kTimeLimit": "seconds"}[status], prices, lower_rows
+    return "unsolved", prices, lower_rows
+
+
+def _size(values: Vector) -> float:
     """A power of two near the largest of them."""
     largest = float(np.abs(values).max())
     return 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
 
 
-def _balance(queue: RobotQueue) -> tuple[csr_array, NDArray[np.float64]]:
-    """Rows: flow out of each state, flow into each decision, total share; columns: p, y_0, y_1; time in services."""
-    most, robots = queue.capacity, queue.robots
-    states = (most + 1) * (robots + 1)
-    lengths, active = (grid.ravel() for grid in np.indices(queue.shape))
-    here = np.arange(states)
-    serves, brings = here[lengths > 0], here[active > 0]
-    arrival_rate = queue.arrival_rate / queue.service_rate
-    rate = (lengths > 0) + arrival_rate * active
-    after_service = serves - (robots + 1)
-    after_arrival = np.minimum(lengths[brings] + 1, most) * (robots + 1) + active[brings] - 1
-    sends = here[active < robots]
-    entries = [
-        (here, here, rate),
-        (here, states + here, np.full(states, -1.0)),
-        (sends + 1, 2 * states + sends, np.full(len(sends), -1.0)),
-        (states + here, states + here, np.ones(states)),
-        (states + here, 2 * states + here, np.ones(states)),
-        (states + after_service, serves, np.full(len(serves), -1.0)),
-        (states + after_arrival, brings, -arrival_rate * active[brings]),
-        (np.full(states, 2 * states), here, np.ones(states)),
-    ]
-    row, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
-    right = np.zeros(2 * states + 1)
-    right[-1] = 1.0
-    return csr_array(coo_array((value, (row, column)), (2 * states + 1, 3 * states))), right
-
-
-def _with_last(row: csr_array, width: int) -> coo_array:
-    """The row with a -1 in a further column, in multiples of its largest entry."""
-    scale = float(np.abs(row.data).max()) if row.nnz else 1.0
-    entries = coo_array(row)
-    column = np.append(entries.col, width)
-    return coo_array((np.append(entries.data, -scale), (np.zeros(len(column), int), column)), (1, width + 1))
+def _balance(moves: EventMoves, service_rate: float) -> csr_array:
+    """Rows: flow out of each state, flow into each decision, total share; columns: p, y by action; time in services."""
+    states = moves.plain.shape[0]
+    plain, events = moves.plain / service_rate, moves.events / service_rate
+    leaving = np.asarray(plain.sum(axis=1)).ravel() + np.asarray(events.sum(axis=1)).ravel()
+    into_states = [csr_array(-matrix.T) for matrix in moves.sending]
+    into_events = [csr_array(diags_array(np.ones(states))) for _ in moves.sending]
+    if moves.again:  # "one more" leads to the next decision
+        into_states[1] = csr_array((states, states))
+        into_events[1] = csr_array(into_events[1] - moves.sending[1].T)
+    balance = block_array(
+        [
+            [csr_array(diags_array(leaving) - plain.T), *into_states],
+            [csr_array(-events.T), *into_events],
+        ]
+    )
+    total = csr_array((np.ones(states), (np.zeros(states, int), np.arange(states))), (1, balance.shape[1]))
+    return csr_array(vstack([balance, total]))

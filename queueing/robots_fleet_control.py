@@ -20,7 +20,7 @@ from .robots_fleet_bellman import greedy, images, in_two, residuals
 from .robots_fleet_krylov import Pause
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
 from .robots_fleet_policies import check_actions, first_actions, led_to, mean_loads
-from .robots_fleet_shares import closed_classes, layouts, shares_from_start, shares_within
+from .robots_fleet_shares import Shares, closed_classes, layouts, shares_from_start, shares_within
 
 #: Corrections of values, and the part of the cost that may be left of their equation.
 CORRECTIONS, PRECISION = 8, 1e-15
@@ -103,7 +103,11 @@ def fleet_measures(fleet: RobotFleet, actions: ArrayLike, pause: Pause | None = 
     `pause` is called a few times a second; what it raises ends the work.
     """
     policy = check_actions(fleet, actions)
-    shares = shares_from_start(fleet, policy, pause)
+    return measures_of(fleet, shares_from_start(fleet, policy, pause))
+
+
+def measures_of(fleet: RobotFleet, shares: Shares) -> FleetMeasures:
+    """All measures from shares of time by state."""
     rates = fleet_rates(fleet)
     found = rates @ shares.best
     if not np.isfinite(found).all():

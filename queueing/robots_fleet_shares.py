@@ -55,7 +55,13 @@ def shares_from_start(fleet: RobotFleet, actions: Actions, pause: Pause | None =
     chain = chain_of(moves, actions)
     room = room_for_outcomes(moves)
     count = outcomes(moves, 0, actions[0], room)
-    starts, chances = room.states[:count].copy(), room.chances[:count].copy()
+    return shares_of_chain(fleet, chain, room.states[:count].copy(), room.chances[:count].copy(), pause)
+
+
+def shares_of_chain(
+    fleet: RobotFleet, chain: Chain, starts: Numbers, chances: Vector, pause: Pause | None = None
+) -> Shares:
+    """Shares of time of a chain on the states of a fleet that begins in some of them with these probabilities."""
     reached = reachable(chain, starts)
     classes = closed_classes(chain, np.flatnonzero(reached))
     parts = [shares_within(fleet, chain, states, pause) for states in classes]
