@@ -264,6 +264,10 @@ class RobotAreasProblem(PricedRobots):
         balanced = np.array([area.queue(1).balanced for area in self.areas])
         yield self.space.repair((balanced * min(1.0, self.robots / balanced.sum())).tolist())
 
+    def known_states(self) -> int:
+        """How many numbers of robots there are in all areas: columns of a program."""
+        return len(self.areas) * (self.robots + 1)
+
     @property
     def units(self) -> int:
         """Robots to hand out."""

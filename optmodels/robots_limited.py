@@ -3,7 +3,7 @@
 Starts are the policies of the program with their few random decisions made one way or the other, the best policies at
 higher prices of the limits, fixed numbers of robots, and straight switching curves. From the best of them one decision
 is changed after the other, then two at a time: one that saves, though it may break a limit, and one that makes up for
-it.
+it; then the same from the best policy with a few decisions changed at random (always the same ones).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from heuristics import Evaluation, Oracle
+from heuristics.result import OPTIMALITY_TOLERANCE
 from queueing.robots import static_measures
 from queueing.robots_fleet_policies import allowed_actions
 from queueing.robots_fleet_shares import shares_from_start
@@ -32,6 +33,9 @@ RAISES, HALVINGS = 40, 16
 
 #: Descents from feasible starts and from those that break limits, and changes that save which others may make up for.
 FEASIBLE, BROKEN, SAVING = 3, 2, 12
+
+#: Descents from the best policy with so many decisions changed at random.
+RESTARTS, SHAKEN = 8, 4
 
 #: States up to which all decisions are changed, beyond that those that are ever asked for.
 ALL_STATES = 300
@@ -52,25 +56,41 @@ class LimitedSearch:
         Who judges, and what is judged.
     work
         States in policies judged, all together, after which the search ends.
+    bound
+        No policy that keeps the limits to the letter costs less.
     """
 
     oracle: Oracle[Any]
     control: LimitedControl
     work: int
+    bound: float
     seen: list[tuple[Rank, Actions]] = field(default_factory=list)
     judged: int = 0
 
     def run(self, parts: list[Part], prices: Vector) -> None:
         """Judge the starts, then change the best of them."""
-        for actions in self.starts(parts):
-            self.judge(actions, start=True)
         self.raise_prices(prices)
+        for actions in self.starts(parts):
+            if self.proved:
+                return
+            self.judge(actions, start=True)
         self.fixed()
         self.seen.sort(key=lambda entry: entry[0])
         feasible = [actions for rank, actions in self.seen if rank[0] == 0]
         broken = [actions for rank, actions in self.seen if rank[0] == 1]
+        ends = []
         for actions in _distinct(feasible)[:FEASIBLE] + _distinct(broken)[:BROKEN]:
-            self.descend(actions)
+            if self.proved:
+                return
+            ends.append(self.descend(actions))
+        best, rank = min(ends, key=lambda end: end[1])
+        rng = np.random.default_rng(0)
+        for _ in range(RESTARTS):
+            if self.proved or self.spent:
+                return
+            found = self.descend(self._shaken(best, rng))
+            if found[1] < rank:
+                best, rank = found
 
     # -- starts -------------------------------------------------------------------------------------------------------
 
@@ -133,15 +153,24 @@ class LimitedSearch:
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
-    def descend(self, start: Actions) -> None:
-        """Change one decision after the other, and two at a time where one does not help."""
+    def descend(self, start: Actions) -> tuple[Actions, Rank]:
+        """Change one decision after the other, and two at a time where one does not help; where that ends."""
         current, rank = start, self.rank(start)
         while True:
             current, rank, saving = self._single(current, rank)
             found = self._pair(current, rank, saving)
             if found is None:
-                return
+                return current, rank
             current, rank = found
+
+    def _shaken(self, actions: Actions, rng: np.random.Generator) -> Actions:
+        """The policy with a few decisions changed at random."""
+        states, found = self._asked(actions), actions
+        for state in rng.choice(states, min(SHAKEN, len(states)), replace=False).tolist():
+            others = self._others(found, state)
+            if others:
+                found = _changed(found, state, others[int(rng.integers(len(others)))])
+        return found
 
     def _single(self, current: Actions, rank: Rank) -> tuple[Actions, Rank, list[tuple[float, int, int]]]:
         """A policy that no single change improves; and single changes that save, though they break limits."""
@@ -210,6 +239,11 @@ class LimitedSearch:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     @property
+    def proved(self) -> bool:
+        """Whether the best policy meets the bound."""
+        return meets(self.oracle, self.bound)
+
+    @property
     def spent(self) -> bool:
         """Whether enough was judged."""
         return self.judged * self.control.fleet.states > self.work
@@ -225,6 +259,14 @@ class LimitedSearch:
     def rank(self, actions: Actions) -> Rank:
         """Which of two policies is better: kept limits first, then costs."""
         return _rank(self.judge(actions))
+
+
+def meets(oracle: Oracle[Any], bound: float) -> bool:
+    """Whether the best decision costs no more than a bound."""
+    if oracle.best is None:
+        return False
+    objective = oracle.best.evaluation.objective
+    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
 
 
 def _rank(judged: Evaluation) -> Rank:

@@ -65,11 +65,16 @@ class LimitedControl:
             total += price * limit.rates
         return self.best(total)
 
-    def bound(self, prices: Vector) -> float:
-        """What prices of limits prove: no policy, randomised or not, that keeps the limits costs less."""
-        return self.priced(prices).lower - math.fsum(
+    def bounds(self, prices: Vector) -> tuple[float, float]:
+        """What prices of limits prove: no policy, randomised or not, that keeps the limits costs less.
+
+        The first number is for limits that are kept to the letter; the second lets them be missed by rounding, which
+        counts as kept, and is lower by what that may save.
+        """
+        exact = self.priced(prices).lower - math.fsum(
             price * limit.bound for price, limit in zip(prices, self.limits, strict=True)
         )
+        return exact, exact - math.fsum(price * limit.slack for price, limit in zip(prices, self.limits, strict=True))
 
 
 def control_of(problem: RobotsProblem | RobotFleetProblem) -> LimitedControl:
@@ -115,10 +120,11 @@ def linear_limits(fleet: RobotFleet, limits: Limits) -> Iterator[LinearLimit]:
                 continue
             told = f"{name} {side} {bound:g}"
             if name in COLUMNS:
-                yield LinearLimit(told, sign * rates[COLUMNS[name]], sign * bound)
+                yield LinearLimit(told, sign * rates[COLUMNS[name]], sign * bound, ROUNDING * abs(bound))
             elif name == "response_time":
                 length, busy = rates[COLUMNS["mean_length"]], rates[BUSY]
-                yield LinearLimit(told, sign * (length - bound * fleet.service_rate * busy), 0.0)
+                slack = ROUNDING * abs(bound) * fleet.service_rate
+                yield LinearLimit(told, sign * (length - bound * fleet.service_rate * busy), 0.0, slack)
 
 
 def told_in_time(problem: Any) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from heuristics import Oracle, Result, interrupting
 from heuristics.policy_iteration import iterate, report_bound
+from heuristics.protocols import Problem
 from heuristics.searching import require_fields
 from queueing.robots_fleet import fleet_of
 from queueing.robots_fleet_mixed import event_moves, mixed_chances, mixed_classes, mixed_measures
@@ -18,10 +19,21 @@ from .robots_limited import LimitedSearch
 from .robots_limits import LimitedControl, control_of
 from .robots_mixture import parts_of, told
 from .robots_program import METHODS, ProgramAnswer, solve_program
-from .robots_static import RobotControl
 
 #: Why a program without a solution is no end of the matter.
 UNSOLVED = "HiGHS did not solve the program, as numbers in it lie too far apart or time was over; {} without it."
+
+
+@runtime_checkable
+class RobotProgram(Problem, Protocol):
+    """A problem of kind "robots".
+
+    ``unimprovable()`` returns a sentence where costs are no averages over states, else ``None``; ``known_states()`` the
+    number of states, or of numbers of robots by area, and ``None`` while it was not found how many robots help.
+    """
+
+    def unimprovable(self) -> str | None: ...
+    def known_states(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class LinearProgram:
     search: int = 2_000_000
 
     name: ClassVar[str] = "linear-program"
-    needs: ClassVar[type] = RobotControl
+    needs: ClassVar[type] = RobotProgram
     deterministic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -63,7 +75,7 @@ class LinearProgram:
         """Refuse costs and limits that are no averages over states, and what has too many states."""
         sentence = problem.unimprovable()
         ranges = sorted({"fewest_robots", "most_robots"} & set(problem.limits.by_measure))
-        if sentence is None and ranges:
+        if sentence is None and ranges and not hasattr(problem, "areas"):
             sentence = f"a limit on {ranges[0]} is none on an average over states."
         if sentence is None:
             sentence = self._too_large(problem)
@@ -74,7 +86,8 @@ class LinearProgram:
         states = problem.known_states()
         if states is None or states <= self.largest:
             return None
-        return f"it has {states} states, and at most {self.largest} are taken."
+        what = "numbers of robots in areas" if hasattr(problem, "areas") else "states"
+        return f"it has {states} {what}, and at most {self.largest} are taken."
 
     def prepare(self, problem: Any) -> None:
         """Compile."""
@@ -92,6 +105,10 @@ class LinearProgram:
         if sentence is not None:  # it was first to be found how many robots help
             return oracle.result(stopped_by="size", extra={"reason": sentence})
         oracle.require()
+        if hasattr(problem, "areas"):
+            from .robots_areas_limits import solve_areas
+
+            return solve_areas(oracle, self.method, self.search)
         with oracle.in_time():
             control = control_of(problem)
             answer = self._answer(oracle, control)
@@ -142,12 +159,14 @@ class LinearProgram:
                 oracle.extra["prices_of_limits"] = {
                     limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
                 }
-            bound = max(control.bound(answer.prices), control.bound(np.zeros(len(control.limits))))
-            report_bound(oracle, bound)
-            search = LimitedSearch(oracle, control, self.search)
+            bounds = [control.bounds(np.zeros(len(control.limits)))]
+            if answer.prices.any():
+                bounds.append(control.bounds(answer.prices))
+            report_bound(oracle, max(bound for _, bound in bounds))
+            search = LimitedSearch(oracle, control, self.search, max(exact for exact, _ in bounds))
             search.run(parts, answer.prices)
         oracle.extra["policies_searched"] = search.judged
-        return oracle.result()
+        return oracle.result(proved=search.proved)
 
     def _beyond(self, oracle: Oracle[Any], control: LimitedControl) -> str | None:
         """Prove that no policy keeps the limits together: some prices of them cost more than the limits allow."""

@@ -49,11 +49,12 @@ TOLERANCE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LinearLimit:
-    """Rates by state whose average must not exceed a number; `told` says what is the case if it does."""
+    """Rates by state whose average must not exceed a number, but for rounding; `told` says what is so if it does."""
 
     told: str
     rates: Vector
     bound: float
+    slack: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +114,8 @@ def solve_program(
     matrix = _balance(moves, service_rate)
     rows, width = matrix.shape
     # Tolerances are absolute: time is measured in services, money and what is limited in what there is of them.
-    unit = 1.0 if relaxed else _size(cost)
-    sizes = [max(_size(limit.rates), _size(np.array(limit.bound))) for limit in limits]
+    unit = 1.0 if relaxed else power_of_two(cost)
+    sizes = [max(power_of_two(limit.rates), power_of_two(np.array(limit.bound))) for limit in limits]
     prices = np.zeros(width)
     prices[:states] = 0.0 if relaxed else cost / unit
     upper = np.concatenate([np.where(moves.allowed[0], np.inf, 0.0), np.where(moves.allowed.ravel(), np.inf, 0.0)])
@@ -129,7 +130,7 @@ def solve_program(
         excess = csr_array(np.concatenate([np.zeros(rows), -np.array(scales)])[:, np.newaxis])
         matrix = csr_array(hstack([matrix, excess]))
         prices, upper = np.append(prices, 1.0), np.append(upper, np.inf)
-    status, values, duals = _solved(csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause)
+    status, values, duals = solved_by_highs(csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause)
     if status != "optimal":
         nothing = np.zeros(states)
         return ProgramAnswer(status, math.nan, nothing, np.zeros((actions, states)), np.zeros(len(limits)))
@@ -142,7 +143,7 @@ def solve_program(
     )
 
 
-def _solved(
+def solved_by_highs(
     matrix: csc_array,
     prices: Vector,
     upper: Vector,
@@ -200,7 +201,7 @@ def _solved(
     return "unsolved", prices, lower_rows
 
 
-def _size(values: Vector) -> float:
+def power_of_two(values: Vector) -> float:
     """A power of two near the largest of them."""
     largest = float(np.abs(values).max())
     return 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
