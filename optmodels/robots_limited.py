@@ -19,6 +19,7 @@ import numpy as np
 from heuristics import Evaluation, Oracle
 from heuristics.result import OPTIMALITY_TOLERANCE
 from queueing.robots import static_measures
+from queueing.robots_fleet_mixed import likeliest
 from queueing.robots_fleet_policies import allowed_actions
 from queueing.robots_fleet_shares import shares_from_start
 
@@ -31,8 +32,8 @@ MOST_MIXED = 5
 #: Times that the prices of limits are raised, at most, until a policy keeps them; then halvings towards the first.
 RAISES, HALVINGS = 40, 16
 
-#: Descents from feasible starts and from those that break limits, and changes that save which others may make up for.
-FEASIBLE, BROKEN, SAVING = 3, 2, 12
+#: Descents from what the program says, from feasible starts and from those that break limits; and changes that save which others may make up for.
+NEAR, FEASIBLE, BROKEN, SAVING = 2, 3, 2, 12
 
 #: Descents from the best policy with so many decisions changed at random.
 RESTARTS, SHAKEN = 8, 4
@@ -69,8 +70,11 @@ class LimitedSearch:
 
     def run(self, parts: list[Part], prices: Vector) -> None:
         """Judge the starts, then change the best of them."""
+        for actions in self.rounded(parts):
+            self.judge(actions, start=True)
+        near = [actions for _, actions in sorted(self.seen, key=lambda entry: entry[0])]  # to what the program says
         self.raise_prices(prices)
-        for actions in self.starts(parts):
+        for actions in self.curves():
             if self.proved:
                 return
             self.judge(actions, start=True)
@@ -79,33 +83,38 @@ class LimitedSearch:
         feasible = [actions for rank, actions in self.seen if rank[0] == 0]
         broken = [actions for rank, actions in self.seen if rank[0] == 1]
         ends = []
-        for actions in _distinct(feasible)[:FEASIBLE] + _distinct(broken)[:BROKEN]:
+        for actions in _distinct(near[:NEAR] + _distinct(feasible)[:FEASIBLE] + _distinct(broken)[:BROKEN]):
             if self.proved:
                 return
             ends.append(self.descend(actions))
         best, rank = min(ends, key=lambda end: end[1])
         rng = np.random.default_rng(0)
-        for _ in range(RESTARTS):
+        for count in range(RESTARTS):
             if self.proved or self.spent:
                 return
-            found = self.descend(self._shaken(best, rng))
+            found = self.descend(self._shaken(near[0] if near and count % 2 else best, rng))
             if found[1] < rank:
                 best, rank = found
 
     # -- starts -------------------------------------------------------------------------------------------------------
 
-    def starts(self, parts: list[Part]) -> Iterator[Actions]:
-        """Policies of the program without chance, and straight curves."""
-        fleet, moves = self.control.fleet, self.control.moves
+    def rounded(self, parts: list[Part]) -> Iterator[Actions]:
+        """Policies of the program, their random decisions made in all ways, or the likeliest where they are many."""
+        moves = self.control.moves
         for part in parts:
             yield part.actions
             random = np.flatnonzero(((part.chances > RARE) & (part.chances < 1 - RARE)).any(axis=0))
-            if 0 < len(random) <= MOST_MIXED and not moves.again:
+            if 0 < len(random) <= MOST_MIXED:
                 choices = [np.flatnonzero(part.chances[:, state] > RARE).tolist() for state in random]
                 for chosen in product(*choices):
-                    actions = part.actions.copy()
-                    actions[random] = chosen
-                    yield actions
+                    chances = part.chances.copy()
+                    chances[:, random] = 0.0
+                    chances[chosen, random] = 1.0
+                    yield likeliest(moves, chances)
+
+    def curves(self) -> Iterator[Actions]:
+        """Straight switching curves: as many robots out as are left of a number, fewer for each page."""
+        fleet, moves = self.control.fleet, self.control.moves
         robots = fleet.classes[0].robots
         if len(fleet.classes) == 1 and robots <= MOST_CURVES:
             places = np.arange(fleet.states) // fleet.environments % fleet.places
