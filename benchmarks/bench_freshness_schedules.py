@@ -194,15 +194,15 @@ def times() -> bool:
 
 
 def hosts() -> None:
-    print("hosts: 199 slots between two visits, 50000 pages, 2000 hosts, a million slots")
-    count, gap = 50_000, 199
+    print("hosts: two visits 200 slots apart at least, 50000 pages, 2000 hosts, a million slots")
+    count, gap = 50_000, 200
     pages = some_pages(count, 0.5, "lognormal", seed=3)
     sizes = 1 / np.arange(1, 2001)
     host = np.random.default_rng(3).choice(2000, count, p=sizes / sizes.sum())
-    least = allocate(pages, hosts=host, host_caps=np.full(2000, 1 / (gap + 1))).objective
+    least = allocate(pages, hosts=host, host_caps=np.full(2000, 1 / gap)).objective
     print(f"{'cap x 200':>10} {'rule':<8} {'closest':>8} {'cost / bound':>13} {'missing':>8} {'ns a slot':>10}")
     for part in (1.0, 0.95):
-        frequencies = allocate(pages, hosts=host, host_caps=np.full(2000, part / (gap + 1))).frequencies
+        frequencies = allocate(pages, hosts=host, host_caps=np.full(2000, part / gap)).frequencies
         roads: dict[str, Callable[[], Cycle]] = {
             "greedy": lambda f=frequencies: greedy(f, 20 * count, host, gap),
             "whittle": lambda f=frequencies: whittle(pages.decays, pages.worths, f, 20 * count, host, gap),

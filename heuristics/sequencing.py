@@ -159,7 +159,7 @@ def power_of_two(frequencies: ArrayLike, length: int | None = None) -> Whole:
 # -- queues -----------------------------------------------------------------------------------------------------------
 
 
-def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | None = None, host_gap: int = 0) -> Whole:
+def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | None = None, host_gap: int = 1) -> Whole:
     """Earliest due date first; see :mod:`heuristics.sequencing_calendar`.
 
     Parameters
@@ -167,22 +167,23 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
     frequencies
         Zero or more for each page.
     length
-        Slots of the cycle. With hosts that can only fill a shorter one (g + 1 hosts: a multiple of g + 1) it is that.
+        Slots of the cycle. With hosts that can only fill a shorter one (g hosts: a multiple of g) it is that.
     hosts, host_gap
-        A whole number for each page, and how many slots there are between two visits to one host at least. A host that
-        would need more than one visit in g + 1 slots gets that, and the other hosts the rest.
+        A whole number for each page, and g: two visits to one host are at least so many slots apart, that is, the
+        numbers of their slots differ by g or more; 1 asks for nothing. A host that would need more than one visit in g
+        slots gets that, and the other hosts the rest.
     """
     length, shares = whole("length", length, least=1), shares_of(frequencies)
     host, gap = hosts_and_gap(hosts, host_gap, shares)
-    if gap:
+    if gap > 1:
         length = closing_length(length, int(host.max()) + 1, gap)
-        shares = capped(shares, host, length // (gap + 1) / length)
+        shares = capped(shares, host, length // gap / length)
     counts = _visits(shares, length, host, gap)
 
     def record(begun: Vector) -> Vector:
         return greedy_record(_periods(counts, length, host), counts, begun)
 
-    if gap:
+    if gap > 1:
         return polite_cycle(record, shares, host, gap, length)
     calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
     in_slices(lambda slot, some: earliest_due(calendar, some), schedule)
@@ -195,7 +196,7 @@ def whittle(
     frequencies: ArrayLike | float,
     length: int,
     hosts: Sequence[int] | Whole | None = None,
-    host_gap: int = 0,
+    host_gap: int = 1,
 ) -> Whole:
     r"""Largest index first; see :mod:`heuristics.sequencing_index`.
 
@@ -222,18 +223,18 @@ def whittle(
     """
     length, traits = whole("length", length, least=1), settled(decays, worths, frequencies)
     host, gap = hosts_and_gap(hosts, host_gap, traits.shares)
-    if gap:
+    if gap > 1:
         length = closing_length(length, int(host.max()) + 1, gap)
-        traits = traits._replace(shares=capped(traits.shares, host, length // (gap + 1) / length))
+        traits = traits._replace(shares=capped(traits.shares, host, length // gap / length))
     elif traits.one_price and np.count_nonzero(traits.shares) <= SOME_PAGES:
         return _best_of_some(traits, length)
     return _index_cycle(traits, length, host, gap)
 
 
 def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
-    """Slots between the two visits to one host that are closest, across the end of the cycle, too.
+    """How many slots the two visits to one host are apart that are closest, across the end of the cycle, too.
 
-    A host visited once in a cycle of n slots has n - 1 slots between its visits.
+    A host visited once in a cycle of n slots comes back after n slots. A cycle keeps `host_gap` if this is not less.
     """
     visited = np.asarray(hosts)[np.asarray(schedule, dtype=np.int64)]
     order = np.argsort(visited, kind="stable")
@@ -242,7 +243,7 @@ def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
     last = np.r_[first[1:], len(order)] - 1
     distances = np.diff(slots, prepend=0)
     distances[first] = slots[first] + len(order) - slots[last]
-    return int(distances.min()) - 1
+    return int(distances.min())
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
@@ -254,12 +255,12 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
     # Of what a visit gains the price is taken off that the page pays anyway: with hosts there are many prices.
     gains = visit_gains(worths, decays, fewest, length) - even_prices(worths, decays, shares)
     counts = _visits(shares, length, host, gap, gains)
-    early = 0.0 if gap else early_part(int(np.count_nonzero(counts)))
+    early = 0.0 if gap > 1 else early_part(int(np.count_nonzero(counts)))
 
     def record(begun: Vector) -> Vector:
         return index_record(_periods(counts, length, host), counts, begun, worths, decays, early)
 
-    if gap:
+    if gap > 1:
         return polite_cycle(record, shares, host, gap, length, by_index=True)
     calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
     in_slices(lambda slot, some: largest_index(calendar, early, LIST, some), schedule)
@@ -269,19 +270,19 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
 def _best_of_some(traits: Traits, length: int) -> Whole:
     shares, worths, decays = traits.shares, traits.worths, traits.decays
     nobody, members = np.full(len(shares), -1, dtype=np.int64), np.flatnonzero(shares)
-    cycles = [_index_cycle(traits, length, nobody, 0), greedy(shares, length)]
+    cycles = [_index_cycle(traits, length, nobody, 1), greedy(shares, length)]
     if len(members) <= FEW_PAGES:
         few = Traits(shares[members], worths[members], decays[members], True)
         for slots in range(1, min(length - 1, SHORT_CYCLES) + 1):
-            cycles.append(members[_index_cycle(few, slots, nobody[members], 0)])
+            cycles.append(members[_index_cycle(few, slots, nobody[members], 1)])
         period = index_period(few.worths, few.decays, length, SHORT_CYCLES * len(members))
         cycles += [members[period]] if len(period) else []
     return max(cycles, key=lambda cycle: cycle_gain(cycle, worths, decays))
 
 
 def _visits(shares: Vector, length: int, host: Whole, gap: int, gains: Vector | None = None) -> Whole:
-    """Visits of pages in a cycle, no more for a host than one in g + 1 slots."""
-    return apportion(shares, length, gains, host, length // (gap + 1)) if gap else apportion(shares, length, gains)
+    """Visits of pages in a cycle, no more for a host than one in g slots."""
+    return apportion(shares, length, gains, host, length // gap) if gap > 1 else apportion(shares, length, gains)
 
 
 def _periods(counts: Whole, length: int, host: Whole) -> Vector:

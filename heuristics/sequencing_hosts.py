@@ -1,14 +1,14 @@
 r"""Schedules that leave every host in peace for a while after a visit.
 
-Between two visits to one host lie g slots or more. There are two levels: each host has a heap of its pages by due date,
-and hosts are either resting, in a ring of g + 1 places (one host is visited a slot, so that the one visited g + 1 slots
-ago is the one to come back), or ready, in a heap by the due date of their first page. A page is never put back because
-its host rests.
+Two visits to one host are g slots or more apart: the numbers of their slots differ by g at least, and g = 1 asks for
+nothing. There are two levels: each host has a heap of its pages by due date, and hosts are either resting, in a ring of
+g places (one host is visited a slot, so that the one visited g slots ago is the one to come back), or ready, in a heap
+by the due date of their first page. A page is never put back because its host rests.
 
-Going on for ever takes g + 1 hosts. A cycle has to be closed, too: near its end a host is let alone that comes early in
-the next turn. With 2 g + 1 hosts there is always another one; with fewer the end may get stuck, and a few other
-beginnings are tried. If none leads to an end, hosts are laid out in columns: rows of g + 1 slots or more, each host in
-consecutive rows of a column and the next, which is always possible where anything is.
+Going on for ever takes g hosts. A cycle has to be closed, too: near its end a host is let alone that comes early in the
+next turn. With 2 g - 1 hosts there is always another one; with fewer the end may get stuck, and a few other beginnings
+are tried. If none leads to an end, hosts are laid out in columns: rows of g slots or more, each host in consecutive
+rows of a column and the next, which is always possible where anything is.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int
     if record.shape[1] > PRICE:
         record[done, PRICE] = FAR * FAR
     members = np.flatnonzero(host >= 0)
-    taken = np.bincount(host[members], weights=shares[members]) * (gap + 1)
+    taken = np.bincount(host[members], weights=shares[members]) * gap
     busy, full = taken > BUSY, taken > FULL
     count = len(busy)
     bonus = np.zeros(count)
@@ -93,7 +93,7 @@ def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int
         record[members, PRICE] -= bonus[host[members]]
     order = members[np.lexsort((record[members, KEY], host[members]))]  # what is sorted is a heap
     starts = np.searchsorted(host[order], np.arange(count + 1))
-    ahead = np.where(full, FOR_EVER, np.where(busy, gap + 1.0, 0.0))
+    ahead = np.where(full, FOR_EVER, np.where(busy, float(gap), 0.0))
     first = record[order[starts[:-1]], KEY] - ahead
     ready = np.argsort(first, kind="stable")
     return Hosts(
@@ -104,7 +104,7 @@ def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int
         starts,
         first[ready],
         ready,
-        np.full(gap + 1, -1, dtype=np.int64),
+        np.full(gap, -1, dtype=np.int64),
         np.empty(LIST, dtype=np.int64),
         np.empty(LIST),
         np.empty(LIST),
@@ -220,13 +220,13 @@ def capped(shares: Vector, host: Whole, most: float) -> Vector:
 
 
 def columns(shares: Vector, host: Whole, gap: int, length: int) -> Whole:
-    r"""The host of every slot of a cycle, each :math:`\lfloor n/(g+1) \rfloor` times at most, never too near to itself.
+    r"""The host of every slot of a cycle, each :math:`\lfloor n/g \rfloor` times at most, never too near to itself.
 
     The cycle is cut into that many rows. Hosts that come in all rows get a column each; the others follow, down one
     column and on in the next, so that a host comes back after a row or more, less at most one slot where it has skipped
     a row in between.
     """
-    rows = length // (gap + 1)
+    rows = length // gap
     members = host >= 0
     totals = np.bincount(host[members], weights=shares[members])
     visits = np.minimum(np.floor(length * totals / totals.sum()).astype(np.int64), rows)
@@ -249,23 +249,26 @@ def columns(shares: Vector, host: Whole, gap: int, length: int) -> Whole:
 
 
 def closing_length(length: int, hosts: int, gap: int) -> int:
-    r"""The longest cycle, `length` at most, that so many hosts can fill: :math:`H \lfloor n/(g+1) \rfloor \ge n`."""
-    if hosts <= gap:
+    r"""The longest cycle, `length` at most, that so many hosts can fill: :math:`H \lfloor n/g \rfloor \ge n`."""
+    if hosts < gap:
         raise ValueError(
-            f"host_gap {gap} needs {gap + 1} hosts or more with pages that are visited, but there are only {hosts}."
+            f"host_gap {gap} needs {gap} hosts or more with pages that are visited, but there are only {hosts}."
         )
-    if length <= gap:
-        raise ValueError(f"length must be above host_gap, which is {gap}, but it is {length}.")
-    while hosts * (length // (gap + 1)) < length:
+    if length < gap:
+        raise ValueError(f"length must be at least host_gap, which is {gap}, but it is {length}.")
+    while hosts * (length // gap) < length:
         length -= 1
     return length
 
 
 def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Vector) -> tuple[Whole, int]:
-    """Hosts numbered from 0 among those with a page that has a share, -1 for other pages or no gap; and the gap."""
-    gap = whole("host_gap", host_gap, least=0)
+    """Hosts numbered from 0 among those with a page that has a share, -1 for other pages or no rule; and the gap.
+
+    The gap is the least difference between the slots of two visits to one host; 1, which 0 stands for, too, is no rule.
+    """
+    gap = max(whole("host_gap", host_gap, least=0), 1)
     numbered = np.full(len(shares), -1, dtype=np.int64)
-    if hosts is None and gap > 0:
+    if hosts is None and gap > 1:
         raise ValueError(f"host_gap is {gap}, but no hosts are given.")
     if hosts is not None:
         given = np.asarray(hosts)
@@ -274,7 +277,7 @@ def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Ve
                 f"hosts must be {len(shares)} whole numbers, one for each page, but they have shape {given.shape} "
                 f"and type {given.dtype}."
             )
-        if gap > 0:
+        if gap > 1:
             members = shares > 0
             numbered[members] = np.unique(given[members], return_inverse=True)[1]
     return numbered, gap

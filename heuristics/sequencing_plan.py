@@ -43,7 +43,7 @@ def visits(
     decays: ArrayLike | None = None,
     worths: ArrayLike | None = None,
     hosts: Sequence[int] | Whole | None = None,
-    host_gap: int = 0,
+    host_gap: int = 1,
 ) -> Iterator[int]:
     """Page numbers without end; memory for the pages, not for the visits.
 
@@ -70,24 +70,24 @@ def visits(
         shares = traits.shares
     elif method == "golden":
         shares = shares_of(frequencies)
-        if host_gap != 0:
+        if host_gap not in (0, 1):
             raise ValueError(f"method 'golden' keeps no gap between visits to a host, but host_gap is {host_gap!r}.")
         return _golden(np.cumsum(shares))
     else:
         raise ValueError(f"method must be 'greedy', 'whittle' or 'golden', but it is {method!r}.")
     host, gap = hosts_and_gap(hosts, host_gap, shares)
-    if gap:
-        closing_length(gap + 1, int(host.max()) + 1, gap)  # are there hosts enough?
-        shares = capped(shares, host, 1.0 / (gap + 1))
+    if gap > 1:
+        closing_length(gap, int(host.max()) + 1, gap)  # are there hosts enough?
+        shares = capped(shares, host, 1.0 / gap)
     begun, endless = phases(shares, host), np.full(len(shares), np.inf)
     periods = np.where(shares > 0, 1.0 / np.where(shares > 0, shares, 1.0), np.inf)
     early = 0.0
     if method == "greedy":
         record = greedy_record(periods, endless, begun)
     else:
-        early = 0.0 if gap else early_part(int(np.count_nonzero(shares)))
+        early = 0.0 if gap > 1 else early_part(int(np.count_nonzero(shares)))
         record = index_record(periods, endless, begun, traits.worths, traits.decays, early)
-    return _polite(record, shares, host, gap, method) if gap else _queued(record, method, early)
+    return _polite(record, shares, host, gap, method) if gap > 1 else _queued(record, method, early)
 
 
 def _golden(cumulative: Vector) -> Iterator[int]:

@@ -215,7 +215,7 @@ class Greedy(Sequencing):
 
     def cycle(self, part: Part, gap: int) -> Indices:
         """Earliest due date."""
-        return sequencing.greedy(part.frequencies, self.length(part), part.hosts, gap - 1)
+        return sequencing.greedy(part.frequencies, self.length(part), part.hosts, gap)
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class Whittle(Sequencing):
     def cycle(self, part: Part, gap: int) -> Indices:
         """Largest index."""
         decays, worths = part.traits.decays, part.traits.worths
-        return sequencing.whittle(decays, worths, part.frequencies, self.length(part), part.hosts, gap - 1)
+        return sequencing.whittle(decays, worths, part.frequencies, self.length(part), part.hosts, gap)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None
         if drawn:
             cycles.append(part.pages[rng.choice(len(part.pages), size=length, p=part.frequencies)])
         else:
-            cycles.append(part.pages[greedy(part.frequencies, length, part.hosts, problem.rules.gap - 1)])
+            cycles.append(part.pages[greedy(part.frequencies, length, part.hosts, problem.rules.gap)])
     return cycles
 
 

@@ -12,12 +12,12 @@ from heuristics.sequencing_counts import apportion
 from heuristics.sequencing_hosts import capped, closing_length, columns
 
 
-def slots_between(cycle, hosts):
-    """The least number of slots between visits to one host, by looking at all pairs of slots."""
+def slots_apart(cycle, hosts):
+    """By how much the slots of two visits to one host differ at least, by looking at all pairs of slots."""
     visited = [hosts[page] for page in cycle]
     turns = visited + visited
     return min(
-        later - slot - 1
+        later - slot
         for slot, host in enumerate(visited)
         for later in range(slot + 1, slot + len(visited) + 1)
         if turns[later] == host
@@ -40,7 +40,7 @@ def some_hosts(draw):
     pages = draw(st.integers(1, 24))
     frequencies = draw(st.lists(st.one_of(st.just(0.0), st.floats(1e-2, 1e2)), min_size=pages, max_size=pages))
     hosts = draw(st.lists(st.integers(0, 7), min_size=pages, max_size=pages))
-    return np.array(frequencies) + np.eye(pages)[0], np.array(hosts), draw(st.integers(0, 5)), draw(st.integers(1, 60))
+    return np.array(frequencies) + np.eye(pages)[0], np.array(hosts), draw(st.integers(0, 6)), draw(st.integers(1, 60))
 
 
 @given(some_hosts())
@@ -56,65 +56,66 @@ def test_gap_is_kept_across_the_end_of_a_cycle_too(case):
         return whittle(decays, worths, frequencies, length, hosts, gap)
 
     for make in (by_greedy, by_index):
-        if count <= gap or length <= gap:
+        if gap > 1 and (count < gap or length < gap):
             with pytest.raises(ValueError, match="host"):
                 make()
             continue
         cycle = make()
-        assert slots_between(cycle, hosts) >= gap
-        assert closest_visits(cycle, hosts) == slots_between(cycle, hosts)
+        assert slots_apart(cycle, hosts) >= gap
+        assert closest_visits(cycle, hosts) == slots_apart(cycle, hosts)
         assert (frequencies[cycle] > 0).all()
-        assert length - gap <= len(cycle) <= length or gap == 0
+        assert length - gap < len(cycle) <= length or gap <= 1
         assert (make() == cycle).all()
 
 
 @given(some_hosts())
 def test_gap_is_kept_without_end(case):
     frequencies, hosts, gap, _ = case
-    if len(set(hosts[frequencies > 0])) <= gap:
+    if len(set(hosts[frequencies > 0])) < gap:
         return
     traits = {"decays": 0.1 * frequencies, "worths": np.ones(len(hosts))}
     for method in ("greedy", "whittle"):
         visited = hosts[list(islice(visits(frequencies, method, hosts=hosts, host_gap=gap, **traits), 200))]
-        for start in range(200 - gap):
-            assert len(set(visited[start : start + gap + 1])) == gap + 1
+        for start in range(200 - gap + 1):
+            assert len(set(visited[start : start + gap])) == gap
 
 
-@pytest.mark.parametrize("gap", [1, 2, 3, 5])
+@pytest.mark.parametrize("gap", [2, 3, 4, 6])
 def test_hosts_that_are_just_enough_take_turns(gap):
-    hosts = np.arange(gap + 1).repeat(2)
+    """As many hosts as slots from one visit to the next: no more can be asked for, and no less is given."""
+    hosts = np.arange(gap).repeat(2)
     for cycle in (
         greedy(np.ones(len(hosts)), 50, hosts, gap),
         whittle(np.full(len(hosts), 0.1), np.ones(len(hosts)), np.ones(len(hosts)), 50, hosts, gap),
     ):
-        assert len(cycle) == 50 - 50 % (gap + 1)
+        assert len(cycle) == 50 - 50 % gap
         assert closest_visits(cycle, hosts) == gap
         assert missing(cycle, np.ones(len(hosts))).size == 0
 
 
 def test_columns_are_possible_where_anything_is():
-    for gap in range(1, 5):
-        for hosts in range(gap + 1, 2 * gap + 3):
-            for length in range(gap + 1, 40):
+    for gap in range(2, 6):
+        for hosts in range(gap, 2 * gap + 1):
+            for length in range(gap, 40):
                 if closing_length(length, hosts, gap) < length:
                     continue
                 shares = np.random.default_rng(length).dirichlet(np.ones(hosts))
                 word = columns(shares, np.arange(hosts), gap, length)
-                assert slots_between(word, np.arange(hosts)) >= gap, (gap, hosts, length, word)
+                assert slots_apart(word, np.arange(hosts)) >= gap, (gap, hosts, length, word)
 
 
-@pytest.mark.parametrize(("hosts", "gap"), [(2, 1), (3, 1), (3, 2), (4, 2), (4, 3)])
+@pytest.mark.parametrize(("hosts", "gap"), [(2, 2), (3, 2), (3, 3), (4, 3), (4, 4)])
 def test_lengths_that_can_be_closed(hosts, gap):
     """Against a search through all words of hosts."""
 
     def closes(word, length):
         if len(word) == length:
-            return slots_between(word, range(hosts)) >= gap
+            return slots_apart(word, range(hosts)) >= gap
         return any(
-            closes([*word, host], length) for host in range(hosts) if host not in word[max(len(word) - gap, 0) :]
+            closes([*word, host], length) for host in range(hosts) if host not in word[max(len(word) - gap + 1, 0) :]
         )
 
-    for length in range(gap + 1, 10):
+    for length in range(gap, 10):
         assert (closing_length(length, hosts, gap) == length) == closes([], length), length
 
 
@@ -124,23 +125,23 @@ def test_hosts_get_no_more_than_they_can_take(case):
     shares = frequencies / frequencies.sum()
     host = np.full(len(hosts), -1)
     host[shares > 0] = np.unique(hosts[shares > 0], return_inverse=True)[1]
-    if host.max() < gap:
+    if host.max() + 1 < gap or gap == 0:
         return
-    found = capped(shares, host, 1 / (gap + 1))
+    found = capped(shares, host, 1 / gap)
     totals = np.bincount(host[host >= 0], weights=found[host >= 0])
     assert found.sum() == pytest.approx(1.0)
-    assert (totals <= (1 + 1e-9) / (gap + 1)).all()
+    assert (totals <= (1 + 1e-9) / gap).all()
     assert (found[shares == 0] == 0).all()
     for one in range(len(totals)):  # proportions inside a host stay
         inside = host == one
         assert found[inside] / found[inside].sum() == pytest.approx(shares[inside] / shares[inside].sum())
-    free = totals < (1 - 1e-9) / (gap + 1)
+    free = totals < (1 - 1e-9) / gap
     scale = (totals / np.bincount(host[host >= 0], weights=shares[host >= 0]))[free]
     assert scale == pytest.approx(np.full(len(scale), scale.max(initial=0)))
 
 
 def test_politeness_costs_little_where_hosts_are_many():
-    """2000 pages on 100 hosts of like size: with 20 slots of rest the cycle is as good as one without."""
+    """2000 pages on 100 hosts of like size: with visits 20 slots apart the cycle is as good as one without."""
     rng = np.random.default_rng(3)
     decays = rng.lognormal(size=2000)
     decays *= 0.5 / decays.sum()
@@ -163,10 +164,10 @@ def test_whole_visits_are_no_more_than_a_host_can_take(case, with_gains):
     frequencies, hosts, gap, length = case
     host = np.full(len(hosts), -1)
     host[frequencies > 0] = np.unique(hosts[frequencies > 0], return_inverse=True)[1]
-    if host.max() < gap or length <= gap:
+    if host.max() + 1 < gap or length < gap or gap == 0:
         return
     length = closing_length(length, host.max() + 1, gap)
-    most = length // (gap + 1)
+    most = length // gap
     shares = capped(frequencies / frequencies.sum(), host, most / length)
     gains = np.random.default_rng(length).normal(size=len(hosts)) if with_gains else None
     counts = apportion(shares, length, gains, host, most)
@@ -183,7 +184,7 @@ def crowded():
     rng = np.random.default_rng(5)
     hosts = rng.choice(120, 3000, p=1 / np.arange(1, 121) / (1 / np.arange(1, 121)).sum())
     decays = rng.lognormal(size=3000)
-    return decays * 0.5 / decays.sum(), hosts, 19
+    return decays * 0.5 / decays.sum(), hosts, 20
 
 
 @pytest.mark.parametrize("rule", ["greedy", "whittle"])
@@ -191,8 +192,8 @@ def test_hosts_at_their_limit_miss_hardly_a_visit(crowded, rule):
     """A slot missed is never made up for: such a host is visited whenever it is back."""
     decays, hosts, gap = crowded
     length = 60_000
-    shares = capped(decays / decays.sum(), hosts, 1 / (gap + 1))
-    full = np.bincount(hosts, weights=shares) * (gap + 1) > 1 - 1e-9
+    shares = capped(decays / decays.sum(), hosts, 1 / gap)
+    full = np.bincount(hosts, weights=shares) * gap > 1 - 1e-9
     assert full.sum() >= 3
     cycle = (
         greedy(shares, length, hosts, gap)
@@ -201,7 +202,7 @@ def test_hosts_at_their_limit_miss_hardly_a_visit(crowded, rule):
     )
     assert closest_visits(cycle, hosts) == gap
     visited = np.bincount(hosts[cycle], minlength=120)
-    assert (visited[full] >= length // (gap + 1) - 4).all()
+    assert (visited[full] >= length // gap - 4).all()
     if rule == "greedy":
         assert missing(cycle, shares).size == 0
 
@@ -213,15 +214,15 @@ def test_index_does_not_wait_for_pages_that_keep_their_host_busy():
     frequencies = np.r_[np.full(59, 0.05 / 59), 0.05, 0.9 * weights[60:] / weights[60:].sum()]
     decays, worths, length = 2.0 * frequencies, np.ones(200), 20_000
 
-    by_index = lost_by(whittle(decays, worths, frequencies, length, hosts, 7), decays)
-    assert by_index < 1.001 * lost_by(greedy(frequencies, length, hosts, 7), decays)
+    by_index = lost_by(whittle(decays, worths, frequencies, length, hosts, 8), decays)
+    assert by_index < 1.001 * lost_by(greedy(frequencies, length, hosts, 8), decays)
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([0, 0, 1], 2), r"host_gap 2 needs 3 hosts or more with pages that are visited, but there are only 2\."),
-        (([0, 1, 2], 9), r"host_gap 9 needs 10 hosts or more with pages that are visited, but there are only 3\."),
+        (([0, 0, 1], 3), r"host_gap 3 needs 3 hosts or more with pages that are visited, but there are only 2\."),
+        (([0, 1, 2], 9), r"host_gap 9 needs 9 hosts or more with pages that are visited, but there are only 3\."),
         ((None, 2), r"host_gap is 2, but no hosts are given\."),
         (([0, 1], 1), r"hosts must be 3 whole numbers, one for each page, but they have shape \(2,\) and type int64\."),
         (([0.0, 1.0, 2.0], 1), r"hosts must be 3 whole numbers, .* shape \(3,\) and type float64\."),
@@ -240,9 +241,10 @@ def test_refusals_are_one_sentence(arguments, sentence):
 
 def test_hosts_without_visits_do_not_count():
     with pytest.raises(ValueError, match=r"needs 3 hosts .* only 2\.$"):
-        greedy([1.0, 1.0, 0.0], 12, [0, 1, 2], 2)
+        greedy([1.0, 1.0, 0.0], 12, [0, 1, 2], 3)
 
 
-def test_cycle_must_be_longer_than_the_gap():
-    with pytest.raises(ValueError, match=r"^length must be above host_gap, which is 2, but it is 2\.$"):
-        greedy([1.0, 1.0, 1.0], 2, [0, 1, 2], 2)
+def test_cycle_must_be_as_long_as_the_gap():
+    with pytest.raises(ValueError, match=r"^length must be at least host_gap, which is 3, but it is 2\.$"):
+        greedy([1.0, 1.0, 1.0], 2, [0, 1, 2], 3)
+    assert sorted(greedy([1.0, 1.0, 1.0], 3, [0, 1, 2], 3).tolist()) == [0, 1, 2]

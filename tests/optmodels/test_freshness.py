@@ -3,6 +3,7 @@
 import math
 import pickle
 import re
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from heuristics import UnsupportedProblem, refusal
 from heuristics.annealing import Annealing
 from heuristics.exhaustive import Exhaustive
 from heuristics.lagrangian import Lagrangian
+from heuristics.sequencing import closest_visits, greedy, visits
 from optmodels.costs import Limits, WeightedSum
-from optmodels.errors import RequestError
+from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_rules import CAPS, GAPS, LEAST, MOST, SHARES, SPLIT, TOTAL
 from optmodels.results import read_result, result_to_data, write_result
@@ -336,3 +338,27 @@ def test_very_long_cycles_of_several_robots_go_to_files_and_come_back(tmp_path):
     write_result(result, tmp_path / "answer.json")
     assert (tmp_path / "answer.json").stat().st_size < 10_000
     assert problem.space.check(read_result(tmp_path / "answer.json").decision) == result.decision
+
+
+@pytest.mark.parametrize("gap", [1, 2, 3, 4])
+def test_a_gap_is_one_number_of_slots_in_files_and_in_python(gap):
+    """As many hosts as slots from one visit to the next: turns keep the gap, and one slot more is refused by all."""
+    hosts, pages = list(range(gap)), np.ones(gap)
+    problem = problem_of([1.0] * gap, hosts=hosts, host_gap=gap)
+    in_turn = problem.space.check({"schedule": hosts})
+    assert problem.evaluate(in_turn).feasible
+    by_file = om.solve(problem, "greedy").decision["schedule"]
+    by_hand = greedy(pages, gap, hosts, gap)
+    endless = np.array(list(islice(visits(pages, hosts=hosts, host_gap=gap), 5 * gap)))
+    for cycle in (by_file, by_hand, endless):
+        assert closest_visits(cycle, hosts) == gap
+        assert problem.evaluate(problem.space.check({"schedule": cycle})).feasible
+    if gap > 1:
+        swapped = [*hosts, 1, 0, *hosts[2:]]  # page 1 comes back a slot too soon, and page 0 around the end
+        judged = problem.evaluate(problem.space.check({"schedule": swapped}))
+        assert closest_visits(swapped, hosts) == gap - 1
+        assert judged.violations[GAPS] == 2
+    with pytest.raises(InstanceError, match="host_gap"):
+        problem_of([1.0] * gap, hosts=hosts, host_gap=gap + 1)
+    with pytest.raises(ValueError, match=f"host_gap {gap + 1} needs {gap + 1} hosts"):
+        visits(pages, hosts=hosts, host_gap=gap + 1)
