@@ -43,7 +43,9 @@ class VisitedProblem(Problem, Protocol):
 class Adaptive:
     """The interval rule of crawlers, simulated: divide after a change, multiply after none, earliest due first.
 
-    The rule sees only whether pages had changed, neither rates nor weights. The answer is the cycle of the visits that
+    The rule sees only whether pages had changed, neither rates nor weights. Hosts may be known, but caps and gaps of
+    hosts and least frequencies are refused: the interval of a page follows from its own changes alone, so that nothing
+    in the rule could make room for another page of the host. The answer is the cycle of the visits that
     it made in the last part of a run, judged exactly. What the rule itself costs is another number, because it goes on
     to react to what it sees: ``extra.simulated`` has it, with a confidence interval over independent replications.
 
@@ -83,10 +85,15 @@ class Adaptive:
     def refuses(self, problem: VisitedProblem) -> str | None:
         """Why a problem is not for this rule."""
         rules = problem.rules
-        if rules.shares is not None or rules.minimum is not None:
+        if rules.shares is not None:
             return (
-                f"strategy {self.name!r} knows no rules for hosts and no least frequencies, and {problem.name!r} has "
-                "some."
+                f"strategy {self.name!r} visits whichever page is due, as crawlers do, and keeps no gaps and caps of "
+                f"hosts, and {problem.name!r} has some; greedy and whittle keep them."
+            )
+        if rules.minimum is not None:
+            return (
+                f"strategy {self.name!r} finds intervals by itself and keeps no least frequencies, and "
+                f"{problem.name!r} has some; greedy and whittle keep them."
             )
         if problem.pages.count > MOST_PAGES:
             return (

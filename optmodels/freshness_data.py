@@ -16,7 +16,7 @@ from queueing.laws import AccessTime
 from .errors import InstanceError, MissingField
 from .freshness_columns import WEIGHT
 from .freshness_laws import read_time, write_time
-from .freshness_rules import Indices, Rules, Vector, refuse_crowding
+from .freshness_rules import Indices, Rules, Vector, numbered, refuse_crowding
 from .instance import inside
 from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
@@ -28,7 +28,7 @@ FIELDS = {*COLUMNS, "pages", "access_time", "host_caps", "host_gap", "min_freque
 #: Larger tables are not held in memory.
 MOST_PAGES = 50_000_000
 
-#: Hosts are counted in tables as long as their largest number.
+#: Labels of hosts are below this.
 MOST_HOSTS = 10_000_000
 
 #: In a file: every page weighs as much as it changes.
@@ -46,7 +46,7 @@ class Pages:
     proportional
         Weights are the change rates.
     hosts
-        Number of the host of each page; ``None``: not known, and nothing is asked of hosts.
+        What the host of each page is called, a whole number; ``None``: not known, and nothing is asked of hosts.
     urls
         What pages are called; ``None``: by number.
     path
@@ -236,27 +236,31 @@ def read_rules(data: Mapping[str, Any], pages: Pages) -> Rules:
     for name in ("host_caps", "host_gap"):
         if name in data and pages.hosts is None:
             raise InstanceError(f"data.{name}", data[name], "it needs to be known which page is on which host.")
-    hosts = 0 if pages.hosts is None else int(pages.hosts.max()) + 1
-    caps = _caps(data["host_caps"], hosts) if "host_caps" in data else None
+    hosts, labels = (None, None) if pages.hosts is None else numbered(pages.hosts)
+    caps = None
+    if "host_caps" in data and hosts is not None:
+        caps = _caps(data["host_caps"], np.arange(int(hosts.max()) + 1) if labels is None else labels)
     minimum = _minimum(data["min_frequency"], pages) if "min_frequency" in data else None
-    return Rules(pages.count, int(robots), pages.hosts, caps, max(1, int(gap)), minimum)
+    return Rules(pages.count, int(robots), hosts, caps, max(1, int(gap)), minimum, labels)
 
 
-def _caps(value: Any, hosts: int) -> Vector:
-    """One cap for all hosts, or one for each; null stands for none."""
+def _caps(value: Any, labels: Indices) -> Vector:
+    """The caps of the hosts called so, from one cap for all or a list by label; null stands for none."""
+    hosts = int(labels[-1]) + 1
     rule = "the largest share of a host is a number of visits per slot above 0."
     if not isinstance(value, list | tuple):
         if not is_number(value) or value <= 0:
             raise InstanceError("data.host_caps", value, rule)
-        caps = np.full(hosts, float(value))
+        caps = np.full(len(labels), float(value))
     else:
         if len(value) != hosts:
-            needs = f"each of the {hosts} hosts needs one, null for none, and here are {len(value)}."
+            counted = f"{hosts} hosts" if len(labels) == hosts else f"hosts 0 to {hosts - 1}"
+            needs = f"each of the {counted} needs one, null for none, and here are {len(value)}."
             raise InstanceError("data.host_caps", value, needs)
         for index, entry in enumerate(value):
             if entry is not None and (not is_number(entry) or entry <= 0):
                 raise InstanceError(f"data.host_caps[{index}]", entry, f"{rule[:-1]}, or null.")
-        caps = np.array([math.inf if entry is None else float(entry) for entry in value])
+        caps = np.array([math.inf if entry is None else float(entry) for entry in value])[labels]
     return caps
 
 

@@ -187,9 +187,10 @@ def write_parquet(
     path: str | os.PathLike[str], chunks: Iterable[Mapping[str, Any]], labels: Mapping[bytes, bytes] | None = None
 ) -> Part:
     """Columns in a Parquet file, a row group for each chunk; `labels` go into its metadata."""
-    import pyarrow as pa
-
     from .freshness_parquet import parquet
+
+    write = parquet()
+    import pyarrow as pa
 
     writer: Any = None
     rows = 0
@@ -201,7 +202,7 @@ def write_parquet(
                 if writer is None:
                     table = table.replace_schema_metadata(labels)
                     words = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
-                    writer = parquet().ParquetWriter(sink, table.schema, use_dictionary=words or False)
+                    writer = write.ParquetWriter(sink, table.schema, use_dictionary=words or False)
                 writer.write_table(table, row_group_size=ROW_GROUP)
                 rows += table.num_rows
             if writer is None:
@@ -263,18 +264,28 @@ def check_manifest(folder: Path, *, required: bool = False, checksums: bool = Fa
 
 def read_written(path: Path, told: Mapping[str, Any]) -> NDArray[np.float64]:
     """The column that was written to a file or folder of Parquet, if it is still what a result tells of it."""
-    from .freshness_parquet import parquet
-
     told_of = path / MANIFEST if path.is_dir() else path
     if path.is_dir():
         check_manifest(path, required=True, checksums=True)
     if checksum(told_of) != told["sha256"]:
         raise InstanceError("decision.sha256", told["sha256"], f"{path.name} has changed since it was written.")
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    parts = [parquet().read_table(file).column(0).to_numpy() for file in files]
+    parts = [_only_column(file) for file in files]
     values: NDArray[np.float64] = np.concatenate(parts)
     if len(values) != told["rows"]:
         raise InstanceError("decision.rows", told["rows"], f"{path.name} holds {len(values)}.")
+    return values
+
+
+def _only_column(file: Path) -> NDArray[np.float64]:
+    from .freshness_columns import stamp_of
+    from .freshness_parquet import footer_of, parquet
+
+    footer_of(str(file), stamp_of(str(file)))  # refuses what is no Parquet file
+    table = parquet().read_table(file)
+    if table.num_columns != 1:
+        raise UnreadableFile(f"a column of frequencies is one column, and here are {table.num_columns}.", str(file))
+    values: NDArray[np.float64] = table.column(0).to_numpy()
     return values
 
 

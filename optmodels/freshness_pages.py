@@ -211,6 +211,8 @@ def open_pages(
         )
     columns = (RATE, RATE if proportional else WEIGHT)
     if not place.is_dir():
+        if not place.is_file():  # a pipe would keep whoever opens it waiting
+            raise UnreadableFile("this is neither a file nor a folder; a table of pages is one of them.", str(place))
         return _parquet(place, [place], columns)
     files = [file for file in sorted(place.rglob("*.parquet")) if file.is_file() and not _hidden(file, place)]
     arrays = sorted(file for file in place.glob("*.npy") if file.is_file())

@@ -37,13 +37,15 @@ class Rules:
         How many robots visit pages at the same time: frequencies add up to this, and none is above 1, because a page
         belongs to one robot.
     hosts
-        Number of the host of each page; ``None``: nothing is asked of hosts.
+        Number of the host of each page, from 0, every one of them with a page; ``None``: nothing is asked of hosts.
     caps
         Most visits per slot to each host, ``inf`` where there is no limit; ``None``: no limit anywhere.
     gap
         Two visits to one host are at least so many slots apart; 1: no rule. With a rule, a host belongs to one robot.
     minimum
         Least frequency of each page; ``None``: no rule.
+    labels
+        What each host is called in the file, rising; ``None``: by its number.
     """
 
     pages: int
@@ -52,6 +54,11 @@ class Rules:
     caps: Vector | None = None
     gap: int = 1
     minimum: Vector | None = None
+    labels: Indices | None = None
+
+    def label(self, host: int) -> int:
+        """What a host is called in the file."""
+        return host if self.labels is None else int(self.labels[host])
 
     @cached_property
     def host_count(self) -> int:
@@ -80,13 +87,25 @@ class Rules:
         """The fields of an instance file; those that ask for nothing are left out."""
         found: dict[str, Any] = {}
         if self.caps is not None:
-            found["host_caps"] = [cap if math.isfinite(cap) else None for cap in self.caps.tolist()]
+            found["host_caps"] = self._caps_by_label()
         if self.gap > 1:
             found["host_gap"] = self.gap
         if self.minimum is not None:
             same = bool((self.minimum == self.minimum[0]).all())
             found["min_frequency"] = float(self.minimum[0]) if same else self.minimum.tolist()
         return found if self.robots == 1 else found | {"robots": self.robots}
+
+    def _caps_by_label(self) -> float | list[float | None]:
+        """Caps as in a file: a list by label, or one number where there are labels without a host and it is enough."""
+        assert self.caps is not None
+        if self.labels is None:
+            caps = self.caps
+        elif (self.caps == self.caps[0]).all() and math.isfinite(self.caps[0]):
+            return float(self.caps[0])
+        else:
+            caps = np.full(int(self.labels[-1]) + 1, math.inf)
+            caps[self.labels] = self.caps
+        return [cap if math.isfinite(cap) else None for cap in caps.tolist()]
 
     # -- what is broken, and by how much ------------------------------------------------------------------------------
 
@@ -125,6 +144,20 @@ class Rules:
         return {name: amount for name, amount in found.items() if amount > 0}
 
 
+def numbered(labels: Indices) -> tuple[Indices, Indices | None]:
+    """Hosts numbered from 0 without a gap, in the order of their labels; and the labels, ``None`` if that is what they are.
+
+    Labels are names that happen to be numbers: memory is for the pages, however large a label is.
+    """
+    if int(labels.max()) < 4 * len(labels) + 1024:
+        there = np.bincount(labels) > 0
+        if there.all():
+            return labels, None
+        return (np.cumsum(there) - 1)[labels], np.flatnonzero(there)
+    found, hosts = np.unique(labels, return_inverse=True)
+    return hosts.astype(np.int64), found
+
+
 def refuse_crowding(data: Mapping[str, Any], rules: Rules) -> None:
     """Refuse what no field breaks alone: no room for the visits that are made, or for those that must be."""
     slack, made = 1 + TOLERANCE, f"{rules.robots} visit{'s are' if rules.robots > 1 else ' is'} made"
@@ -145,7 +178,7 @@ def refuse_crowding(data: Mapping[str, Any], rules: Rules) -> None:
     if beyond.any():
         host = int(np.argmax(beyond))
         rule = (
-            f"least frequencies of the pages on host {host} add up to {wanted[host]:.6g} visits per slot, and the host "
+            f"least frequencies of the pages on host {rules.label(host)} add up to {wanted[host]:.6g} visits per slot, and the host "
             f"may have {rules.shares[host]:.6g}."
         )
         raise InstanceError("data.min_frequency", data["min_frequency"], rule)

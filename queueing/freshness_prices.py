@@ -14,6 +14,10 @@ from .freshness_inverse import gain_share, inverse_at, price_of
 from .matrices import Vector
 
 
+#: Frequencies whose sum is this near to what it should be, relative, are those looked for.
+ROUNDING = 4.5e-16
+
+
 @njit(cache=True, error_model="numpy")
 def _parts(v: float) -> tuple[float, float]:
     """Return sqrt(2 K(u)) and 1 - K(u) for u = 1 / v."""
@@ -102,6 +106,8 @@ def solve_price(
         return 0.0, 0.0
     low = _marginal(worths, decays, least, most, hosts, caps, total, guess, useful, found)
     base, limit = worths[low], 1e300
+    if abs(_demand(worths, decays, least, most, hosts, caps, base, 0.0, found)[0] - total) <= ROUNDING * total:
+        return base, 0.0  # the pages before it take all visits: what is left is rounding, not a frequency
     if low + 1 < useful:
         root = math.sqrt(2.0) * (math.sqrt(worths[low + 1]) / math.sqrt(base))
         limit = min(limit, 1.0 / inverse_at(root, (base - worths[low + 1]) / base))
@@ -186,7 +192,7 @@ def _solve_share(
     v, below, missing, slow = above, 0.0, np.inf, 0
     for _ in range(400):
         demand, slope = _demand(worths, decays, least, most, hosts, caps, base, v, found)
-        if abs(demand - total) <= 4.5e-16 * total:
+        if abs(demand - total) <= ROUNDING * total:
             break
         if demand < total:
             below = v

@@ -188,7 +188,8 @@ def test_adaptive_without_time_hands_over_what_it_has():
 def test_adaptive_refuses_rules_that_it_does_not_know():
     hosts = [0] * 20 + [1] * 20
     for more in ({"hosts": hosts, "host_caps": 0.7}, {"hosts": hosts, "host_gap": 2}, {"min_frequency": 0.001}):
-        assert "knows no rules for hosts and no least frequencies" in refusal(many(**more), Adaptive())
+        asked = "no least frequencies" if "min_frequency" in more else "no gaps and caps of hosts"
+        assert f"keeps {asked}, and" in refusal(many(**more), Adaptive())
     assert refusal(many(hosts=hosts), Adaptive()) is None
     with pytest.raises(ValueError, match=r"faster must be a finite number above 1, got 0\.5"):
         Adaptive(faster=0.5)

@@ -480,3 +480,18 @@ def test_random_slots_without_anything_to_gain():
     assert found.multiplier == found.objective == found.bound == 0.0
     with pytest.raises(ValueError, match="total must be at most 1 where slots are drawn"):
         allocate_randomized(traits([1.0], [1.0], Constant(1.0)), total=2.0)
+
+
+def test_pages_that_get_nothing_get_exactly_nothing():
+    """One page takes all visits that it can have; what rounding leaves is no frequency of the others."""
+    found = allocate(traits([1.0, 1.0, 1.0], [1000.0, 1.0, 1.0], Constant(1.0)), most=1.0)
+    assert found.frequencies.tolist() == [1.0, 0.0, 0.0]
+    assert found.gap == pytest.approx(0.0, abs=1e-15)
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        busy, idle = int(rng.integers(1, 6)), int(rng.integers(1, 9))
+        weights = np.r_[rng.uniform(1e3, 1e5, busy), rng.uniform(0.1, 1.0, idle)]
+        order = rng.permutation(busy + idle)
+        many = allocate(traits(np.ones(busy + idle), weights[order], Constant(1.0)), float(busy), most=1.0)
+        assert (many.frequencies == np.where(weights[order] >= 1e3, 1.0, 0.0)).all()
+        assert many.objective >= many.bound * (1 - 1e-15)
