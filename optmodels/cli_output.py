@@ -162,9 +162,10 @@ def print_multipliers(dual: Mapping[str, Any] | None) -> None:
 
 
 def print_reason(extra: Mapping[str, Any]) -> None:
-    """Why there is no answer, where the strategy knows."""
-    if extra.get("reason"):
-        print(f"reason: {extra['reason']}")
+    """Why there is no answer, where the strategy knows; what is to be known of one, where there is something."""
+    for name in ("reason", "note", "left_out"):
+        if isinstance(extra.get(name), str):
+            print(f"{name.replace('_', ' ')}: {extra[name]}")
     subset = extra.get("infeasible_subset")
     if subset:
         names = subset if isinstance(subset, list) else [subset]

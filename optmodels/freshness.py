@@ -157,9 +157,9 @@ class FreshnessProblem:
             rates = even_obsolescence(self.traits, frequencies)
             return self._judged(rates, frequencies, _longest(frequencies), {})
         visits = self.space.check(decision)
-        if visits.form == "randomized":
-            return self._judged_by_chance(visits)
-        return self._judged_by_cycles(visits)
+        found = self._judged_by_chance(visits) if visits.form == "randomized" else self._judged_by_cycles(visits)
+        self._last["decision"] = visits, found.measures["obsolescence"] or 0.0
+        return found
 
     def _judged_by_chance(self, visits: Visits) -> Evaluation:
         frequencies: Vector = visits["randomized"]
@@ -202,11 +202,12 @@ class FreshnessProblem:
         ``attained`` is false for frequencies that are evenly spaced: most cannot be. ``relaxed_bound`` is the least
         cost of even spacing, ``schedule_bound`` takes into account that gaps are whole numbers of slots, which no cycle
         can evade; ``above_relaxed_bound`` and ``above_schedule_bound`` are relative distances of the obsolescence.
-        ``slots`` has the length of each cycle.
+        ``slots`` has the length of each cycle. ``pages_left_out`` are never visited although the best frequencies visit
+        them, ``weight_left_out`` is their part of all weights.
         """
         checked = self.space.check(decision)
         form = checked.form if isinstance(checked, Visits) else "frequencies"
-        obsolescence = self.evaluate(checked).measures["obsolescence"] or 0.0
+        obsolescence = self._obsolescence_of(checked)
         relaxed, schedule = self.allocation().bound, self.schedule_bound
         return {
             "form": form,
@@ -216,7 +217,36 @@ class FreshnessProblem:
             "above_relaxed_bound": obsolescence / relaxed - 1.0 if relaxed > 0 else None,
             "above_schedule_bound": obsolescence / schedule - 1.0 if schedule > 0 else None,
             "slots": [len(cycle) for cycle in checked.cycles] if form in ("schedule", "schedules") else None,
+            **self._left_out(checked, form),
         }
+
+    def _left_out(self, checked: Any, form: str) -> dict[str, Any]:
+        if form in ("schedule", "schedules"):
+            visited = np.zeros(self.pages.count, dtype=bool)
+            for cycle in checked.cycles:
+                visited[cycle] = True
+        else:
+            visited = np.asarray(checked["randomized"] if form == "randomized" else checked) > 0
+        missed = ~visited & (self.allocation().frequencies > 0)
+        pages, weights = int(np.count_nonzero(missed)), self.pages.weights
+        part = math.fsum(weights[missed]) / math.fsum(weights) if pages else 0.0
+        found: dict[str, Any] = {"pages_left_out": pages, "weight_left_out": part}
+        if pages:
+            noun = "page" if pages == 1 else "pages"
+            found["left_out"] = f"{pages} {noun} with {100 * part:.3g} % of all weight that the best frequencies visit"
+        return found
+
+    def _obsolescence_of(self, checked: Any) -> float:
+        """That of a decision, which was mostly judged just before."""
+        last = self._last.get("decision")
+        if last is not None and last[0] is checked:
+            return float(last[1])
+        return self.evaluate(checked).measures["obsolescence"] or 0.0
+
+    @cached_property
+    def _last(self) -> dict[str, tuple[Any, float]]:
+        """The decision judged last, and its obsolescence: told once more, not judged once more."""
+        return {}
 
     def experiment(self, decision: Decision) -> FreshnessExperiment:
         """Visits to be tried out access by access, see `optmodels.simulating`."""

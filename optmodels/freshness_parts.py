@@ -39,6 +39,8 @@ class Part:
         Number of the host of each of them; ``None``: nothing is asked of hosts.
     multiplier
         What one more visit per slot would save; ``None`` where frequencies were not made to cost least.
+    rules
+        What its visits must keep to; ``None`` as for `multiplier`.
     """
 
     pages: Indices
@@ -46,6 +48,7 @@ class Part:
     frequencies: Vector
     hosts: Indices | None
     multiplier: float | None = None
+    rules: Rules | None = None
 
 
 def best_parts(traits: Traits, rules: Rules, whole: Allocation) -> list[Part]:
@@ -63,12 +66,12 @@ def best_parts(traits: Traits, rules: Rules, whole: Allocation) -> list[Part]:
     """
     everything = np.arange(rules.pages)
     if rules.robots == 1:
-        return [Part(everything, traits, whole.frequencies, rules.hosts, whole.multiplier)]
+        return [Part(everything, traits, whole.frequencies, rules.hosts, whole.multiplier, rules)]
     parts = []
     for pages in partition(whole.frequencies, rules):
         own = rules_of(rules, pages, whole.frequencies)
         found = allocate_within(traits.of(pages), own)
-        parts.append(Part(pages, traits.of(pages), found.frequencies, own.hosts, found.multiplier))
+        parts.append(Part(pages, traits.of(pages), found.frequencies, own.hosts, found.multiplier, own))
     return parts
 
 

@@ -145,7 +145,7 @@ class Rules:
 
 
 def numbered(labels: Indices) -> tuple[Indices, Indices | None]:
-    """Hosts numbered from 0 without a gap, in the order of their labels; and the labels, ``None`` if that is what they are.
+    """Hosts numbered from 0, none left out, in the order of their labels; and the labels, ``None`` if they are that.
 
     Labels are names that happen to be numbers: memory is for the pages, however large a label is.
     """
@@ -178,8 +178,8 @@ def refuse_crowding(data: Mapping[str, Any], rules: Rules) -> None:
     if beyond.any():
         host = int(np.argmax(beyond))
         rule = (
-            f"least frequencies of the pages on host {rules.label(host)} add up to {wanted[host]:.6g} visits per slot, and the host "
-            f"may have {rules.shares[host]:.6g}."
+            f"least frequencies of the pages on host {rules.label(host)} add up to {wanted[host]:.6g} visits per slot, "
+            f"and the host may have {rules.shares[host]:.6g}."
         )
         raise InstanceError("data.min_frequency", data["min_frequency"], rule)
 

@@ -6,15 +6,17 @@ judged exactly. The bound of all is that of the frequencies; ``extra.schedule_bo
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics import sequencing
+from heuristics import interrupting, sequencing
 from heuristics.evaluation import Decision
 from heuristics.lagrangian import SeparableProblem, last_word
 from heuristics.oracle import Oracle
@@ -22,20 +24,32 @@ from heuristics.policy_iteration import report_bound
 from heuristics.result import Result
 from heuristics.searching import require_fields
 from heuristics.sequencing_counts import FEWEST_SLOTS, SLOTS_FOR_EACH
+from heuristics.sequencing_index import cycle_gain
 from heuristics.sequencing_words import fibonacci_below
-from queueing.freshness import schedule_gaps, traits
+from queueing.freshness import even_cost, schedule_gaps, traits
 from queueing.freshness_allocation import Allocation, allocate_randomized
 from queueing.laws import Exponential
 
 from .freshness_parts import Part, allocate_within, best_parts, given_parts, in_proportion
 from .freshness_rules import CAPS, LEAST, TOLERANCE, Indices, Rules
 from .freshness_space import Visits
+from .freshness_whole import fitted, once_or_never
 
 #: A cycle has whole numbers of visits, which may break a cap or a least frequency: so often frequencies are found anew.
 ATTEMPTS = 12
 
-#: Slots that are put in order in a second, on any machine; and the most where nobody says how many.
-PACE, MOST_SLOTS = 1_000_000, 100_000_000
+#: The most slots where nobody says how many; so few are put in order at once, whatever the clock says.
+MOST_SLOTS, QUICK = 100_000_000, 200_000
+
+#: The part of the time left that a longer cycle is planned to take.
+TIME_USED = 0.5
+
+#: Rules that cost no more than so many times the bound are not held to `power-of-two`.
+NEAR_THE_BOUND = 1.05
+
+
+class _Late(Exception):  # noqa: N818 - it ends a computation, it is not an error
+    """A cycle is not ready in time."""
 
 
 @runtime_checkable
@@ -87,11 +101,17 @@ class Randomized:
 class Sequencing(ABC):
     """Frequencies of least cost, put in order.
 
+    A rule that is asked for with parameters does what it is told. Without them it is held to what is to be had anyway:
+    where its cycle costs more than `uniform`, or more than 5 % above the bound while `power-of-two` does not, theirs is
+    the answer; ``extra.rule`` names the rule whose cycle it is.
+
     Parameters
     ----------
     slots
         The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
-        robots together 1e8, and 1e6 for each second of a time limit, or two for each page if that is more.
+        robots together 1e8. Where rare pages would be left out (:mod:`optmodels.freshness_whole`) up to 16 times that.
+        With a time limit a short cycle is made first, two slots for each page, and then as long a one as the speed of
+        those before promises to be ready in time; one that is not ready is given up.
     """
 
     slots: int | None = None
@@ -100,6 +120,7 @@ class Sequencing(ABC):
     needs: ClassVar[type] = VisitProblem
     deterministic: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = False
+    baseline: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_fields(self, slots=(self.slots is None or self.slots >= 1, "1 or more"))
@@ -111,48 +132,134 @@ class Sequencing(ABC):
     def prepare(self, problem: VisitProblem) -> None:
         """Compile, before any clock starts."""
         few = traits([1.0, 2.0, 3.0], [1.0, 1.0, 1.0], Exponential(1.0))
-        self.cycle(Part(np.arange(3), few, np.array([0.5, 0.25, 0.25]), np.arange(3), 0.1), min(problem.rules.gap, 2))
+        part = Part(np.arange(3), few, np.array([0.5, 0.25, 0.25]), np.arange(3), 0.1, Rules(3))
+        gap = min(problem.rules.gap, 2)
+        for rule in (*self.variants(), *(self.others(problem) if self._falls_back else ())):
+            rule.order(part, gap)
+        once_or_never(part, 3)
 
     def solve(self, oracle: Oracle[VisitProblem], rng: np.random.Generator) -> Result:
-        """Find frequencies, put visits in order, judge; and again with more room where whole numbers break a rule."""
+        """Find frequencies, put visits in order, judge; look at other rules where they may cost less."""
         problem: Any = oracle.problem
-        rules: Rules = problem.rules
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = _scaled(problem, whole.multiplier)
-        stopped_by, rule = "complete", self.within_reach(rules, oracle.remaining_seconds)
+        complete, own = True, None
+        for rule in self.variants():
+            complete &= rule.shown(oracle, whole)
+        own = None if oracle.best is None else oracle.best.evaluation.objective
+        for other in self.others(problem) if self._falls_back else ():
+            if oracle.remaining_seconds > 0 and other.may_cost_less(oracle):
+                complete &= other.shown(oracle, whole)
+        if own is not None and oracle.best is not None and oracle.best.evaluation.objective < own:
+            rule_name = oracle.extra["rule"]
+            oracle.extra["note"] = f"{self.name} itself would cost {own:.10g}; these are the visits of {rule_name}."
+        return oracle.result(stopped_by="complete" if complete and oracle.remaining_seconds > 0 else "seconds")
+
+    def shown(self, oracle: Oracle[Any], whole: Allocation) -> bool:
+        """Show cycles to the oracle, as long as there is time for; whether the last one is as long as it should be."""
+        rules: Rules = oracle.problem.rules
+        wanted = self.wanted(rules)
+        if wanted <= QUICK or math.isinf(oracle.remaining_seconds):
+            usual = self.slots is not None or wanted == SLOTS_FOR_EACH * rules.pages or wanted <= QUICK
+            self.settle(oracle, whole, self.slots if usual else wanted // rules.robots)
+            return True
+        slots, made = min(wanted, max(2 * rules.pages, QUICK)), 0
+        while made < wanted:
+            begun = oracle.seconds
+            try:
+                with interrupting.within(partial(_in_time, oracle)) if made else nullcontext():
+                    self.settle(oracle, whole, max(1, slots // rules.robots))
+            except _Late:  # the shorter one is the answer
+                return False
+            made, pace = slots, (oracle.seconds - begun) / slots
+            slots = int(min(wanted, TIME_USED * oracle.remaining_seconds / pace))
+            if made < wanted and slots < 2 * made:
+                return False
+        return True
+
+    def wanted(self, rules: Rules) -> int:
+        """Slots of the cycles of all robots."""
+        if self.slots is not None:
+            return self.slots * rules.robots
+        usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
+        return min(usual, max(MOST_SLOTS, 2 * rules.pages))
+
+    def settle(self, oracle: Oracle[Any], whole: Allocation, slots: int | None) -> None:
+        """Put visits in order and show them; again with more room as long as whole numbers break a rule."""
+        problem = oracle.problem
+        rules: Rules = problem.rules
+        rule = self if slots == self.slots else replace(self, slots=slots)
         for attempt in range(ATTEMPTS):
             parts = _parts_or_reason(oracle, partial(self.parts, problem, rules, whole))
             if parts is None:
-                break
-            cycles = [part.pages[rule.cycle(part, rules.gap)] for part in parts]
+                return
+            cycles = [part.pages[rule.order(part, rules.gap)] for part in parts]
             decision: Visits = problem.space.check({"schedules": cycles})
-            stopped_by = "seconds" if oracle.remaining_seconds <= 0 else "complete"
-            if not _show(oracle, decision) & {CAPS, LEAST} or stopped_by == "seconds":
-                break
+            before = oracle.best
+            broken = _show(oracle, decision)
+            if oracle.best is not before:
+                oracle.extra["rule"] = self.label
+            if not broken & {CAPS, LEAST} or oracle.remaining_seconds <= 0:
+                return
             rules = tightened(rules, problem.rules, decision.cycles, 2.0**attempt)
             try:
                 whole = allocate_within(problem.traits, rules)
             except ValueError:  # no room for all visits is left
-                break
-        return oracle.result(stopped_by=stopped_by)
+                return
 
-    def within_reach(self, rules: Rules, seconds: float) -> Sequencing:
-        """The same with shorter cycles, where usual ones would take too long: half a cycle is no answer."""
-        usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
-        most = max(min(MOST_SLOTS, max(1.0, seconds) * PACE), 2 * rules.pages)
-        return self if self.slots is not None or usual <= most else replace(self, slots=int(most) // rules.robots)
+    def order(self, part: Part, gap: int) -> Indices:
+        """Pages of a robot in order; of few pages the better of two, with and without a visit for each of them."""
+        usual = self.length(part)
+        fit, slots = fitted(part, usual, self.allowed, longer=self.slots is None)
+        cycle = self.cycle(fit, slots, gap)
+        free = part.rules is not None and part.rules.shares is None and part.rules.minimum is None
+        if fit is part or not free or len(part.pages) > sequencing.SOME_PAGES:
+            return cycle
+        own = part.traits.worths, part.traits.decays
+        return max((cycle, self.cycle(part, usual, gap)), key=lambda one: cycle_gain(one, *own))
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
         """The pages of each robot and their frequencies."""
         return best_parts(problem.traits, rules, whole)
 
     @abstractmethod
-    def cycle(self, part: Part, gap: int) -> Indices:
-        """Pages of a robot in order, numbered as in its part."""
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
+        """Pages of a robot in order, numbered as in its part, in so many slots."""
 
     def length(self, part: Part) -> int:
         """A number of slots in which whole visits are near to the frequencies."""
         return sequencing.cycle_length(part.frequencies, self.slots)
+
+    def allowed(self, slots: int) -> int:
+        """The most slots, up to so many, that a cycle can have."""
+        return slots
+
+    # -- other rules --------------------------------------------------------------------------------------------------
+
+    @property
+    def label(self) -> str:
+        """What ``extra.rule`` says of cycles of this rule."""
+        return self.name
+
+    @property
+    def _falls_back(self) -> bool:
+        return not self.baseline and self == type(self)()
+
+    def variants(self) -> Sequence[Sequencing]:
+        """The rules of which the best is the answer."""
+        return (self,)
+
+    def others(self, problem: VisitProblem) -> Sequence[Sequencing]:
+        """The rules that this one is held to."""
+        known: tuple[Sequencing, ...] = (Uniform(),) if problem.rules.gap > 1 else (PowerOfTwo(), Uniform())
+        return [other for other in known if type(other) is not type(self)]
+
+    def may_cost_less(self, oracle: Oracle[Any]) -> bool:
+        """Whether cycles of this rule may cost less than what was found, as far as can be told without them."""
+        problem = oracle.problem
+        if oracle.best is None or problem.scale is None:
+            return True
+        return bool(oracle.best.evaluation.objective > NEAR_THE_BOUND * problem.lower_bound())
 
 
 @dataclass(frozen=True)
@@ -163,24 +270,33 @@ class Regular(Sequencing):
     ----------
     rule
         ``"words"``: regular words inside regular words (Hajek's bracket sequences along Huffman's tree);
-        ``"chairmen"``: no page is ever a visit off (Tijdeman).
+        ``"chairmen"``: no page is ever a visit off (Tijdeman); ``"best"``: whichever costs less.
     """
 
-    rule: Literal["words", "chairmen"] = "words"
+    rule: Literal["best", "words", "chairmen"] = "best"
 
     name: ClassVar[str] = "regular"
 
-    def cycle(self, part: Part, gap: int) -> Indices:
+    @property
+    def label(self) -> str:
+        """Which of the two it is."""
+        return f"{self.name}:rule={self.rule}"
+
+    def variants(self) -> Sequence[Sequencing]:
+        """Both rules, or the one asked for."""
+        return [replace(self, rule=rule) for rule in ("words", "chairmen")] if self.rule == "best" else [self]
+
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Regular words, or chairmen."""
-        make = sequencing.regular if self.rule == "words" else sequencing.tijdeman
-        return make(part.frequencies, self.length(part))
+        return (sequencing.tijdeman if self.rule == "chairmen" else sequencing.regular)(part.frequencies, slots)
 
 
 @dataclass(frozen=True)
 class GoldenRatio(Sequencing):
     """The policy of the paper: visits by the multiples of the golden ratio, gaps of three Fibonacci numbers.
 
-    The paper's "within 5 %" is wrong: many pages may cost up to 1.109 times the bound, few pages up to 9/8 times.
+    The paper's "within 5 %" is wrong: many pages may cost up to 1.109 times the bound, few pages up to 9/8 times. Where
+    they do, the answer is that of another rule unless `slots` or `form` are given; see `Sequencing`.
 
     Parameters
     ----------
@@ -196,11 +312,18 @@ class GoldenRatio(Sequencing):
 
     name: ClassVar[str] = "golden-ratio"
 
-    def cycle(self, part: Part, gap: int) -> Indices:
+    def length(self, part: Part) -> int:
         """A Fibonacci number of slots."""
-        exact = self.length(part)
+        exact = super().length(part)
         most = max(SLOTS_FOR_EACH * len(part.pages), FEWEST_SLOTS) if self.slots is None else self.slots
-        slots = fibonacci_below(exact if fibonacci_below(exact)[0] == exact else most)[0]
+        return self.allowed(exact if self.allowed(exact) == exact else most)
+
+    def allowed(self, slots: int) -> int:
+        """The largest Fibonacci number."""
+        return fibonacci_below(slots)[0]
+
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
+        """A Fibonacci number of slots."""
         if self.form == "sorted":
             return sequencing.golden_ratio(part.frequencies, slots)
         return sequencing.golden_page(np.cumsum(part.frequencies), np.arange(slots))
@@ -213,9 +336,9 @@ class Greedy(Sequencing):
     name: ClassVar[str] = "greedy"
     keeps_gaps: ClassVar[bool] = True
 
-    def cycle(self, part: Part, gap: int) -> Indices:
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Earliest due date."""
-        return sequencing.greedy(part.frequencies, self.length(part), part.hosts, gap)
+        return sequencing.greedy(part.frequencies, slots, part.hosts, gap)
 
 
 @dataclass(frozen=True)
@@ -225,10 +348,9 @@ class Whittle(Sequencing):
     name: ClassVar[str] = "whittle"
     keeps_gaps: ClassVar[bool] = True
 
-    def cycle(self, part: Part, gap: int) -> Indices:
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Largest index."""
-        decays, worths = part.traits.decays, part.traits.worths
-        return sequencing.whittle(decays, worths, part.frequencies, self.length(part), part.hosts, gap)
+        return sequencing.whittle(part.traits.decays, part.traits.worths, part.frequencies, slots, part.hosts, gap)
 
 
 @dataclass(frozen=True)
@@ -244,9 +366,13 @@ class PowerOfTwo(Sequencing):
 
     name: ClassVar[str] = "power-of-two"
 
-    def cycle(self, part: Part, gap: int) -> Indices:
-        """Perfectly even spacing."""
+    def order(self, part: Part, gap: int) -> Indices:
+        """Perfectly even spacing; rounding down leaves slots enough for rare pages."""
         return sequencing.power_of_two(part.frequencies, self.slots)
+
+    def cycle(self, part: Part, slots: int, gap: int) -> Indices:
+        """Perfectly even spacing in so many slots."""
+        return sequencing.power_of_two(part.frequencies, slots)
 
 
 @dataclass(frozen=True)
@@ -254,10 +380,24 @@ class Uniform(Greedy):
     """Every page as often as every other, as far as the rules allow: visits in turn, without a model."""
 
     name: ClassVar[str] = "uniform"
+    baseline: ClassVar[bool] = True
+
+    def wanted(self, rules: Rules) -> int:
+        """Each page once, where that is all."""
+        simple = self.slots is None and rules.shares is None and rules.minimum is None
+        return min(super().wanted(rules), 2 * rules.pages) if simple else super().wanted(rules)
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
         """Equal frequencies."""
         return given_parts(problem.traits, rules, in_proportion(np.ones(rules.pages), rules))
+
+    def may_cost_less(self, oracle: Oracle[Any]) -> bool:
+        """Whether visits in turn cost less if they could be spaced evenly."""
+        problem = oracle.problem
+        if oracle.best is None or problem.scale is None:
+            return True
+        even = even_cost(problem.traits, in_proportion(np.ones(problem.rules.pages), problem.rules))
+        return bool(problem.scale * even < oracle.best.evaluation.objective)
 
 
 @dataclass(frozen=True)
@@ -265,6 +405,7 @@ class Proportional(Greedy):
     """Every page as often as it changes, as far as the rules allow: what seems fair, and is not best."""
 
     name: ClassVar[str] = "proportional"
+    baseline: ClassVar[bool] = True
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
         """Frequencies in proportion to change rates."""
@@ -305,6 +446,11 @@ def _parts_or_reason(oracle: Oracle[Any], find: Callable[[], Sequence[Part]]) ->
     except ValueError as refusal:
         oracle.extra["reason"] = f"pages could not be handed out to robots within the rules: {refusal}"
         return None
+
+
+def _in_time(oracle: Oracle[Any]) -> None:
+    if oracle.remaining_seconds <= 0:
+        raise _Late
 
 
 def _scaled(problem: Any, price: float) -> float:

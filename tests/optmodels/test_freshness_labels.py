@@ -33,7 +33,9 @@ def of(hosts, **more):
 # -- labels -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("more", [{"host_caps": 0.5}, {"host_gap": 2}, {"host_gap": 3, "host_caps": 0.3333333333333333}])
+@pytest.mark.parametrize(
+    "more", [{"host_caps": 0.5}, {"host_gap": 2}, {"host_gap": 3, "host_caps": 0.3333333333333333}]
+)
 def test_another_numbering_of_hosts_changes_nothing(more):
     plain, far = of([0, 1, 2, 0, 1, 2], **more), of([5, 70, 9_999_999, 5, 70, 9_999_999], **more)
     for name in POLITE:

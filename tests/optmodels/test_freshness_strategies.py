@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 import optmodels as om
-from heuristics import UnsupportedProblem
+from heuristics import Budget, UnsupportedProblem, interrupting
+from heuristics.oracle import Oracle
 from heuristics.testing import check_strategy
 from optmodels import freshness_strategies
 from optmodels.comparing import compare
 from optmodels.costs import Limits, WeightedSum
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_rules import Rules
-from optmodels.freshness_strategies import Whittle, tightened
+from optmodels.freshness_strategies import Greedy, Regular, Whittle, tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
 from optmodels.simulating import simulate
@@ -301,13 +302,14 @@ def test_slots_are_at_most_those_asked_for(name):
 
 
 def test_a_comparison_shows_the_gaps_to_the_bound(instances):
-    names = ["golden-ratio", "greedy", "whittle", "randomized", "uniform"]
+    golden = "golden-ratio:slots=5000"  # the policy itself, whatever it costs
+    names = [golden, "greedy", "whittle", "randomized", "uniform"]
     comparison = compare(shipped(instances, "lognormal-100"), names)
     lines = {line.strategy: line for line in comparison.summaries}
     assert all(line.reference == "bound" for line in lines.values())
-    gaps = [lines[name].gap for name in ("whittle", "greedy", "golden-ratio", "uniform", "randomized")]
+    gaps = [lines[name].gap for name in ("whittle", "greedy", golden, "uniform", "randomized")]
     assert gaps == sorted(gaps)
-    assert math.isclose(lines["golden-ratio"].gap, 0.06169, abs_tol=1e-4)
+    assert math.isclose(lines[golden].gap, 0.06169, abs_tol=1e-4)
 
 
 def test_pages_that_never_change_or_weigh_nothing_are_no_trouble():
@@ -318,20 +320,109 @@ def test_pages_that_never_change_or_weigh_nothing_are_no_trouble():
         assert result.objective == 0, name
 
 
-def test_cycles_of_many_pages_are_no_longer_than_there_is_time():
-    """Whoever asks for ten million pages gets an answer, and soon if so asked; few pages have the cycles they had."""
-    whittle, many = Whittle(), Rules(10_000_000, 2)
-    assert whittle.within_reach(Rules(2_000_000), math.inf) is whittle
-    assert whittle.within_reach(Rules(1000), 0.0) is whittle
-    assert whittle.within_reach(many, math.inf).slots == 50_000_000
-    assert whittle.within_reach(many, 60.0).slots == 30_000_000
-    assert whittle.within_reach(many, 0.1).slots == 10_000_000
-    assert Whittle(slots=10**9).within_reach(many, 0.1).slots == 10**9
+class SlowMachine(Oracle):
+    """An oracle whose clock goes on by so many seconds for each slot that is put in order; nothing else takes time."""
+
+    def __init__(self, problem, seconds, pace):
+        super().__init__(problem, Budget(seconds=seconds))
+        self.spent, self.pace, self.lengths = 0.0, pace, []
+
+    @property
+    def seconds(self):
+        return self.spent
+
+    def slotwise(self, make, slots):
+        self.lengths.append(slots)
+        for _ in range(slots):
+            self.spent += self.pace[min(len(self.lengths), len(self.pace)) - 1]
+            interrupting.check()
+        return make()
 
 
-def test_a_time_limit_shortens_cycles(monkeypatch):
-    monkeypatch.setattr(freshness_strategies, "PACE", 1000)
+@pytest.fixture
+def slow_machine(monkeypatch):
+    """A run of `greedy` on 100 pages with a time limit, on a machine that puts slots in order at a given pace."""
+    monkeypatch.setattr(freshness_strategies, "QUICK", 100)
+
+    def run_on(seconds, *pace, **parameters):
+        oracle = SlowMachine(lognormal(100, 2.0, 1), seconds, pace)
+        make = Greedy.cycle
+        monkeypatch.setattr(
+            Greedy,
+            "cycle",
+            lambda rule, part, slots, gap: oracle.slotwise(lambda: make(rule, part, slots, gap), slots),
+        )
+        result = Greedy(**parameters).solve(oracle, np.random.default_rng(0))
+        monkeypatch.setattr(Greedy, "cycle", make)
+        return oracle, result
+
+    return run_on
+
+
+def test_cycles_are_as_long_as_the_speed_of_those_before_allows(slow_machine):
+    oracle, result = slow_machine(1.5, 1e-3)
+    assert len(oracle.lengths) == 2
+    assert oracle.lengths[0] <= 200 < 400 <= oracle.lengths[1] <= 650
+    assert oracle.spent <= 1.5
+    assert result.stopped_by == "seconds"
+    assert result.extra["slots"] == [oracle.lengths[1]]
+    oracle, result = slow_machine(100.0, 1e-3)  # time enough: the usual length
+    assert 4900 <= result.extra["slots"][0] <= 5000
+    assert result.stopped_by == "complete"
+
+
+def test_speed_is_measured_anew_with_every_cycle(slow_machine):
+    oracle, result = slow_machine(4.0, 1e-3, 1e-4, 1e-4)
+    assert len(oracle.lengths) == 3  # the second one was faster than planned: there was time for a third
+    assert oracle.spent <= 4.0
+    assert oracle.lengths[2] > 4900
+    assert result.stopped_by == "complete"
+
+
+def test_a_cycle_that_is_not_ready_in_time_is_given_up_and_the_shorter_one_is_the_answer(slow_machine):
+    oracle, result = slow_machine(1.5, 1e-3, 1e-2)
+    assert oracle.spent <= 1.5 + 1e-2 + 1e-9
+    assert result.decision is not None
+    assert result.extra["slots"] == [oracle.lengths[0]]
+    assert result.stopped_by == "seconds"
+    assert result.bound is not None
+
+
+def test_slots_that_are_asked_for_are_no_more_than_there_is_time_for(slow_machine):
+    oracle, result = slow_machine(1.0, 1e-3, slots=1_000_000)
+    assert oracle.spent <= 1.0 + 1e-2
+    assert result.extra["slots"][0] <= 1000
+    assert result.stopped_by == "seconds"
+
+
+def test_a_limit_that_is_not_met_changes_nothing():
     problem = lognormal(100, 2.0, 1)
-    short, usual = om.solve(problem, "greedy", seconds=1.5), om.solve(problem, "greedy")
-    assert 200 <= len(short.decision["schedule"]) <= 1500 < len(usual.decision["schedule"]) <= 5000
-    assert short.objective >= short.bound == usual.bound
+    for name in CYCLES:
+        limited, free = om.solve(problem, name, seconds=60), om.solve(problem, name)
+        assert limited.objective == free.objective, name
+        assert limited.stopped_by == free.stopped_by == "complete"
+
+
+def test_cycles_of_very_many_pages_have_a_most():
+    assert Whittle().wanted(Rules(2_000_000)) == 100_000_000
+    assert Whittle().wanted(Rules(1000)) == 50_000
+    assert Whittle().wanted(Rules(10_000_000, 2)) == 100_000_000
+    assert Whittle(slots=10**9).wanted(Rules(10_000_000, 2)) == 2 * 10**9
+    assert Whittle().wanted(Rules(80_000_000)) == 160_000_000
+
+
+# -- two rules --------------------------------------------------------------------------------------------------------
+
+
+def test_regular_takes_the_better_of_its_two_rules(instances):
+    better = set()
+    for problem in [load(shipped(instances, "coffman-4")), *(lognormal(12, 1.0, seed, seed % 2) for seed in range(12))]:
+        for slots in ("", ",slots=1000"):
+            costs = {rule: om.solve(problem, f"regular:rule={rule}{slots}").objective for rule in ("words", "chairmen")}
+            found = om.solve(problem, f"regular:rule=best{slots}")
+            assert found.objective <= min(costs.values())
+        assert found.objective == min(costs.values())  # with slots it is one of the two
+        best = min(costs, key=costs.get)
+        assert found.extra["rule"] == f"regular:rule={best}"
+        better.add(best)
+    assert better == {"words", "chairmen"}  # neither is the better one always
