@@ -68,6 +68,7 @@ __all__ = [
     "golden_ratio",
     "greedy",
     "missing",
+    "power_length",
     "power_of_two",
     "regular",
     "tijdeman",
@@ -145,15 +146,19 @@ def power_of_two(frequencies: ArrayLike, length: int | None = None) -> Whole:
         The cycle has as many slots as the largest power of two that is not above this. By default it is as long as the
         rarest page asks for, but 64 slots for each page at most.
     """
-    shares = shares_of(frequencies)
-    if length is None:
-        members = shares[shares > 0]
-        wanted = 1 - int(np.frexp(members.min())[1])
-        depth = min(wanted, math.ceil(math.log2(SLOTS_OF_POWERS * len(members))))
-    else:
-        depth = whole("length", length, least=1).bit_length() - 1
+    shares, depth = shares_of(frequencies), power_length(frequencies, length).bit_length() - 1
     exponents = power_exponents(shares, depth)
     return even_word(exponents, np.argsort(exponents, kind="stable"), depth)
+
+
+def power_length(frequencies: ArrayLike, length: int | None = None) -> int:
+    """Slots of the cycle that `power_of_two` makes."""
+    if length is not None:
+        return 1 << whole("length", length, least=1).bit_length() - 1
+    shares = shares_of(frequencies)
+    members = shares[shares > 0]
+    wanted = 1 - int(np.frexp(members.min())[1])
+    return 1 << min(wanted, math.ceil(math.log2(SLOTS_OF_POWERS * len(members))))
 
 
 # -- queues -----------------------------------------------------------------------------------------------------------

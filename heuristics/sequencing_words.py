@@ -1,17 +1,25 @@
 r"""Cycles by rules that need no queue of due dates: nested regular words, the golden ratio, powers of two.
 
 All take whole visits :math:`m_i` that add up to the length n of the cycle, and whole numbers decide everything: what
-they make is the same on every machine.
+they make is the same on every machine. Long cycles are made piece by piece, and between two pieces an interrupt or a
+clock is heard (:mod:`heuristics.sequencing_slices`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from . import interrupting
 from .sequencing_counts import Vector, Whole
 from .sequencing_heap import pop, push
+from .sequencing_slices import in_slices
+
+#: Slots that are written before an interrupt is heard.
+WORK = 1 << 24
 
 #: :math:`2^{64} / \phi`, odd: multiplied by the number of a slot, modulo :math:`2^{64}`, it is frac(t / phi).
 FIBONACCI_HASH = 11400714819323198485
@@ -19,7 +27,6 @@ FIBONACCI_HASH = 11400714819323198485
 # -- regular words ----------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
 def nested_words(counts: Whole) -> Whole:
     r"""Regular words inside regular words, along the tree of Huffman.
 
@@ -30,8 +37,23 @@ def nested_words(counts: Whole) -> Whole:
     order = np.argsort(counts)
     order = order[np.searchsorted(counts[order], 1) :]
     leaves = len(order)
+    size, first, second = _huffman(counts[order])
+    length = int(size[2 * leaves - 2])
+    schedule, slots, aside = np.empty(length, np.int64), np.arange(length), np.empty(length, np.int64)
+    nodes, starts = np.empty(2 * leaves, np.int64), np.empty(2 * leaves, np.int64)
+    nodes[0], starts[0], open_nodes = 2 * leaves - 2, 0, 1
+    while open_nodes > 0:
+        interrupting.check()
+        open_nodes = _split(order, size, first, second, slots, aside, nodes, starts, open_nodes, schedule, WORK)
+    return schedule
+
+
+@njit(cache=True)
+def _huffman(counts: Whole) -> tuple[Whole, Whole, Whole]:
+    """Size and both parts of each node of Huffman's tree over rising counts: leaves first, the root last."""
+    leaves = len(counts)
     size, first, second = np.empty(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64)
-    size[:leaves] = counts[order]
+    size[:leaves] = counts
     leaf, inner = (
         0,
         leaves,
@@ -45,12 +67,28 @@ def nested_words(counts: Whole) -> Whole:
                 part[node] = inner
                 inner += 1
         size[node] = size[first[node]] + size[second[node]]
-    length = size[2 * leaves - 2]
-    schedule, slots, aside = np.empty(length, np.int64), np.arange(length), np.empty(length, np.int64)
-    nodes, starts = np.empty(2 * leaves, np.int64), np.empty(2 * leaves, np.int64)
-    nodes[0], starts[0], open_nodes = 2 * leaves - 2, 0, 1
-    while open_nodes > 0:
+    return size, first, second
+
+
+@njit(cache=True)
+def _split(
+    order: Whole,
+    size: Whole,
+    first: Whole,
+    second: Whole,
+    slots: Whole,
+    aside: Whole,
+    nodes: Whole,
+    starts: Whole,
+    open_nodes: int,
+    schedule: Whole,
+    work: int,
+) -> int:
+    """Hand the slots of open nodes down to their parts, until so many are handed down; nodes that are open then."""
+    leaves = len(order)
+    while open_nodes > 0 and work > 0:
         open_nodes -= 1
+        work -= size[nodes[open_nodes]]
         node, start = nodes[open_nodes], starts[open_nodes]
         if node < leaves:
             for place in range(start, start + size[node]):
@@ -71,13 +109,12 @@ def nested_words(counts: Whole) -> Whole:
         nodes[open_nodes], starts[open_nodes] = first[node], start
         nodes[open_nodes + 1], starts[open_nodes + 1] = second[node], taken
         open_nodes += 2
-    return schedule
+    return open_nodes
 
 
 # -- Tijdeman's chairmen ----------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
 def chairmen(counts: Whole) -> Whole:
     r"""Tijdeman's assignment of chairmen: after t slots no page is :math:`1 - 1/(2N-2)` visits off t f.
 
@@ -85,17 +122,42 @@ def chairmen(counts: Whole) -> Whole:
     :math:`\lceil (n x + b) / m_i \rceil` and :math:`\lfloor (n (x+1) - b) / m_i \rfloor`; of those that may be visited
     the one with the earliest deadline is, and Tijdeman proved that no deadline is missed.
     """
-    pages, length = len(counts), counts.sum()
-    members = (counts > 0).sum()
+    pages, length = len(counts), int(counts.sum())
+    members = int((counts > 0).sum())
     slack = -(-length // (2 * members - 2)) if members > 1 else 0
-    schedule, done = np.empty(length, np.int64), np.zeros(pages, np.int64)
+    schedule, done, size = np.empty(length, np.int64), np.zeros(pages, np.int64), np.zeros(1, np.int64)
     heads, chain = np.full(length + 2, -1, np.int64), np.full(pages, -1, np.int64)
-    keys, waiting, size = np.empty(pages), np.empty(pages, np.int64), 0
-    for page in range(pages):
+    queue = np.empty(pages), np.empty(pages, np.int64), size
+    _first_releases(counts, slack, heads, chain)
+    in_slices(lambda slot, some: _elect(counts, slack, length, done, heads, chain, *queue, slot, some), schedule)
+    return schedule
+
+
+@njit(cache=True)
+def _first_releases(counts: Whole, slack: int, heads: Whole, chain: Whole) -> None:
+    for page in range(len(counts)):
         if counts[page] > 0:
             release = max(-(-slack // counts[page]), 1)
             chain[page], heads[release] = heads[release], page
-    for slot in range(1, length + 1):
+
+
+@njit(cache=True)
+def _elect(
+    counts: Whole,
+    slack: int,
+    length: int,
+    done: Whole,
+    heads: Whole,
+    chain: Whole,
+    keys: Vector,
+    waiting: Whole,
+    sizes: Whole,
+    begin: int,
+    schedule: Whole,
+) -> int:
+    """Fill in the slots after `begin`; how many there are."""
+    size = sizes[0]
+    for slot in range(begin + 1, begin + len(schedule) + 1):
         page = heads[slot]
         while page >= 0:
             deadline = (length * (done[page] + 1) - slack) // counts[page]
@@ -103,12 +165,13 @@ def chairmen(counts: Whole) -> Whole:
             page = chain[page]
         page = waiting[0]
         size = pop(keys, waiting, size)
-        schedule[slot - 1] = page
+        schedule[slot - 1 - begin] = page
         done[page] += 1
         if done[page] < counts[page]:
             release = max(-(-(length * done[page] + slack) // counts[page]), slot + 1)
             chain[page], heads[release] = heads[release], page
-    return schedule
+    sizes[0] = size
+    return len(schedule)
 
 
 # -- the golden ratio -------------------------------------------------------------------------------------------------
@@ -122,7 +185,6 @@ def fibonacci_below(length: int) -> tuple[int, int, int]:
     return number, before, place
 
 
-@njit(cache=True)
 def golden_word(counts: Whole, length: int, before: int, even: bool) -> Whole:
     r"""Page of each slot by the golden ratio, without a sort.
 
@@ -132,13 +194,21 @@ def golden_word(counts: Whole, length: int, before: int, even: bool) -> Whole:
     """
     schedule = np.empty(length, np.int64)
     slot = length - 1 if even else 0
-    for page in range(len(counts)):
+    for first, last in _pieces(counts):
+        slot = _golden_piece(counts, first, last, before, slot, schedule)
+    return schedule
+
+
+@njit(cache=True)
+def _golden_piece(counts: Whole, first: int, last: int, before: int, slot: int, schedule: Whole) -> int:
+    length = len(schedule)
+    for page in range(first, last):
         for _ in range(counts[page]):
             slot += before
             if slot >= length:
                 slot -= length
             schedule[slot] = page
-    return schedule
+    return slot
 
 
 def golden_page(cumulative: ArrayLike, slot: ArrayLike) -> Whole:
@@ -177,7 +247,6 @@ def doubled(exponents: Whole, order: Whole, free: int, depth: int) -> None:
                 free -= more
 
 
-@njit(cache=True)
 def even_word(exponents: Whole, order: Whole, depth: int) -> Whole:
     r"""Slots for periods :math:`2^{k_i}`, k rising along `order`, :math:`\sum_i 2^{-k_i} = 1`; period -1: no visit.
 
@@ -185,17 +254,35 @@ def even_word(exponents: Whole, order: Whole, depth: int) -> Whole:
     the other, and a stretch of :math:`2^{K-k}` reversed places is every :math:`2^k`-th slot.
     """
     schedule = np.empty(1 << depth, np.int64)
+    members = order[exponents[order] >= 0]
+    sizes = np.left_shift(1, depth - exponents[members])
     place = 0
+    for first, last in _pieces(sizes):
+        _even_piece(exponents, members[first:last], depth, place, schedule)
+        place += int(sizes[first:last].sum())
+    return schedule
+
+
+def _pieces(sizes: Whole) -> Iterator[tuple[int, int]]:
+    """Neighbours that have some `WORK` to do together, the first and the one after the last; an interrupt is heard."""
+    ends, first = np.cumsum(sizes), 0
+    while first < len(sizes):
+        interrupting.check()
+        done = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, done + WORK, side="right")), first + 1)
+        yield first, last
+        first = last
+
+
+@njit(cache=True)
+def _even_piece(exponents: Whole, order: Whole, depth: int, place: int, schedule: Whole) -> None:
     for page in order:
-        if exponents[page] < 0:
-            continue
         slot = 0
         for bit in range(depth):
             slot |= ((place >> bit) & 1) << (depth - 1 - bit)
         period = 1 << exponents[page]
         schedule[slot::period] = page
         place += 1 << (depth - exponents[page])
-    return schedule
 
 
 def power_exponents(shares: Vector, depth: int) -> Whole:

@@ -46,6 +46,9 @@ from .freshness_rules import Rules, Vector
 from .freshness_simulation import FreshnessExperiment, experiment_of
 from .freshness_space import VisitPlans, Visits
 
+#: For so many pages the bound of whole gaps is taken at one price.
+MANY = 20_000
+
 MEASURES = ("obsolescence", "pages_never_visited", "largest_gap")
 
 
@@ -269,7 +272,8 @@ class FreshnessProblem:
     @cached_property
     def schedule_bound(self) -> float:
         """No cycle of visits, and no cycles of several robots, has a lower obsolescence than this."""
-        return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots)))
+        price = self.allocation().multiplier if self.pages.count >= MANY else None
+        return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots), price))
 
     def lower_bound(self) -> float:
         """Below the cost of every decision."""

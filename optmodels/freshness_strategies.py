@@ -366,9 +366,13 @@ class PowerOfTwo(Sequencing):
 
     name: ClassVar[str] = "power-of-two"
 
-    def order(self, part: Part, gap: int) -> Indices:
-        """Perfectly even spacing; rounding down leaves slots enough for rare pages."""
-        return sequencing.power_of_two(part.frequencies, self.slots)
+    def length(self, part: Part) -> int:
+        """A power of two."""
+        return sequencing.power_length(part.frequencies, self.slots)
+
+    def allowed(self, slots: int) -> int:
+        """The largest power of two."""
+        return 1 << slots.bit_length() - 1
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Perfectly even spacing in so many slots."""

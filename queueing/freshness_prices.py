@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from .freshness_inverse import gain_share, inverse_at, price_of
 from .matrices import Vector
 
-
 #: Frequencies whose sum is this near to what it should be, relative, are those looked for.
 ROUNDING = 4.5e-16
 
