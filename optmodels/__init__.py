@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
 
     from . import costs, registry
+    from .claims import Verification
     from .comparing import Comparison, compare
     from .errors import InstanceError, RequestError
     from .generating import generate
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .solving import evaluate, solve
     from .sweeping import Sweep, sweep
     from .testing import check_problem
+    from .verifying import verify
 
 __all__ = [
     "BestKnown",
@@ -70,6 +72,7 @@ __all__ = [
     "Sweep",
     "TracePoint",
     "UnsupportedProblem",
+    "Verification",
     "__version__",
     "check_problem",
     "compare",
@@ -86,6 +89,7 @@ __all__ = [
     "result_to_data",
     "solve",
     "sweep",
+    "verify",
     "write_instance",
     "write_result",
 ]
@@ -113,6 +117,7 @@ _HOMES = {
     "Multipliers": "optmodels.multipliers",
     "RequestError": "optmodels.errors",
     "Sweep": "optmodels.sweeping",
+    "Verification": "optmodels.claims",
     "check_problem": "optmodels.testing",
     "compare": "optmodels.comparing",
     "evaluate": "optmodels.solving",
@@ -126,6 +131,7 @@ _HOMES = {
     "result_to_data": "optmodels.results",
     "solve": "optmodels.solving",
     "sweep": "optmodels.sweeping",
+    "verify": "optmodels.verifying",
     "write_instance": "optmodels.instance:write",
     "write_result": "optmodels.results",
 }

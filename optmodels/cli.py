@@ -34,6 +34,7 @@ from .cli_options import (
     Seconds,
     Seed,
     StrategyName,
+    seconds_of,
 )
 from .cli_output import (
     check_target,
@@ -430,30 +431,41 @@ def verify(
         str, typer.Argument(metavar="RESULT.json", help="What `solve --json` printed, or `--out` wrote.")
     ],
     file: File,
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Solve again, by another strategy, what would be taken on trust.")
+    ] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(parser=seconds_of, metavar="S", help="Time for proofs: 10, with --prove 60; 0: none."),
+    ] = None,
     json: Json = False,
 ) -> int:
-    """Check an answer independently of the strategy that gave it.
+    """Check an answer independently of the strategy that gave it: each claim is confirmed, refuted or taken on trust.
 
     Example: optmodels verify answer.json instances/placement/gautam-6x6.json
     """
     from . import instance as instances
     from . import verifying
+    from .claims import not_understood
 
     content = instances.read(file)
     problem = instances.problem_of(content, file)
     try:
-        verification = verifying.verify_file(result, problem, content)
+        found = verifying.verify_file(result, problem, content, prove=prove, seconds=seconds)
         settle()
     except InstanceError as failure:
         settle()
+        named = failure if failure.file else failure.at(file)
         if json:
-            print_json({"problem": problem.name, "verified": False, "findings": [], "error": str(failure)})
-        raise
+            print_json(not_understood(problem.name, str(named)) | {"file": result})
+        raise named from None
+    error = None if found.error is None else found.error.at(result)
     if json:
-        findings = list(verification.findings)
-        print_json({"problem": problem.name, "verified": True, "findings": findings, "error": None})
-    else:
-        print(f"{problem.name}: verified: {', '.join(verification.findings)}")
+        print_json(found.to_data() | {"file": result, "error": None if error is None else str(error)})
+    elif error is None:
+        print(found)
+    if error is not None:
+        raise error
     return ANSWERED
 
 

@@ -242,6 +242,10 @@ class PeriodicRoutingProblem(RoutingProblem):
         """Words of server numbers, up to rotation."""
         return words_of(self.servers, self.period, self.max_period)
 
+    def relaxed(self) -> RoutingProblem:
+        """The same with words of all periods, whose least cost no word of these periods goes below."""
+        return RoutingProblem(self.name, self.routing, self.cost, self.limits)
+
     def unroutable(self) -> str:
         """Why the best of all words is not what is asked for."""
         if self.period is not None:

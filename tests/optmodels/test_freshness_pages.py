@@ -646,7 +646,7 @@ def test_large_tables_are_streamed_and_the_answer_is_verified(tmp_path, large):
     write_result(result, tmp_path / "r.json")
     told = json.loads((tmp_path / "r.json").read_text())["decision"]
     assert set(told) == {"file", "rows", "sha256"} and told["rows"] == 5000
-    assert any("recomputed" in finding for finding in verify_file(tmp_path / "r.json", problem).findings)
+    assert verify_file(tmp_path / "r.json", problem).verified
     np.testing.assert_allclose(read_result(tmp_path / "r.json").decision, known.decision, rtol=1e-4, atol=1e-9)
     frequencies = np.array(np.load(tmp_path / told["file"]))
     frequencies[np.argmax(frequencies)] *= 1.01

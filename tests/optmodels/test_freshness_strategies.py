@@ -130,7 +130,7 @@ def test_every_strategy_answers_on_shipped_instances_or_says_why_not(instances, 
             assert "asks for 8 slots between visits to a host; greedy and whittle do." in str(refused)
             continue
         assert result.decision is not None, strategy
-        verify(result, problem, content)
+        verify(result, problem, content).check()
 
 
 # -- rules ------------------------------------------------------------------------------------------------------------

@@ -274,10 +274,10 @@ def test_an_answer_survives_its_file_and_is_verified(paper, instances):
     verification = verify(result_from_data(data), paper, content)
     assert any("below the best known" in finding for finding in verification.findings)
     with pytest.raises(InstanceError, match="objective"):
-        verify(result_from_data(data | {"objective": 50.0}), paper, content)
+        verify(result_from_data(data | {"objective": 50.0}), paper, content).check()
     changed = data["extra"] | {"policy_map": [[0, 0], *data["extra"]["policy_map"][1:]]}
     with pytest.raises(InstanceError, match="policy_map"):
-        verify(result_from_data(data | {"extra": changed}), paper, content)
+        verify(result_from_data(data | {"extra": changed}), paper, content).check()
 
 
 def test_thresholds_below_a_proved_best_are_still_an_error(paper, instances):
@@ -321,7 +321,7 @@ def test_a_budget_of_evaluations_is_kept_and_the_best_so_far_told(budget, paper)
     assert found.decision is not None
     assert found.bound is None or found.bound <= 53.9180
     assert found.objective >= 53.9179
-    verify(replace(found, kind="threshold"), paper)
+    verify(replace(found, kind="threshold"), paper).check()
 
 
 def test_an_interrupt_tells_the_best_so_far(paper, monkeypatch):
@@ -359,7 +359,7 @@ def test_a_policy_on_pairs_lies_between_the_best_thresholds_and_the_best_policy(
     assert found.objective <= found.extra["best_threshold"]["objective"] * (1 + 1e-9)
     assert found.extra["price_of_thresholds"] <= best.extra["price_of_thresholds"] + 1e-9
     assert found.extra["state_order"] == "by pages, then arrival phase, then service phase"
-    verify(found, problem)
+    verify(found, problem).check()
 
 
 def test_where_patience_has_one_phase_pairs_are_states_and_their_means_are_exact(paper):
