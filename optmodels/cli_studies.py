@@ -119,6 +119,8 @@ def sweep(
             progress=progress,
         )
         settle()
+    for sentence in study.warnings:
+        say(sentence)
     if plot and study.points:
         sweeping.plot_sweep(study, plot, measure)
     if json:

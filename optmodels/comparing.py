@@ -22,13 +22,14 @@ from heuristics.running import parameters
 
 from .comparing_table import Summary, reference_of, summarise, table_text
 from .costs import cost_to_data
-from .errors import InstanceError, RequestError, UnreadableFile, printable
-from .instance import Instance, check_best_known, problem_of, read, write_text
+from .errors import InstanceError, RequestError, UnreadableFile, printable, short
+from .instance import Instance, check_best_known, parse_json, problem_of, read, write_text
 from .pool import call_all
 from .registry import make_strategy, parameter_fields
 from .results import file_stem, plain, result_from_data, result_to_data, write_result
 from .solving import ProblemLike, as_problem, check_seed, make_budget, solve
 from .tables import append_line, csv_text, whole_lines
+from .verifying import judge
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]
@@ -81,7 +82,8 @@ class Comparison:
     complete
         ``False`` if the comparison was ended early.
     warnings
-        What a reader must know, one sentence each: best-known decisions that were not confirmed.
+        What a reader must know, one sentence each: best-known decisions that were not confirmed, and lines of a
+        comparison that were not believed.
     """
 
     runs: tuple[Run, ...]
@@ -172,7 +174,9 @@ def compare(
         (one file per run) and ``best/`` (one file per problem).
     resume
         Skip the runs that `out` holds already; the same problem, strategy, parameters, seed and budget make the same
-        run. Without it a folder that holds runs is refused, so that none is lost.
+        run. Stored answers are judged again by the evaluator (bounds that contradict nothing are taken on trust); what
+        does not hold is run again, with a warning. Without it a folder that holds runs is refused, so that none is
+        lost.
     """
     if resume and out is None:
         raise RequestError("resuming needs the folder of the comparison to resume: give out as well.")
@@ -180,7 +184,7 @@ def compare(
     subjects = _subjects(problems)
     cells = _cells(subjects, _strategies(strategies), _seeds(seeds), limits)
     store = None if out is None else _Store(Path(out), resume)
-    finished = store.finished(cells) if store else {}
+    finished, doubts = store.finished(cells) if store else ({}, [])
     missing = [cell for cell in cells if cell.key not in finished]
     calls = [(cell.subject.problem, cell.strategy, limits, cell.seed) for cell in missing]
     complete, done = True, len(cells) - len(missing)
@@ -214,8 +218,8 @@ def compare(
         answers.close()
     runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
     known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
-    warnings = tuple(subject.warning for subject in subjects if subject.warning is not None)
-    comparison = Comparison(runs, known, limits, complete, warnings)
+    warnings = [subject.warning for subject in subjects if subject.warning is not None]
+    comparison = Comparison(runs, known, limits, complete, (*warnings, *doubts))
     if store:
         store.close(comparison)
     return comparison
@@ -324,19 +328,29 @@ class _Store:
                 f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
             ) from None
 
-    def finished(self, cells: Sequence[_Cell]) -> dict[str, Run]:
-        """Runs on disk that are asked for again; failed ones are tried anew."""
+    def finished(self, cells: Sequence[_Cell]) -> tuple[dict[str, Run], list[str]]:
+        """Runs on disk that are asked for again and hold, and a sentence for each line that is not believed.
+
+        Failed runs are tried anew, and so are those that another version, a torn disk or a hand has made say what the
+        evaluator does not find.
+        """
         asked = {cell.key: cell for cell in cells}
         found: dict[str, Run] = {}
-        for line in whole_lines(self.lines):
+        doubts: list[str] = []
+        for number, line in enumerate(whole_lines(self.lines), 1):
             try:
-                run = Run.from_data(json.loads(line), folder=self.folder)
-            except (ValueError, LookupError, TypeError):  # written by another version, or by hand
+                data = parse_json(line, os.fspath(self.lines))
+                cell = asked.get(_key(data))
+                run = None if cell is None else Run.from_data(data, folder=self.folder)
+                if cell is None or run is None or run.error is not None:
+                    continue
+                _require(run.result, cell)
+            except Exception as failure:  # one line must not take the others down
+                reason = str(failure.at("")) if isinstance(failure, InstanceError) else _reason(failure)
+                doubts.append(f"{self.lines}: line {number} is not used: {reason}")
                 continue
-            if run.error is None and run.key in asked:
-                cell = asked[run.key]
-                found[run.key] = replace(run, problem=cell.subject.label, strategy=cell.label)
-        return found
+            found[run.key] = replace(run, problem=cell.subject.label, strategy=cell.label)
+        return found, doubts
 
     def add(self, run: Run) -> None:
         """Write a finished run: its own file first, then its line."""
@@ -354,6 +368,28 @@ class _Store:
             best = comparison.best(problem)
             if best is not None:
                 write_result(best.result, self.folder / "best" / f"{file_stem(problem)}.json")
+
+
+def _key(data: Any) -> str:
+    """What tells a run from others."""
+    key = data.get("key") if isinstance(data, Mapping) else None
+    if not isinstance(key, str):
+        raise UnreadableFile("a line of a comparison has a label and a key.")
+    return key
+
+
+def _require(result: Result, cell: _Cell) -> None:
+    """Refuse a stored answer that is not one of this run, or that the evaluator does not find."""
+    asked = {"strategy": cell.strategy.name, "parameters": plain(parameters(cell.strategy)), "seed": cell.seed}
+    for name, value in asked.items():
+        told = plain(getattr(result, name))
+        if told != value:
+            raise InstanceError(name, told, f"its key is that of a run with {short(value)}.")
+    judge(result, cell.subject.problem, extra=False).check()
+
+
+def _reason(failure: Exception) -> str:
+    return printable(" ".join(f"{type(failure).__name__}: {failure}".split()))
 
 
 def _count_lines(path: Path) -> int:
@@ -400,8 +436,7 @@ def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float |
     except InstanceError as failure:
         return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
     except Exception as failure:  # the runs will tell more; one instance must not take the others down
-        reason = printable(" ".join(f"{type(failure).__name__}: {failure}".split()))
-        return None, f"{file}: best_known cannot be evaluated ({reason}); it is not used."
+        return None, f"{file}: best_known cannot be evaluated ({_reason(failure)}); it is not used."
     return best.objective, None
 
 

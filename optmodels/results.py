@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Any
 from heuristics.evaluation import Evaluation
 from heuristics.result import Result, Status, TracePoint
 
-from .errors import InstanceError, MissingField, UnreadableFile, suggestion
+from .errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
 from .instance import inside, read_json, write_text
 
 #: Longer decisions are written to a file of their own.
@@ -127,7 +127,7 @@ def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None)
         evaluations=_count(data, "evaluations"),
         judged_in_full=_count(data, "judged_in_full"),
         seconds=_duration(data, "seconds"),
-        trace=tuple(_trace_point(point, index) for index, point in enumerate(data.get("trace") or ())),
+        trace=tuple(_trace_point(point, index) for index, point in enumerate(_list(data, "trace"))),
         extra=dict(_object(data, "extra")),
         checked=_flag(data, "checked"),
         strategy=_text(data, "strategy"),
@@ -224,25 +224,34 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
         return value
     if set(value) != {"file", "rows", "sha256"}:
         return {key: _decision_from_data(entry, folder) for key, entry in value.items()}
+    file = inside(folder, value["file"], "decision.file")
+    if not file.is_file() and not (file.suffix == ".parquet" and file.is_dir()):
+        raise InstanceError("decision.file", value["file"], "there is no such file beside the result.")
+    try:
+        values = _column(file, value)
+    except RequestError:
+        raise
+    except (ValueError, LookupError, TypeError, OSError, EOFError, NotImplementedError) as failure:
+        reason = " ".join(str(failure).split()).rstrip(".")
+        raise InstanceError("decision.file", value["file"], f"it holds no column of numbers: {reason}.") from None
+    if isinstance(value["rows"], bool) or len(values) != value["rows"]:
+        raise InstanceError("decision.rows", value["rows"], f"{file.name} holds {len(values)}.")
+    return values
+
+
+def _column(file: Path, told: Mapping[str, Any]) -> Any:
+    """What was written to a file, if it is still what the result tells of it."""
     import numpy as np
 
-    file = inside(folder, value["file"], "decision.file")
-    if file.suffix == ".parquet" and file.exists():
+    if file.suffix == ".parquet":
         from .freshness_output import read_written
 
-        return read_written(file, value)
-    if not file.is_file():
-        raise InstanceError("decision.file", value["file"], "there is no such file beside the result.")
-    if _checksum(file) != value["sha256"]:
-        raise InstanceError(
-            "decision.sha256", value["sha256"], f"the file {value['file']} has changed since it was written."
-        )
-    try:
-        values = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as failure:
-        raise InstanceError("decision.file", value["file"], f"it holds no array: {failure}.") from None
-    if len(values) != value["rows"]:
-        raise InstanceError("decision.rows", value["rows"], f"the file holds {len(values)}.")
+        return read_written(file, told)
+    if _checksum(file) != told["sha256"]:
+        raise InstanceError("decision.sha256", told["sha256"], f"{file.name} has changed since it was written.")
+    values = np.load(file, mmap_mode="r", allow_pickle=False)
+    if not isinstance(values, np.ndarray) or values.ndim == 0:
+        raise ValueError("it holds one number" if isinstance(values, np.ndarray) else "it holds several arrays")
     return values
 
 
@@ -252,14 +261,18 @@ def _checksum(file: Path) -> str:
 
 
 def _finite(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, (int, float)) else float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
         raise InstanceError(place, value, "this is a finite number.")
-    return float(value)
+    return number
 
 
-def _number(data: Mapping[str, Any], name: str) -> float | None:
+def _number(data: Mapping[str, Any], name: str, place: str | None = None) -> float | None:
     value = data.get(name)
-    return None if value is None else _finite(value, name)
+    return None if value is None else _finite(value, place or name)
 
 
 def _count(data: Mapping[str, Any], name: str, place: str | None = None) -> int:
@@ -303,12 +316,21 @@ def _object(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value
 
 
+def _list(data: Mapping[str, Any], name: str) -> Sequence[Any]:
+    value = data.get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, (list, tuple)):
+        raise InstanceError(name, value, "this is a list.")
+    return value
+
+
 def _trace_point(point: Any, index: int) -> TracePoint:
     if not isinstance(point, Mapping):
         raise InstanceError(f"trace[{index}]", point, "each point of a trace is an object.")
     return TracePoint(
         _duration(point, "seconds", f"trace[{index}].seconds"),
         _count(point, "evaluations", f"trace[{index}].evaluations"),
-        _number(point, "objective"),
-        _number(point, "bound"),
+        _number(point, "objective", f"trace[{index}].objective"),
+        _number(point, "bound", f"trace[{index}].bound"),
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import csv
 import itertools
-import json
 import math
 import os
 import re
@@ -23,13 +22,15 @@ from heuristics.protocols import Problem, Strategy
 from heuristics.result import Result
 
 from .comparing import BatchProgress, problem_digest, run_key, solve_cell
-from .errors import InstanceError, RequestError, short
+from .errors import InstanceError, RequestError, printable, short
 from .instance import Instance, problem_of, read, write_text
 from .pool import call_all
 from .registry import make_strategy
 from .results import plain
 from .solving import check_seed, make_budget
+from .sweeping_stored import cells, decision_text, stored
 from .tables import append_line, columns, csv_text, number, whole_lines
+from .verifying import judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,6 +92,7 @@ class Sweep:
     strategy: str
     points: tuple[Point, ...]
     complete: bool = True
+    warnings: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record per point."""
@@ -110,6 +112,7 @@ class Sweep:
             "strategy": self.strategy,
             "complete": self.complete,
             "points": self.rows(),
+            "warnings": list(self.warnings),
         }
 
     def table(self) -> str:
@@ -151,7 +154,9 @@ def sweep(
     cluster
         Address of a Dask cluster whose workers share the points instead, or ``"local"``.
     out
-        CSV file; points it holds already are not run again.
+        CSV file; points it holds already are not run again if the evaluator finds the objective and the measures that
+        the file has for their decision. Bounds that contradict nothing, and that nothing was found, are taken on trust;
+        the columns ``seconds``, ``evaluations`` and ``stopped_by`` are believed.
     """
     axes = _axes(vary)
     chosen = make_strategy(strategy)
@@ -169,7 +174,7 @@ def sweep(
             records[index] = table.failed(values, "", str(failure))
             continue
         key = run_key(problem_digest(problem), chosen, seed, limits)
-        known = table.known(key)
+        known = table.known(key, values, problem)
         if known is None:
             asked.append((index, problem, key))
         else:
@@ -199,7 +204,7 @@ def sweep(
         answers.close()
     points = tuple(Point(grid[index], records[index]) for index in sorted(records))
     table.close([dict(point.record) for point in points])
-    return Sweep(base["name"], axes, label, points, complete)
+    return Sweep(base["name"], axes, label, points, complete, tuple(table.warnings))
 
 
 def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective") -> Figure:
@@ -280,6 +285,7 @@ class _Table:
         }
         self._head: list[str] | None = None
         self._old: dict[str, dict[str, Any]] = {}
+        self.warnings: list[str] = []
         if path is not None:
             self._read(path)
 
@@ -287,7 +293,10 @@ class _Table:
         lines = whole_lines(path) if not path.is_dir() else ["a folder"]
         if not lines:
             return
-        head, *rows = list(csv.reader(lines))
+        try:
+            head, *rows = cells(lines)
+        except csv.Error as failure:
+            raise RequestError(f"{path}: this is no CSV file: {failure}; choose another, or remove it.") from None
         if not {"key", "status", "objective", *(axis.path for axis in self.axes)} <= set(head):
             raise RequestError(f"{path}: this file is not of a sweep over {self._names}; choose another, or remove it.")
         self._head = head
@@ -301,12 +310,19 @@ class _Table:
     def _names(self) -> str:
         return ", ".join(axis.path for axis in self.axes)
 
-    def known(self, key: str) -> dict[str, Any] | None:
-        """The record of a point that is done, without its coordinates."""
+    def known(self, key: str, values: Sequence[Any], problem: Problem) -> dict[str, Any] | None:
+        """The record of a point that is done and holds, without its coordinates."""
         record = self._old.get(key)
-        return (
-            None if record is None else {k: v for k, v in record.items() if k not in {axis.path for axis in self.axes}}
-        )
+        if record is None:
+            return None
+        try:
+            judge(stored(record, problem), problem, extra=False).check()
+        except Exception as failure:  # written by another version, or by hand: one line must not take the others down
+            reason = str(failure) if isinstance(failure, RequestError) else f"{type(failure).__name__}: {failure}"
+            place = _coordinates(self.axes, values)
+            self.warnings.append(f"{self.path}: the line of {place} is not used: {printable(reason)}")
+            return None
+        return {k: v for k, v in record.items() if k not in {axis.path for axis in self.axes}}
 
     def place(self, values: Sequence[Any]) -> dict[str, Any]:
         """The first columns of a record."""
@@ -333,7 +349,7 @@ class _Table:
                 {f"{name}.{part}": value for part, value in told.items()} if isinstance(told, dict) else {name: told}
             )
         record |= {
-            "decision": None if result.decision is None else json.dumps(plain(result.decision)),
+            "decision": decision_text(result.decision),
             "error": None,
             **self.same,
             "key": key,

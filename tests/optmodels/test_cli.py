@@ -729,6 +729,76 @@ def test_verify_finds_a_false_claim(call, small, tmp_path):
     assert (code, json.loads(out)["verified"]) == (0, True)
 
 
+def test_verify_refutes_a_bound_that_was_typed_in(call, small, tmp_path):
+    """Without a best known in the file, too: what is cheap is proved again."""
+    content = {key: value for key, value in json.loads(small.read_text()).items() if key != "best_known"}
+    (tmp_path / "i.json").write_text(json.dumps(content))
+    _, out, _ = call("evaluate", tmp_path / "i.json", "--at", "1,1,1,1,1,1", "--json")
+    answer = json.loads(out) | {"status": "optimal", "bound": 23.0, "gap": 0.0, "strategy": "highs"}
+    (tmp_path / "r.json").write_text(json.dumps(answer))
+    code, out, err = call("verify", tmp_path / "r.json", tmp_path / "i.json")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"optmodels: {tmp_path / 'r.json'}: bound is 23.0; a feasible decision found here (enumeration) has the "
+        "objective 8.0, below this bound.\n"
+    )
+    code, out, again = call("verify", tmp_path / "r.json", tmp_path / "i.json", "--json")
+    told = json.loads(out)
+    assert (code, again) == (2, err)
+    names = ("objective", "feasibility", "bound", "status", "gap")
+    assert [told[name] for name in names] == ["confirmed", "confirmed", "refuted", "refuted", "confirmed"]
+    assert told["verified"] is False
+    assert f"optmodels: {told['error']}\n" == err
+    assert (told["bound_proved_here"], told["best_met_here"]) == (8.0, 8.0)
+
+
+def test_verify_says_what_it_takes_on_trust_and_what_prove_would_do(call, instances, tmp_path):
+    file = instances / "placement" / "gautam-6x6.json"
+    best = json.loads(file.read_text())["best_known"]
+    at = ",".join(map(str, best["decision"]))
+    _, out, _ = call("evaluate", file, "--at", at, "--json")
+    claims = {"status": "optimal", "bound": best["objective"], "gap": 0.0, "strategy": "highs"}
+    (tmp_path / "r.json").write_text(json.dumps(json.loads(out) | claims))
+    code, out, err = call("verify", tmp_path / "r.json", file, "--seconds", "0")
+    assert (code, err) == (0, "")
+    assert out.startswith("gautam-6x6: nothing refuted, but bound and status taken on trust; ")
+    assert "verified" not in out
+    code, out, _ = call("verify", tmp_path / "r.json", file, "--seconds", "0", "--json")
+    told = json.loads(out)
+    assert [told[n] for n in ("objective", "bound", "status")] == ["confirmed", "taken on trust", "taken on trust"]
+    assert (code, told["verified"]) == (0, False)
+    assert told["findings"] and told["file"] == str(tmp_path / "r.json")
+
+
+def test_verify_of_what_is_no_answer_is_one_sentence(call, small, tmp_path):
+    _, out, _ = call("solve", small, "--strategy", "exhaustive", "--json")
+    (tmp_path / "r.json").write_text(json.dumps(json.loads(out) | {"trace": 5}))
+    code, out, err = call("verify", tmp_path / "r.json", small, "--json")
+    told = json.loads(out)
+    assert (code, told["objective"], told["verified"]) == (2, None, False)
+    assert err == f"optmodels: {tmp_path / 'r.json'}: trace is 5; this is a list.\n"
+    assert call("verify", tmp_path / "r.json", small, "--seconds", "-1")[0] == 2
+    wrong = json.loads(small.read_text())
+    wrong["best_known"]["objective"] = 7.0
+    (tmp_path / "w.json").write_text(json.dumps(wrong))
+    (tmp_path / "r.json").write_text(call("solve", small, "--strategy", "exhaustive", "--json")[1])
+    code, _, err = call("verify", tmp_path / "r.json", tmp_path / "w.json")
+    assert (code, err.startswith(f"optmodels: {tmp_path / 'w.json'}: best_known.objective is 7.0; ")) == (2, True)
+
+
+def test_a_typed_in_objective_is_not_the_best_of_a_resumed_comparison(call, small, tmp_path):
+    words = ("compare", small, "--strategies", "exhaustive", "--out", tmp_path / "c")
+    assert call(*words)[0] == 0
+    lines = tmp_path / "c" / "runs.jsonl"
+    lines.write_text(json.dumps(json.loads(lines.read_text()) | {"objective": -1e9, "bound": -1e9}) + "\n")
+    code, out, err = call(*words, "--resume")
+    assert (code, "-1e+09" in out) == (0, False)
+    assert "line 1 is not used: objective is -1000000000.0; the evaluator finds 8.0." in err
+    lines.write_text("[" * 100_000 + "\n")
+    code, _, err = call(*words, "--resume")
+    assert (code, "nested deeper" in err) == (0, True)
+
+
 def test_plot_draws_an_instance_with_and_without_an_answer(call, small, tmp_path):
     call("solve", small, "--strategy", "exhaustive", "--out", tmp_path / "r.json")
     assert call("plot", small, "--out", tmp_path / "a.svg")[0] == 0

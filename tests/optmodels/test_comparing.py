@@ -3,12 +3,15 @@
 import csv
 import json
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 import optmodels.comparing
+import optmodels.results
 from heuristics import Budget, Evaluation, Problem, Result, Status, TracePoint
 from heuristics.exhaustive import Exhaustive
 from heuristics.testing import Hopeless, Knapsack, Separable
@@ -535,3 +538,92 @@ def test_everything_fits_into_one_json_object():
     assert [line["strategy"] for line in data["table"]] == ["exhaustive", "highs"]
     assert data["runs"][1]["error"]
     assert data["budget"]["evaluations"] == 9
+
+
+# -- stored answers are judged again ----------------------------------------------------------------------------------
+
+
+def change_line(path, change):
+    """Write the first line of a comparison as another hand would."""
+    first, *rest = path.read_text().splitlines()
+    line = change(json.loads(first)) if callable(change) else change
+    path.write_text("\n".join([line if isinstance(line, str) else json.dumps(line), *rest]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda d: d | {"objective": -1e9}, r"objective is -1000000000.0; the evaluator finds"),
+        (lambda d: d | {"objective": d["objective"] * (1 + 1e-5)}, "objective is"),
+        (lambda d: d | {"decision": [1] * len(d["decision"])}, "objective is|decision is not feasible"),
+        (lambda d: d | {"decision": [7]}, r"decision is \[7\]; "),
+        (lambda d: d | {"decision": "all of them"}, "decision is "),
+        (lambda d: d | {"decision": [10**17] * len(d["decision"])}, "decision is "),
+        (lambda d: d | {"bound": d["objective"] + 1.0}, "bound is .*; a feasible decision has the objective"),
+        (lambda d: d | {"bound": d["objective"] - 1.0}, 'status is "optimal"; the bound .* leaves room'),
+        (lambda d: d | {"status": "infeasible"}, 'status is "infeasible"; a problem proved infeasible has no decision'),
+        (lambda d: d | {"status": "unknown"}, 'status is "unknown"; the decision is feasible'),
+        (lambda d: d | {"status": ["optimal"]}, r'status is \["optimal"\]; a status is one of'),
+        (lambda d: d | {"measures": {"beauty": 1.0}}, "measures.beauty is 1.0; the evaluator finds None"),
+        (lambda d: d | {"violations": {"beauty": 1.0}}, "violations.beauty is 1.0; the evaluator finds 0.0"),
+        (lambda d: d | {"problem": "another"}, "problem is .*; this is an answer to another problem"),
+        (lambda d: d | {"strategy": "annealing"}, 'strategy is "annealing"; its key is that of a run with "exh'),
+        (lambda d: d | {"parameters": {"largest": 7}}, r"parameters is .*; its key is that of a run with .*1000000000"),
+        (lambda d: d | {"seed": 5}, "seed is 5; its key is that of a run with 0"),
+        (lambda d: d | {"checked": False}, "checked is false; "),
+        (lambda d: d | {"trace": 5}, "trace is 5; this is a list"),
+        (lambda d: d | {"decision": {"file": "d.npy", "rows": 3, "sha256": "0"}}, "there is no such file"),
+        (lambda d: d | {"label": {}}, "is not used"),
+        (lambda d: "[" * 100_000 + "]" * 100_000, "nested deeper"),
+        (lambda d: json.dumps(d | {"extra": 0}).replace('"extra": 0', '"extra": ' + '{"a":' * 5000 + "1" + "}" * 5000),
+         "nested deeper"),
+        (lambda d: json.dumps(d)[:-1] + ', "objective": -1e9}', "this key stands twice"),
+        (lambda d: json.dumps(d | {"objective": 0}).replace('"objective": 0', f'"objective": {10**400}'), "2^63"),
+        (lambda d: json.dumps(d | {"objective": 0}).replace('"objective": 0', '"objective": NaN'), "finite"),
+    ],
+)  # fmt: skip
+def test_a_line_that_does_not_hold_is_run_again_with_a_warning(tmp_path, counted, change, reason):
+    first = compare(Knapsack(), "exhaustive", out=tmp_path)
+    change_line(tmp_path / "runs.jsonl", change)
+    again = compare(Knapsack(), "exhaustive", out=tmp_path, resume=True)
+    assert len(counted) == 2
+    assert [run.result.objective for run in again.runs] == [run.result.objective for run in first.runs]
+    [warning] = again.warnings
+    assert warning.startswith(f"{tmp_path / 'runs.jsonl'}: line 1 is not used: ")
+    assert re.search(reason.replace("^", r"\^"), warning), warning
+    assert len(warning) < 500
+    last = compare(Knapsack(), "exhaustive", out=tmp_path, resume=True)
+    assert len(counted) == 2, "the line written anew holds"
+    assert last.best("knapsack").result.objective == first.best("knapsack").result.objective
+
+
+def test_what_holds_up_to_rounding_is_not_run_again(tmp_path, counted):
+    compare(Knapsack(), Sampler(), out=tmp_path)
+    change_line(tmp_path / "runs.jsonl", lambda d: d | {"objective": d["objective"] * (1 - 1e-8)})
+    assert compare(Knapsack(), Sampler(), out=tmp_path, resume=True).warnings == ()
+    assert len(counted) == 1
+
+
+def test_lines_of_other_runs_are_left_alone_and_an_earlier_line_that_holds_counts(tmp_path, counted):
+    compare(Knapsack(), "exhaustive", out=tmp_path)
+    path = tmp_path / "runs.jsonl"
+    held = path.read_text()
+    path.write_text(held + json.dumps(json.loads(held) | {"objective": -1e9}) + "\n")
+    again = compare(Knapsack(), "exhaustive", out=tmp_path, resume=True)
+    assert len(counted) == 1
+    assert "line 2 is not used: objective is" in again.warnings[0]
+    other = json.loads(held) | {"objective": -1e9, "key": "of another run"}
+    path.write_text(held + json.dumps(other) + "\n")
+    assert compare(Knapsack(), "exhaustive", out=tmp_path, resume=True).warnings == ()
+
+
+def test_a_long_decision_whose_file_was_changed_is_run_again(tmp_path, counted, monkeypatch):
+    monkeypatch.setattr(optmodels.results, "LONGEST_DECISION", 2)
+    compare(Knapsack(), "exhaustive", out=tmp_path)
+    told = json.loads((tmp_path / "runs.jsonl").read_text())["decision"]
+    assert compare(Knapsack(), "exhaustive", out=tmp_path, resume=True).warnings == ()
+    assert len(counted) == 1
+    np.save(tmp_path / told["file"], np.load(tmp_path / told["file"])[::-1].copy())
+    again = compare(Knapsack(), "exhaustive", out=tmp_path, resume=True)
+    assert len(counted) == 2
+    assert "has changed since it was written" in again.warnings[0]

@@ -1,7 +1,9 @@
 """Results as JSON, and back."""
 
+import hashlib
 import json
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -105,6 +107,67 @@ def test_a_decision_file_that_was_changed_is_noticed(tmp_path, monkeypatch):
         read_result(tmp_path / "r.json")
 
 
+def told_of(file, rows):
+    """A result that names a file beside it, as it stands there."""
+    told = {"file": file.name, "rows": rows, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    result = file.parent / "r.json"
+    result.write_text(json.dumps(result_to_data(RESULT) | {"decision": told}))
+    return result
+
+
+@pytest.mark.parametrize("rows", [2, 4, 0, -3, None, "3", True, 3.5, [3]])
+def test_a_decision_file_with_more_rows_than_told_or_fewer_is_refused(tmp_path, rows):
+    np.save(tmp_path / "d.npy", np.array([0.0, 0.5, 0.5]))
+    assert len(read_result(told_of(tmp_path / "d.npy", 3)).decision) == 3
+    with pytest.raises(InstanceError, match=r"r.json: decision.rows is .*; d.npy holds 3\.$"):
+        read_result(told_of(tmp_path / "d.npy", rows))
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_a_parquet_file_with_more_rows_than_told_or_fewer_is_refused(tmp_path, rows):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"frequency": [0.0, 0.5, 0.5]}), tmp_path / "d.parquet")
+    assert len(read_result(told_of(tmp_path / "d.parquet", 3)).decision) == 3
+    with pytest.raises(InstanceError, match=r"decision.rows is .*; d.parquet holds 3\.$"):
+        read_result(told_of(tmp_path / "d.parquet", rows))
+
+
+def odd_files(folder):
+    """Files that hold no column of numbers, each in its own way."""
+    np.save(folder / "zero-dimensional.npy", np.array(3.0))
+    np.savez(folder / "several.npy", a=np.ones(2))
+    (folder / "several.npy.npz").rename(folder / "several.npy")
+    (folder / "empty.npy").write_bytes(b"")
+    (folder / "text.npy").write_bytes(b"not an array at all")
+    (folder / "torn.npy").write_bytes((folder / "zero-dimensional.npy").read_bytes()[:20])
+    (folder / "text.parquet").write_bytes(b"PAR1 and no more")
+    (folder / "empty.parquet").write_bytes(b"")
+    (folder / "folder.npy").mkdir()
+    return [file for file in sorted(folder.iterdir()) if file.is_file()]
+
+
+def test_files_that_hold_no_column_are_refused_in_one_sentence(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({}), tmp_path / "no-columns.parquet")
+    for file in odd_files(tmp_path):
+        with pytest.raises(InstanceError, match=r"r.json: decision.file is .*; it holds no column of numbers: .+\.$"):
+            read_result(told_of(file, 0))
+    told = {"file": "folder.npy", "rows": 0, "sha256": ""}
+    (tmp_path / "r.json").write_text(json.dumps(result_to_data(RESULT) | {"decision": told}))
+    with pytest.raises(InstanceError, match="there is no such file beside the result"):
+        read_result(tmp_path / "r.json")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are for Unix")
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.parquet"])
+def test_a_pipe_is_no_decision_file(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    told = {"file": name, "rows": 0, "sha256": ""}
+    (tmp_path / "r.json").write_text(json.dumps(result_to_data(RESULT) | {"decision": told}))
+    with pytest.raises(InstanceError, match="there is no such file beside the result"):
+        read_result(tmp_path / "r.json")
+
+
 def test_a_decision_file_elsewhere_is_refused(tmp_path):
     data = result_to_data(RESULT) | {"decision": {"file": "../x.npy", "rows": 1, "sha256": ""}}
     (tmp_path / "r.json").write_text(json.dumps(data))
@@ -122,6 +185,13 @@ def test_a_decision_file_elsewhere_is_refused(tmp_path):
         ({"measures": [1]}, "measures is \\[1\\]; this is an object"),
         ({"measures": {"a": "b"}}, 'measures.a is "b"; this is a finite number'),
         ({"trace": [3]}, "trace\\[0\\] is 3; each point"),
+        ({"trace": 5}, "trace is 5; this is a list"),
+        ({"trace": {"seconds": 1}}, 'trace is {"seconds": 1}; this is a list'),
+        ({"trace": "abc"}, 'trace is "abc"; this is a list'),
+        ({"trace": [{"objective": "8"}]}, 'trace\\[0\\].objective is "8"; this is a finite number'),
+        ({"objective": 10**400}, "objective is 1000.*; this is a finite number"),
+        ({"bound": True}, "bound is true; this is a finite number"),
+        ({"evaluations": 10**400}, "evaluations is 1000.*; this is a finite number"),
         ({"kind": 3}, "kind is 3; this is a text"),
         ({"desicion": []}, "desicion is \\[\\]; a result has no such field. Did you mean 'decision'"),
     ],

@@ -3,14 +3,19 @@
 import csv
 import doctest
 import json
+import re
 
 import pytest
 
 import optmodels.sweeping
+from heuristics import Budget
 from optmodels.errors import InstanceError, RequestError
+from optmodels.generating import generate
 from optmodels.instance import Instance, read
+from optmodels.registry import make_strategy
 from optmodels.solving import solve
 from optmodels.sweeping import Axis, plot_sweep, put, steps, sweep
+from optmodels.tables import csv_text
 
 
 @pytest.fixture
@@ -224,6 +229,106 @@ def test_a_torn_last_line_is_run_again(small, tmp_path, counted):
     sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
     assert len(made) == 3
     assert [row["data.service_rate"] for row in rows(out)] == ["18", "20"]
+
+
+def test_failed_points_are_tried_again_and_take_their_place(small, tmp_path, monkeypatch):
+    """A point that failed is written, so that the file is complete, and not believed."""
+    out, asked = tmp_path / "s.csv", []
+    solve_cell = optmodels.sweeping.solve_cell
+
+    def failing(problem, *arguments):
+        asked.append(float(problem.service_rate[0]))
+        if len(asked) <= 3 and asked[-1] == 20.0:
+            raise RuntimeError("fell over")
+        return solve_cell(problem, *arguments)
+
+    monkeypatch.setattr(optmodels.sweeping, "solve_cell", failing)
+    first = sweep(small, "data.service_rate=18,20,22", "exhaustive", out=out)
+    assert [bool(point.error) for point in first.points] == [False, True, False]
+    assert [row["status"] for row in rows(out)] == ["optimal", "error", "optimal"]
+    again = sweep(small, "data.service_rate=18,20,22", "exhaustive", out=out)
+    assert asked == [18.0, 20.0, 22.0, 20.0]
+    assert [point.error for point in again.points] == [None, None, None]
+    assert again.points[1].record["objective"] == solve_cell(changed(small, 20), *again_arguments()).objective
+    assert [row["status"] for row in rows(out)] == ["optimal", "optimal", "optimal"]
+    assert again.warnings == ()
+
+
+def changed(small, rate):
+    content = read(small).to_data()
+    put(content, "data.service_rate", rate)
+    content.pop("best_known")
+    return Instance.from_data(content).problem()
+
+
+def again_arguments():
+    return make_strategy("exhaustive"), Budget(), 0
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("objective", "-1e9", "objective is -1000000000.0; the evaluator finds"),
+        ("objective", "many", 'objective is "many"; this is a number'),
+        ("objective", "True", "objective is true; this is a number"),
+        ("objective", "", "objective is null; the evaluator finds"),
+        ("opening", "1", "measures.opening is 1.0; the evaluator finds"),
+        ("bound", "1e9", "bound is 1000000000.0; a feasible decision has the objective"),
+        ("status", "feasibel", 'status is "feasibel"; a status is one of'),
+        ("status", "infeasible", "a problem proved infeasible has no decision"),
+        ("decision", "", "decision is null; there is an objective, and no decision that has it"),
+        ("decision", "[0, 0]", "decision is"),
+        ("decision", "[0, 0, 0, 0, 0, 0]", "objective is .*; the evaluator finds 0.0|not feasible"),
+        ("decision", "[" * 100_000, "nested deeper"),
+        ("decision", "{", "this is not JSON"),
+    ],
+)
+def test_a_line_that_does_not_hold_is_run_again_with_a_warning(small, tmp_path, counted, column, value, reason):
+    made, _ = counted
+    out = tmp_path / "s.csv"
+    sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
+    held = out.read_text()
+    content = rows(out)
+    content[1][column] = value
+    out.write_text(csv_text(content))
+    study = sweep(small, "data.service_rate=18,20", "exhaustive", out=out)
+    assert len(made) == 3
+    [warning] = study.warnings
+    assert warning.startswith(f"{out}: the line of data.service_rate = 20 is not used: ")
+    assert re.search(reason, warning), warning
+    assert study.to_data()["warnings"] == [warning]
+    times = ("seconds",)
+    assert [{k: v for k, v in row.items() if k not in times} for row in rows(out)] == [
+        {k: v for k, v in row.items() if k not in times} for row in csv.DictReader(held.splitlines())
+    ]
+
+
+def test_long_decisions_fit_into_a_cell_and_are_read_back(tmp_path, counted):
+    made, _ = counted
+    out, instance = tmp_path / "s.csv", generate("freshness", pages=8000, seed=1)
+    vary = {"data.access_time.mean": [0.5, 1.0]}
+    for _ in range(2):
+        study = sweep(instance, vary, "lagrangian", out=out)
+        assert study.warnings == ()
+    assert len(made) == 2
+    assert max(map(len, out.read_text().split('"'))) > 131_072, "longer than the library takes unless told"
+
+
+def test_a_decision_too_long_for_a_cell_is_looked_for_again(tmp_path, counted, monkeypatch):
+    made, _ = counted
+    monkeypatch.setattr("optmodels.sweeping_stored.LONGEST_DECISION", 5)
+    out, instance = tmp_path / "s.csv", generate("freshness", pages=8, seed=1)
+    for _ in range(2):
+        study = sweep(instance, {"data.access_time.mean": [0.5]}, "lagrangian", out=out)
+    assert len(made) == 2
+    assert "there is an objective, and no decision that has it" in study.warnings[0]
+
+
+def test_a_file_that_is_no_csv_is_refused(small, tmp_path):
+    out = tmp_path / "s.csv"
+    out.write_text("key,status,objective,data.service_rate\n" + "x" * 5_000_000 + "\n")
+    with pytest.raises(RequestError, match=r"s.csv: this is no CSV file: field larger than field limit"):
+        sweep(small, "data.service_rate=18", "exhaustive", out=out)
 
 
 def test_another_seed_budget_or_instance_is_run_again_and_the_old_lines_stay(small, tmp_path, counted):

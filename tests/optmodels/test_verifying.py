@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+import optmodels as om
 from heuristics import Evaluation, Result, Status
 from heuristics.testing import Knapsack, Separable
 from optmodels import instance as instances
@@ -197,6 +198,7 @@ def test_a_field_that_is_missing_is_named(written, problem, content, name):
         ({"evaluations": 1.5}, "evaluations is 1.5; this is a whole number, zero or more."),
         ({"judged_in_full": -1}, "judged_in_full is -1; "),
         ({"trace": [{"seconds": -1, "evaluations": 1, "objective": 8}]}, r"trace\[0\].seconds is -1; a time is"),
+        ({"trace": 5}, "trace is 5; this is a list."),
         ({"extra": {"load": [1, 2]}}, r"extra.load is \[1, 2\]; the problem tells"),
         ({"decision": None, "status": "unknown"}, "objective is 8.0; without a decision there is no objective."),
         ({"kind": None}, "kind is null; every result tells this."),
@@ -218,3 +220,93 @@ def test_an_answer_that_never_came_is_confirmed_as_such(problem, content, tmp_pa
 def test_a_worse_answer_is_told_by_how_much(answer, problem, content):
     worse = evaluate(problem, (1,) * 6)
     assert "15 above the best known, 8" in verify(worse, problem, content).findings
+
+
+# -- how near is near enough ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Broken(Separable):
+    """A problem with a measure near 0, one of ordinary size, and a constraint that all decisions break."""
+
+    def evaluate(self, decision):
+        judged = super().evaluate(decision)
+        return replace(judged, violations={"rule": 0.25}, measures={"chance": 3e-10, "length": 7.0})
+
+
+@pytest.mark.parametrize("part", [-1e-7, 1e-7, -1e-5, 1e-5])
+def test_numbers_agree_to_a_millionth_of_themselves(part):
+    judged = evaluate(Broken(), next(iter(Broken().space)))
+    told = judged.evaluation
+    changes = {
+        "objective": replace(told, objective=told.objective * (1 + part)),
+        "measures": replace(told, measures={**told.measures, "length": 7.0 * (1 + part)}),
+        "feasibility": replace(told, violations={"rule": 0.25 * (1 + part)}),
+    }
+    assert told.objective != 0
+    for name, changed in changes.items():
+        found = verify(replace(judged, evaluation=changed), Broken())
+        assert (found.claims[name].verdict == "confirmed") == (abs(part) < 1e-6), name
+
+
+def test_a_measure_near_zero_is_held_to_what_rounding_leaves():
+    judged = evaluate(Broken(), next(iter(Broken().space)))
+    for value, verdict in ((3e-10 + 5e-13, "confirmed"), (3.05e-10, "refuted"), (0.0, "refuted")):
+        told = replace(judged.evaluation, measures={"chance": value})
+        assert verify(replace(judged, evaluation=told), Broken()).claims["measures"].verdict == verdict
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_measures_and_objectives_of_any_scale_are_compared_relatively(problem, answer, scale):
+    scaled = replace(problem, opening_cost=problem.opening_cost * scale)
+    true = evaluate(scaled, answer.decision)
+    assert verify(true, scaled).verified
+    for part in (1e-5, -1e-5, 1.0):
+        wrong = replace(true.evaluation, measures={"opening": true.objective * (1 + part)})
+        assert verify(replace(true, evaluation=wrong), scaled).claims["measures"].verdict == "refuted"
+        wrong = replace(true.evaluation, objective=true.objective * (1 + part))
+        assert verify(replace(true, evaluation=wrong), scaled).claims["objective"].verdict == "refuted"
+
+
+def test_a_gap_is_held_to_a_millionth(problem, content, tmp_path):
+    worse = replace(evaluate(problem, (1,) * 6), bound=8.0, strategy="by hand")
+    data = result_to_data(worse)
+    assert data["gap"] == 1.875
+    for part, verdict in ((1e-7, "confirmed"), (1e-5, "refuted")):
+        (tmp_path / "r.json").write_text(json.dumps(data | {"gap": 1.875 * (1 + part)}))
+        assert verify_file(tmp_path / "r.json", problem, content).claims["gap"].verdict == verdict
+
+
+# -- what is said -----------------------------------------------------------------------------------------------------
+
+
+def test_the_problem_may_be_given_by_its_file_and_its_best_known_counts(file, problem):
+    worse = replace(evaluate(problem, (1,) * 6), status=Status.OPTIMAL, bound=23.0)
+    found = om.verify(worse, file, seconds=0)
+    assert found.refuted and not found.verified
+    assert found.claims["bound"].reason == "the best-known decision has the objective 8.0, below this bound."
+    assert str(found.error) == "bound is 23.0; the best-known decision has the objective 8.0, below this bound."
+    assert str(found).startswith("gautam-2x3: refuted: bound, status\n")
+
+
+def test_every_claim_is_told_in_json(answer, problem, content):
+    told = verify(answer, problem, content).to_data()
+    assert [told[name] for name in ("objective", "feasibility", "measures", "bound", "status")] == ["confirmed"] * 5
+    assert (told["bound_proved_here"], told["best_met_here"], told["verified"]) == (8.0, 8.0, True)
+    assert told["proved_by"] == "enumeration of all 64 decisions"
+    assert set(told["reasons"]) == {"objective", "feasibility", "measures", "bound", "status"}
+    assert told["error"] is None
+    json.dumps(told, allow_nan=False)
+
+
+def test_a_decision_that_is_none_refutes_what_is_said_of_it(answer, problem, content):
+    for decision in ((1, 2), "all", 7, {"a": 1}, (10**400,) * 6, (math.nan,) * 6, ((),) * 6):
+        found = verify(replace(answer, decision=decision), problem, content)
+        assert found.claims["objective"].verdict == found.claims["feasibility"].verdict == "refuted"
+        assert found.error.field == "decision"
+
+
+def test_a_best_known_that_is_wrong_names_itself(answer, problem, content, written):
+    best = content.best_known.model_copy(update={"objective": 9.0})
+    with pytest.raises(InstanceError, match=r"^best_known.objective is 9.0; the evaluator finds 8.0"):
+        verify_file(written(), problem, content.model_copy(update={"best_known": best}))
