@@ -124,7 +124,7 @@ def test_what_is_told_site_by_site_is_held_against_the_problem(answer, problem, 
     place = next(i for i, value in enumerate(values) if value is not None)
     rounded = [*values[:place], values[place] * (1 + 1e-12), *values[place + 1 :]]
     verify(replace(answer, extra={**answer.extra, name: rounded}), problem, content).check()
-    for changed in (values[place] * (1 + 1e-6) + 1e-8, None, "many"):
+    for changed in (values[place] * (1 + 1e-7) + 2e-12, None, "many"):
         with pytest.raises(InstanceError, match=f"extra.{name} is .*; the problem tells"):
             wrong = [*values[:place], changed, *values[place + 1 :]]
             verify(replace(answer, extra={**answer.extra, name: wrong}), problem, content).check()
