@@ -181,7 +181,7 @@ def evaluate(part: Oracle[SitingProblem], free: Sequence[int]) -> Decision:
     bits = (np.arange(1 << count)[:, None] >> np.arange(count - 1, -1, -1)) & 1
     costs = np.where(feasible, bits @ problem.opening_cost[list(free)], np.inf)
     least = costs.min()
-    first = int(np.flatnonzero(costs <= least + TIE * max(1.0, abs(least)))[0])
+    first = int(np.flatnonzero(costs <= least + TIE * abs(least))[0])
     return _opened(len(problem.demand), [at for at, bit in zip(free, bits[first], strict=True) if bit])
 
 

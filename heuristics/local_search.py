@@ -27,6 +27,9 @@ BATCH = 64
 #: A step must lower the penalised objective by this much (relative) to count: rounding errors must not make circles.
 PROGRESS = 1e-9
 
+#: A walk sums up its steps: what rounding leaves, relative to where it began, is no step.
+NOISE = 1e-15
+
 
 @dataclass(frozen=True)
 class LocalSearch:
@@ -83,7 +86,7 @@ class LocalSearch:
 
 def better(candidate: float, current: float) -> bool:
     """Whether a penalised objective is lower by more than rounding."""
-    return candidate < current - PROGRESS * max(1.0, abs(current)) if math.isfinite(current) else candidate < current
+    return candidate < current - PROGRESS * abs(current) if math.isfinite(current) else candidate < current
 
 
 def _first(oracle: Oracle[Problem], current: Decision) -> Decision:
@@ -123,6 +126,7 @@ def _best(oracle: Oracle[Problem], current: Decision) -> Decision:
 
 def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, slices: Slices) -> None:
     """Flip entries in random order, keeping what helps, until a whole round keeps nothing."""
+    noise = NOISE * abs(walk.penalised)
     kept = 1
     while kept:
         kept = 0
@@ -130,7 +134,7 @@ def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, slices:
         moves = np.hstack([moves, np.full_like(moves, -1)])
         at = 0
         while at < length:
-            slack = PROGRESS * max(1.0, abs(walk.penalised))
+            slack = PROGRESS * abs(walk.penalised) + noise
             some = moves[at : at + slices.size]
             at += len(some)
             kept += slices.follow(walk, some, np.full(len(some), -slack)).kept
@@ -138,8 +142,9 @@ def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, slices:
 
 def _walk_best(walk: OracleWalk, length: int) -> None:
     """Flip every entry and back, then flip the best for good."""
+    noise = NOISE * abs(walk.penalised)
     while True:
-        slack = PROGRESS * max(1.0, abs(walk.penalised))
+        slack = PROGRESS * abs(walk.penalised) + noise
         changes = []
         for index in range(length):
             changes.append(walk.flip(index))

@@ -29,6 +29,9 @@ REPEATS = 20_000
 #: Two independent computations of one objective may differ by this much, relative.
 AGREEMENT = 1e-6
 
+#: What is left where numbers cancel, relative to the size of these numbers.
+REMAINDER = 1e-9
+
 #: Seconds between two progress reports.
 PROGRESS_INTERVAL = 0.2
 
@@ -95,7 +98,6 @@ class Oracle(Generic[P]):
         self.evaluations = 0
         self.judged_in_full = 0
         self.extra: dict[str, Any] = {}
-        self.strict = False  # a bound is a proof only if near in relative terms, however small the objective
         self._parent = parent
         self._progress = progress
         self._reported = 0.0
@@ -158,7 +160,7 @@ class Oracle(Generic[P]):
             answers[i] = answers[earlier]
         return [answer for answer in answers if answer is not None]
 
-    def confirm(self, decision: Decision, claimed: float | None = None) -> Evaluation:
+    def confirm(self, decision: Decision, claimed: float | None = None, size: float = 0.0) -> Evaluation:
         """Judge in full, free of charge, a decision that was already paid for by another road.
 
         Parameters
@@ -167,6 +169,8 @@ class Oracle(Generic[P]):
             Found by an incremental walk or by a solver with its own clock.
         claimed
             The objective this road computed; the evaluator must agree, and find the decision feasible.
+        size
+            Of the numbers `claimed` was summed up from, see `agree`.
 
         Raises
         ------
@@ -184,7 +188,7 @@ class Oracle(Generic[P]):
                 raise Disagreement(
                     f"{self.problem.name}: a decision claimed feasible breaks {broken} when the evaluator judges it."
                 )
-            if not agree(claimed, evaluation.objective):
+            if not agree(claimed, evaluation.objective, size):
                 raise Disagreement(
                     f"{self.problem.name}: objective {claimed!r} was claimed where the evaluator finds "
                     f"{evaluation.objective!r}."
@@ -299,16 +303,17 @@ class Oracle(Generic[P]):
             status = Status.INFEASIBLE if proved else Status.UNKNOWN
         else:
             status = Status.FEASIBLE
-            scale = max(1.0, abs(objective))
-            if self.bound is not None and self.bound > objective + AGREEMENT * scale:
+            if self.bound is not None and self.bound > objective + AGREEMENT * abs(objective):
                 raise Disagreement(
                     f"{self.problem.name}: a bound of {self.bound!r} was claimed, but a feasible decision has "
                     f"{objective!r}."
                 )
-            reach = OPTIMALITY_TOLERANCE * (abs(objective) if self.strict else scale)
-            if proved or (self.bound is not None and self.bound >= objective - reach):
+            if proved or self.settled:
                 status = Status.OPTIMAL
+            if proved:  # nothing is left that could be better
                 self.bound = objective
+            elif self.bound is not None:  # two roads round differently; what is proved of a number holds below it
+                self.bound = min(self.bound, objective)
         detail = dict(self.extra)
         if self.best is not None and isinstance(self.problem, Describing):
             detail |= self.problem.describe(self.best.decision)
@@ -326,6 +331,11 @@ class Oracle(Generic[P]):
             trace=tuple(self._trace),
             extra=detail,
         )
+
+    @property
+    def settled(self) -> bool:
+        """Whether the bound meets the best decision, so that there is nothing left to look for."""
+        return self._objective is not None and self.bound is not None and meets(self.bound, self._objective)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -415,6 +425,7 @@ class OracleWalk:
     def __init__(self, oracle: Oracle[Any], walk: Walk) -> None:
         self._oracle = oracle
         self._walk = walk
+        self._largest = abs(walk.penalised)  # steps are summed up, and rounded on the scale of where they came from
 
     @property
     def current(self) -> Decision:
@@ -435,6 +446,7 @@ class OracleWalk:
         """Apply one elementary change and return the change of the penalised objective."""
         self._oracle.require()
         change = self._walk.flip(index)
+        self._largest = max(self._largest, abs(self._walk.penalised))
         self._oracle.charge(1)
         self._confirm_if_better(self._walk.feasible, self._walk.penalised, lambda: self._walk.current)
         return change
@@ -457,16 +469,29 @@ class OracleWalk:
             self._oracle.charge(until - done)
             kept, done = kept + followed.kept, until
             if followed.best is not None and followed.lowest is not None:
-                self._oracle.confirm(followed.best, followed.lowest)
+                self._oracle.confirm(followed.best, followed.lowest, self._largest)
                 decision, lowest = followed.best, followed.lowest
         return Followed(kept, decision, lowest)
 
     def _confirm_if_better(self, feasible: bool, penalised: float, decision: Callable[[], Decision]) -> None:
         best = self._oracle.best
         if feasible and (best is None or penalised < best.evaluation.objective):
-            self._oracle.confirm(decision(), penalised)
+            self._oracle.confirm(decision(), penalised, self._largest)
 
 
-def agree(first: float, second: float) -> bool:
-    """Whether two independent computations of one objective are the same number."""
-    return math.isclose(first, second, rel_tol=AGREEMENT, abs_tol=AGREEMENT)
+def agree(first: float, second: float, size: float = 0.0) -> bool:
+    """Whether two independent computations of one objective are the same number, whatever its unit.
+
+    Parameters
+    ----------
+    first, second
+        The numbers.
+    size
+        Of the numbers they were summed up from: where these cancel, what is left is rounding.
+    """
+    return math.isclose(first, second, rel_tol=AGREEMENT, abs_tol=REMAINDER * size if math.isfinite(size) else 0.0)
+
+
+def meets(bound: float, objective: float) -> bool:
+    """Whether a bound is so close to an objective, relatively, that it proves it optimal."""
+    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)

@@ -137,9 +137,5 @@ def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -
 
 
 def report_bound(oracle: Oracle[Any], lower: float) -> None:
-    """Report a lower bound that proves an objective only if it is near in relative terms.
-
-    Otherwise bounds are compared with objectives on the scale of 1 or more, and one of 0 would prove a cost of 1e-10.
-    """
-    oracle.strict = True
+    """Report a lower bound, see `Oracle.report`."""
     oracle.report(bound=lower)

@@ -47,7 +47,8 @@ class Result:
         The best feasible decision shown to the oracle and what the problem's own evaluator says about it; both ``None``
         when nothing feasible was found.
     bound
-        No feasible decision has a lower objective than this; ``None`` where nothing is proved.
+        No feasible decision has a lower objective than this: the number that was proved, never above the objective;
+        ``None`` where nothing is proved.
     stopped_by
         ``"complete"`` or what ended the run: ``"seconds"``, ``"evaluations"``, ``"stall"``, ``"repeats"`` (nothing new
         was asked for long), ``"interrupt"``, or a strategy's own word.
@@ -92,18 +93,13 @@ class Result:
         Returns
         -------
         float or None
-            ``(objective - reference) / |reference|``; negative if the reference was beaten; ``inf`` above a reference
-            of 0; ``None`` if there is nothing to compare. What is near in absolute terms counts as met, but for a bound
-            of the run that was not taken for a proof.
+            ``(objective - reference) / |reference|``, and 0 where they differ by rounding (1e-9 relative); negative if
+            the reference was beaten; ``inf`` above a reference of 0; ``None`` if there is nothing to compare.
         """
-        unproved = reference is None and self.status is Status.FEASIBLE
         reference = self.bound if reference is None else reference
         if reference is None or self.objective is None or not math.isfinite(reference):
             return None
-        distance = self.objective - reference
-        if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)) and not (unproved and distance > 0):
-            return 0.0
-        return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)
+        return relative_gap(self.objective, reference)
 
     @property
     def seconds_to_best(self) -> float | None:
@@ -118,3 +114,11 @@ class Result:
         if self.bound is not None:
             answer += f", bound {self.bound:.10g}"
         return f"{answer} ({self.strategy}, {self.evaluations} evaluations, {self.seconds:.2f} s, {self.stopped_by})"
+
+
+def relative_gap(value: float, reference: float) -> float:
+    """How far a value lies above a reference, relative to it; 0 where they differ by no more than proofs do."""
+    distance = value - reference
+    if abs(distance) <= OPTIMALITY_TOLERANCE * abs(reference):
+        return 0.0
+    return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)

@@ -261,7 +261,7 @@ class RingWalk:
                     self.flip(index)
                 continue
             kept += 1
-            if self.feasible and self.penalised < below - 1e-9:
+            if self.feasible and self.penalised < below - 1e-9 * abs(self.penalised):
                 below, best = self.penalised, self.current
         return Followed(kept, best, None if best is None else below)
 
@@ -572,7 +572,7 @@ def _check_claims(problem: Problem, result: Result, truth: Truth, where: str) ->
     if truth.optimum is None:
         _demand(result.decision is None, f"{where}: a decision was found where none is feasible.")
         return
-    slack = AGREEMENT * max(1.0, abs(truth.optimum))
+    slack = AGREEMENT * abs(truth.optimum)
     if result.status == Status.OPTIMAL:
         _demand(
             result.objective is not None and result.objective <= truth.optimum + slack,

@@ -11,7 +11,7 @@ from statistics import fmean
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from heuristics.result import OPTIMALITY_TOLERANCE, Status
+from heuristics.result import Status, relative_gap
 
 from .errors import printable
 
@@ -295,14 +295,6 @@ def _summary(runs: Sequence[Run], reference: tuple[str, float] | None) -> Summar
         ended_by=_tally([run.result.stopped_by for run in runs]),
         errors=tuple(dict.fromkeys(run.error for run in runs if run.error)),
     )
-
-
-def relative_gap(value: float, reference: float) -> float:
-    """How far `value` lies above `reference`, relative; as `Result.gap`."""
-    distance = value - reference
-    if abs(distance) <= OPTIMALITY_TOLERANCE * max(1.0, abs(reference)):
-        return 0.0
-    return distance / abs(reference) if reference else math.copysign(math.inf, distance)
 
 
 def _tally(words: Sequence[str]) -> str:

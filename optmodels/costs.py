@@ -184,13 +184,25 @@ def is_linear(cost: CostFunction | None) -> bool:
     return cost is None or bool(getattr(cost, "linear", False))
 
 
+def linear_weights(cost: CostFunction | None) -> Mapping[str, float] | None:
+    """Weights of a cost that is a weighted sum of measures, ``None`` for any other and without one.
+
+    It need not be a `WeightedSum`: a cost that says ``linear`` and has ``weights`` is as good.
+    """
+    weights = getattr(cost, "weights", None)
+    if cost is None or not is_linear(cost) or not isinstance(weights, Mapping):
+        return None
+    return weights if weights and all(_is_number(weight) for weight in weights.values()) else None
+
+
 def sole_price(cost: CostFunction | None, measure: str) -> float | None:
     """Price of a measure where nothing else has one, 1 where no cost is given; ``None`` where something else has."""
     if cost is None:
         return 1.0
-    if not isinstance(cost, WeightedSum):
+    weights = linear_weights(cost)
+    if weights is None:
         return None
-    priced = {name: weight for name, weight in cost.weights.items() if weight != 0}
+    priced = {name: weight for name, weight in weights.items() if weight != 0}
     return priced[measure] if set(priced) == {measure} and priced[measure] > 0 else None
 
 

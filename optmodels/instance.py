@@ -292,7 +292,7 @@ def check_best_known(instance: Instance, problem: Problem) -> Evaluation | None:
     best = instance.best_known
     if best is None:
         return None
-    slack = BEST_KNOWN_TOLERANCE * max(1.0, abs(best.objective))
+    slack = BEST_KNOWN_TOLERANCE * abs(best.objective)
     if best.bound is not None and best.bound > best.objective + slack:
         raise InstanceError(
             "best_known.bound", best.bound, f"the objective, {best.objective!r}, lies below this bound."
@@ -307,7 +307,7 @@ def check_best_known(instance: Instance, problem: Problem) -> Evaluation | None:
     if not evaluation.feasible:
         broken = ", ".join(f"{name} by {amount:g}" for name, amount in evaluation.violations.items() if amount > 0)
         raise InstanceError("best_known.decision", best.decision, f"it is not feasible: it breaks {broken}.")
-    if not math.isclose(evaluation.objective, best.objective, rel_tol=BEST_KNOWN_TOLERANCE, abs_tol=1e-12):
+    if not math.isclose(evaluation.objective, best.objective, rel_tol=BEST_KNOWN_TOLERANCE):
         raise InstanceError(
             "best_known.objective", best.objective, f"the evaluator finds {evaluation.objective!r} for this decision."
         )

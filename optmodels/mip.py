@@ -20,11 +20,11 @@ from heuristics import interrupting
 from heuristics.evaluation import Decision
 from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
 from heuristics.protocols import Bounded, Problem
-from heuristics.result import OPTIMALITY_TOLERANCE, Result
+from heuristics.result import Result
 from heuristics.running import UnsupportedProblem
 
 from .mip_process import SolverProcess
-from .mip_program import Bound, Incumbent, Log, Message, Outcome, Program, Request
+from .mip_program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request
 from .mip_start import find_start
 from .timing import within
 
@@ -62,6 +62,9 @@ class AlgebraicProblem(Problem, Protocol):
         A sentence that proves that no decision is feasible, or ``None``.
     ``algebraic_limits``
         ``True`` if the model contains the limits on measures; otherwise problems with limits are refused.
+    ``almost_feasible(decision)``
+        Whether a decision breaks its limits by no more than solvers take for rounding. One that does is cut off, and
+        the solver asked again; any other infeasible decision of a solver is an error.
     """
 
     def to_pyomo(self) -> Any:
@@ -195,6 +198,8 @@ class Highs:
         with SolverProcess(SOLVERS[self.solver].backend) as process:  # it imports the solver while we build the model
             if self.start:
                 find_start(oracle, rng)
+            if oracle.settled:
+                return _close(oracle, "complete", {"solver": {"name": self.solver, "status": "not needed"}})
             began = oracle.seconds
             try:
                 with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
@@ -223,8 +228,16 @@ class _Run:
     extra: dict[str, Any] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     companion: Companion | None = None
+    #: What solvers see: the program in a unit that suits them, and the unit.
+    scaled: Program = field(init=False)
+    unit: float = field(init=False)
+    cut_off: list[Numbers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        best = self.oracle.best
+        self.scaled, self.unit = self.program.in_unit(
+            None if best is None else self.program.sign * best.evaluation.objective
+        )
         rows, columns = self.program.shape
         self.detail |= {
             "name": self.strategy.solver,
@@ -244,7 +257,7 @@ class _Run:
         with interrupting.immediate():  # filling in a large model takes its time
             start = self.start_point()
         request = Request(
-            self.program,
+            self.scaled,
             gap=self.strategy.gap,
             threads=self.strategy.threads,
             presolve=self.strategy.presolve,
@@ -254,18 +267,24 @@ class _Run:
             if len(self.program.values) >= COMPANION_ENTRIES:
                 from .mip_relaxation import Companion
 
-                self.companion = stack.enter_context(Companion(self.program, self.oracle.remaining_seconds))
+                self.companion = stack.enter_context(Companion(self.scaled, self.oracle.remaining_seconds))
             active = process
             try:
                 outcome = self.listen(active, request)
+                while self.cut_off and outcome.status == "optimal":
+                    for point in self.cut_off:
+                        request = replace(request, program=request.program.without(point))
+                    self.detail["decisions_cut_off"] = request.program.shape[0] - self.program.shape[0]
+                    self.cut_off.clear()
+                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    outcome = self.listen(active, request)
                 if outcome.status in ("infeasible", "unclear"):
                     active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
                     outcome = self.listen(active, replace(request, presolve=not request.presolve))
                     if outcome.status == "infeasible":
                         self.detail["infeasible_with_and_without_presolve"] = True
             except KeyboardInterrupt:
-                if self.companion is not None:
-                    self.note_bound(self.companion.bound)
+                self.settled()
                 self.salvage(active.wind_up())
                 return self.close("interrupt")
         return self.conclude(outcome)
@@ -289,13 +308,17 @@ class _Run:
 
     def listen(self, process: SolverProcess, request: Request) -> Outcome:
         """Take in what the solver says until its last word, and what the companion found meanwhile."""
-        for message in process.ask(request, self.oracle.remaining_seconds):
-            if self.companion is not None:
-                self.note_bound(self.companion.bound)
+        for message in process.ask(request, self.oracle.remaining_seconds, settled=self.settled):
             if isinstance(message, Outcome):
                 return message
             self.take(message)
         raise SolverFailure("the solver's process ended without a last word.")
+
+    def settled(self) -> bool:
+        """Whether the best bound so far, the solver's or the companion's, meets the best decision so far."""
+        if self.companion is not None:
+            self.note_bound(self.companion.bound)
+        return self.oracle.settled
 
     def take(self, message: Message) -> None:
         """Judge an incumbent, note a bound, keep a line of the log."""
@@ -329,21 +352,27 @@ class _Run:
             decision = problem.space.check(problem.from_pyomo(model))
         except ValueError as error:
             raise Disagreement(f"{problem.name}: the solver's point is no decision: {error}") from error
-        recomputed = program.objective(incumbent.point)
-        if not agree(incumbent.objective, recomputed):
-            raise Disagreement(
-                f"{problem.name}: the solver claims {incumbent.objective!r} for a point whose value is {recomputed!r}."
-            )
+        told, recomputed = self.unit * incumbent.objective, program.objective(incumbent.point)
+        size = program.size(incumbent.point)
+        if not agree(told, recomputed, size):
+            raise Disagreement(f"{problem.name}: the solver claims {told!r} for a point whose value is {recomputed!r}.")
+        judged = self.oracle.confirm(decision)
+        if not judged.feasible and almost_feasible(problem, decision):
+            self.cut_off.append(incumbent.point)
+            return
         claimed = program.sign * program.objective(program.rounded(incumbent.point))
         if not getattr(problem, "objective_exact", True):
             # Slack in the point's cost variables is no claim about the decision.
-            claimed = min(claimed, self.oracle.confirm(decision).objective)
-        self.oracle.confirm(decision, claimed)
+            claimed = min(claimed, judged.objective)
+        self.oracle.confirm(decision, claimed, size)
 
     def note_bound(self, value: float | None) -> None:
-        """Report a bound of the solver."""
-        if value is not None and math.isfinite(value):
-            self.oracle.report(bound=raised_to_step(self.program.sign * value, self.step))
+        """Report a bound of the solver, in whose unit what is next to nothing is noise."""
+        if value is None or not math.isfinite(value):
+            return
+        least = self.program.sign * value
+        noise = 0 < least <= FEASIBILITY
+        self.oracle.report(bound=raised_to_step(0.0 if noise else self.unit * least, self.step))
 
     def conclude(self, outcome: Outcome) -> Result:
         """Close the run after the solver's last word."""
@@ -365,46 +394,33 @@ class _Run:
             )
         if outcome.status == "unclear":
             raise UnboundedProgram(f"the program of {name!r} is infeasible or unbounded, the solver cannot tell which.")
-        if outcome.status == "optimal":
-            return self.close_optimal(outcome)
         self.note_bound(outcome.bound)
+        if outcome.status == "optimal":
+            if outcome.objective is None or self.oracle.best is None:
+                raise SolverFailure(f"{name}: the solver speaks of an optimum and shows no point.")
+            return self.close("complete" if self.oracle.settled else "gap")
+        if outcome.status == "settled":
+            return self.close("complete")
         if outcome.status == "died":
             return self.close(f"solver ended by {outcome.message}")
         if outcome.status == "gave up":
             return self.close(f"solver gave up: {outcome.message}")
         return self.close(outcome.status)
 
-    def close_optimal(self, outcome: Outcome) -> Result:
-        """Close after the solver says it is done: optimal if its bound meets its objective, else within the gap."""
-        best = self.oracle.best
-        if outcome.objective is None or best is None:
-            raise SolverFailure(f"{self.oracle.problem.name}: the solver speaks of an optimum and shows no point.")
-        claimed = self.program.sign * outcome.objective
-        bound = -math.inf if outcome.bound is None else self.program.sign * outcome.bound
-        raised = raised_to_step(bound, self.step)
-        slack = OPTIMALITY_TOLERANCE * max(1.0, abs(claimed))
-        proved = max(bound, raised) >= claimed - slack
-        # The two objectives of one decision differ by rounding: what is proved of the one is proved of the other. If
-        # they differ by more, the bound contradicts the decision and closing ends in a disagreement.
-        contradiction = bound > claimed + AGREEMENT * max(1.0, abs(claimed))
-        if proved and agree(claimed, best.evaluation.objective) and not contradiction:
-            raised = best.evaluation.objective
-        return self.close("complete" if proved else "gap", bound=raised)
-
     def close_infeasible(self) -> Result:
         """Close on "infeasible", with the names of constraints that cannot all be kept."""
         if self.oracle.remaining_seconds > 0:
             with contextlib.suppress(KeyboardInterrupt):  # what is proved is proved
-                self.extra |= explain(self.program, min(EXPLAIN_SECONDS, self.oracle.remaining_seconds))
+                self.extra |= explain(self.scaled, min(EXPLAIN_SECONDS, self.oracle.remaining_seconds))
         self.extra["solver"] = self.detail
         return _close_infeasible(self.oracle, self.extra)
 
-    def close(self, stopped_by: str, bound: float | None = None) -> Result:
+    def close(self, stopped_by: str) -> Result:
         """Close on the best decision so far."""
         self.extra["solver"] = self.detail
         if self.log:
             self.extra["solver_log"] = "".join(self.log)
-        return _close(self.oracle, stopped_by, self.extra, bound)
+        return _close(self.oracle, stopped_by, self.extra)
 
 
 def explain(program: Program, seconds: float) -> dict[str, Any]:
@@ -435,11 +451,13 @@ def objective_step(problem: Problem) -> float | None:
 def raised_to_step(bound: float, step: float | None) -> float:
     r"""The least multiple of `step` that is not below the bound, up to the noise of a solver.
 
-    With :math:`\epsilon = 10^{-6} \max(1, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
+    With :math:`\epsilon = 10^{-6} \max(s, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
     a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
     """
-    noise = AGREEMENT * max(1.0, abs(bound))
-    if step is None or not math.isfinite(bound) or noise >= step / 2:
+    if step is None or not math.isfinite(bound):
+        return bound
+    noise = AGREEMENT * max(step, abs(bound))
+    if noise >= step / 2:
         return bound
     return step * math.ceil((bound - noise) / step)
 
@@ -450,11 +468,17 @@ def infeasibility(problem: Problem) -> str | None:
     return reason() if reason is not None else None
 
 
-def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any], bound: float | None = None) -> Result:
+def almost_feasible(problem: Problem, decision: Decision) -> bool:
+    """Whether a decision breaks nothing but limits, and these by rounding only, if the problem can say."""
+    judge: Callable[[Decision], bool] | None = getattr(problem, "almost_feasible", None)
+    return judge is not None and judge(decision)
+
+
+def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any]) -> Result:
     """Close on the best decision so far, or on the problem's own reason why there is none."""
     reason = None if oracle.best is not None else infeasibility(oracle.problem)
     detail = extra | ({"reason": reason} if reason else {})
-    return oracle.result(bound=bound, proved=bool(reason), stopped_by=stopped_by, extra=detail)
+    return oracle.result(proved=bool(reason), stopped_by=stopped_by, extra=detail)
 
 
 def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:

@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from heuristics import interrupting
 
-from .mip_program import Message, Outcome, Request
+from .mip_program import Log, Message, Outcome, Request
 
 #: Seconds after the limit at which a solver that did not stop is ended: some, and a share of the limit.
 GRACE, GRACE_SHARE = 1.0, 0.05
@@ -90,7 +90,11 @@ class SolverProcess:
         return self._process.pid
 
     def ask(
-        self, request: Request, seconds: float = math.inf, check: Callable[[], None] = interrupting.check
+        self,
+        request: Request,
+        seconds: float = math.inf,
+        check: Callable[[], None] = interrupting.check,
+        settled: Callable[[], bool] = lambda: False,
     ) -> Iterator[Message]:
         """Hand over the request and yield what comes back; the last message is always an `Outcome`.
 
@@ -102,6 +106,8 @@ class SolverProcess:
             Time limit. A solver that overruns it is asked to stop, and ended soon after.
         check
             Called a few times a second, and may raise.
+        settled
+            Asked now and then whether the answer is known without the solver's last word; then it is ended, too.
         """
         deadline = time.monotonic() + seconds
         self._outbox.put(replace(request, deadline=deadline))
@@ -119,6 +125,12 @@ class SolverProcess:
                 self.stop()
                 reminded = True
             check()
+            if settled():
+                last = [message for message in self.wind_up() if isinstance(message, (Log, Outcome))]
+                detail = last[-1].detail if last and isinstance(last[-1], Outcome) else {}
+                yield from (message for message in last if isinstance(message, Log))
+                yield Outcome("settled", message="the bound met the best decision known", detail=detail)
+                return
             message = self._next(min(guard if reminded else reminder, now + LOOK) - now)
             if message is None:
                 continue

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from os import PathLike
 from typing import Any
 
@@ -20,8 +21,21 @@ Indices = NDArray[np.int32]
 #: How far a solver's point may stray from a bound, a row or a whole number.
 FEASIBILITY = 1e-6
 
+#: Rounding of one operation, relative.
+EPSILON = 2.0**-52
+
 #: A column that must be whole and is farther than this from a whole number is an error, not noise.
 INTEGRALITY = 1e-4
+
+#: Solvers compare objectives up to some 1e-6, in whatever unit they come: they are shown costs in a unit in which the
+#: objective, or the largest cost, is about this. Then their noise is 1e-10, relative.
+OBJECTIVE_SIZE = 2.0**13
+
+#: Largest cost that is counted in steps, and largest whole number that is looked at for divisors.
+MOST_STEPS, LARGEST_COUNT = 2**20, 2**50
+
+#: Largest denominator of two costs that are called multiples of one number.
+DENOMINATOR = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +105,10 @@ class Program:
         """Value at a point, as the program states it (not negated when maximising)."""
         return math.fsum(self.cost * point) + self.offset
 
+    def size(self, point: Numbers) -> float:
+        """What the value at a point is summed up from, all counted as positive."""
+        return math.fsum(np.abs(self.cost * point)) + abs(self.offset)
+
     def activity(self, point: Numbers) -> Numbers:
         """The left sides :math:`A x`."""
         return np.bincount(self.rows, self.values * point[self.columns], minlength=self.shape[0]).astype(float)
@@ -133,6 +151,61 @@ class Program:
         worst = int(excess.argmax())
         names = self.row_names + self.column_names + self.column_names
         return names[worst]
+
+    def in_unit(self, best: float | None = None) -> tuple[Program, float]:
+        """The program with costs in a unit that suits solvers, and the unit: a value of this program is unit x value.
+
+        Costs of whole-number variables that are multiples of a number are counted in it, and are whole then. Otherwise
+        the unit is a power of two, so that nothing is rounded, by which the best value known is `OBJECTIVE_SIZE`, or
+        the largest cost without one. Where costs only add up, variables that cost more than that value alone stay 0.
+
+        Parameters
+        ----------
+        best
+            Value of a feasible point, as the program states it.
+        """
+        priced = self.cost != 0
+        adds_up = (
+            not self.maximise and self.offset >= 0 and not (self.cost < 0).any() and (self.column_lower >= 0).all()
+        )
+        upper = self.column_upper
+        if best is not None and adds_up and best > 0:
+            dear = self.whole & (self.cost > (1.0 + FEASIBILITY) * best) & (self.column_lower <= 0)
+            upper = np.where(dear, np.minimum(upper, 0.0), upper)
+            priced &= ~dear
+        if not priced.any():
+            return replace(self, cost=np.where(priced, self.cost, 0.0), column_upper=upper), 1.0
+        costs = np.where(priced, self.cost, 0.0)
+        step = common_step(costs) if self.whole[priced].all() else None
+        if step is not None and float(np.abs(costs).max()) <= MOST_STEPS * step:
+            cost, unit = np.round(costs / step), step
+        else:
+            size = abs(best - self.offset) if best is not None else 0.0
+            size = max(size, 2.0**-40 * float(np.abs(costs).max())) if size > 0 else float(np.abs(costs).max())
+            unit = math.ldexp(1.0, math.frexp(size / OBJECTIVE_SIZE)[1])
+            cost = costs / unit
+        return replace(self, cost=cost, offset=self.offset / unit, column_upper=upper), unit
+
+    def without(self, point: Numbers) -> Program:
+        r"""The program without the points whose whole numbers are those of a point of zeros and ones.
+
+        .. math::  \sum_{j : x_j = 0} X_j + \sum_{j : x_j = 1} (1 - X_j) \ge 1
+        """
+        clean = self.rounded(point)
+        columns = np.flatnonzero(self.whole)
+        if not np.isin(clean[columns], (0.0, 1.0)).all():
+            raise ValueError("points are left out of programs whose whole numbers are 0 or 1 only.")
+        signs = np.where(clean[columns] > 0.5, -1.0, 1.0)
+        order = np.argsort(np.concatenate([self.columns, columns]), kind="stable")
+        return replace(
+            self,
+            starts=(self.starts + np.concatenate([[0], np.cumsum(self.whole)])).astype(np.int32),
+            rows=np.concatenate([self.rows, np.full(len(columns), self.shape[0])])[order].astype(np.int32),
+            values=np.concatenate([self.values, signs])[order],
+            row_lower=np.append(self.row_lower, 1.0 - float((signs < 0).sum())),
+            row_upper=np.append(self.row_upper, np.inf),
+            row_names=(*self.row_names, f"without_{self.shape[0]}"),
+        )
 
     def sorted_by_name(self) -> Program:
         """The same program with rows and columns in alphabetical order and entries in order within a column."""
@@ -266,6 +339,22 @@ class Outcome:
 
 
 Message = Incumbent | Bound | Log | Outcome
+
+
+def common_step(numbers: Numbers) -> float | None:
+    """The largest number of which all these are multiples, up to rounding; ``None`` if there is none to rely on."""
+    sizes: list[float] = np.unique(np.abs(numbers[numbers != 0])).tolist()
+    if not sizes or not sizes[-1] / sizes[0] <= LARGEST_COUNT:
+        return None
+    if sizes[-1] <= LARGEST_COUNT and all(size.is_integer() for size in sizes):
+        return float(math.gcd(*map(int, sizes)))
+    parts = [Fraction(size / sizes[0]).limit_denominator(DENOMINATOR) for size in sizes]
+    if any(abs(float(part) * sizes[0] - size) > 4 * EPSILON * size for part, size in zip(parts, sizes, strict=True)):
+        return None
+    denominator = math.lcm(*(part.denominator for part in parts))
+    counts = [int(part * denominator) for part in parts]
+    counts = [count // math.gcd(*counts) for count in counts]
+    return sizes[0] / counts[0] if counts[-1] <= MOST_STEPS else None
 
 
 def _plain_names(names: Sequence[str], letter: str) -> list[str]:

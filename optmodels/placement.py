@@ -25,8 +25,9 @@ from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 from queueing import capacity_by_distance
 
-from .costs import CostFunction, Limits, WeightedSum, is_linear
+from .costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
 from .errors import InstanceError, MissingField
+from .mip_program import common_step
 from .placement_data import (
     FIELDS,
     TINIEST,
@@ -52,6 +53,9 @@ Floats = NDArray[np.float64]
 
 #: Price of one client too many, in median prices of a site: below 1, annealing ends in infeasible placements.
 PENALTY = 1.5
+
+#: Limits broken by this much, relative, are not told from kept ones by solvers.
+NEARLY = 1e-4
 
 #: Utilisations tabulated for walks (160 MB); larger problems with operating costs are walked by full evaluations.
 LARGEST_TABLE = 20_000_000
@@ -100,6 +104,7 @@ class PlacementProblem:
 
     kind: ClassVar[str] = "placement"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    algebraic_limits: ClassVar[bool] = True  # of some measures, see `algebraic_refusal`
 
     def __post_init__(self) -> None:
         for name in ("demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time"):
@@ -303,7 +308,7 @@ class PlacementProblem:
         """Weight of each measure in the objective, ``None`` if the cost is not a weighted sum."""
         if self.cost is None:
             return {"opening": 1.0} | ({} if self.operating_cost is None else {"operating": 1.0})
-        return self.cost.weights if isinstance(self.cost, WeightedSum) else None
+        return linear_weights(self.cost)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """Loads, capacities, measures and price of a placement."""
@@ -382,16 +387,16 @@ class PlacementProblem:
     # -- searching ----------------------------------------------------------------------------------------------------
 
     @property
+    def site_prices(self) -> Floats:
+        """What it adds to the objective to open each site, whatever it serves; 0 if the cost is no weighted sum."""
+        weights = self.weights or {}
+        return weights.get("opening", 0.0) * self.opening_cost + weights.get("open_sites", 0.0)
+
+    @property
     def objective_step(self) -> float | None:
         """A number of which every objective is a multiple; ``None`` if there is none to rely on."""
         weights = {name: weight for name, weight in (self.weights or {"?": 1.0}).items() if weight != 0}
-        if set(weights) != {"opening"}:
-            return None
-        prices = weights["opening"] * self.opening_cost
-        whole = np.round(prices)
-        if not np.array_equal(prices, whole) or not whole.any() or whole.max() > 2**50:
-            return None
-        return float(math.gcd(*(int(price) for price in whole)))
+        return None if set(weights) - {"opening", "open_sites"} else common_step(self.site_prices)
 
     def lower_bound(self) -> float:
         """A value no feasible placement goes below, at the price of a sort; ``-inf`` if the cost is no weighted sum.
@@ -401,10 +406,10 @@ class PlacementProblem:
         """
         weights = self.weights
         if weights is None or any(
-            weight < 0 or name not in ("opening", "operating") for name, weight in weights.items()
+            weight < 0 or name not in ("opening", "operating", "open_sites") for name, weight in weights.items()
         ):
             return -math.inf
-        prices = weights.get("opening", 0.0) * self.opening_cost
+        prices = self.site_prices
         room = np.where(self.allowed, self.capacity[:, 0], 0)
         if int(room.sum()) < int(self.demand.sum()):
             return math.inf
@@ -478,7 +483,8 @@ class PlacementProblem:
 
     def closing_order(self, rng: np.random.Generator) -> Ints:
         """All sites, those with few clients for their price first, shuffled a little."""
-        value = (self.demand + 1.0) / np.maximum(self.opening_cost, 1e-12)
+        dearest = float(self.opening_cost.max(initial=0.0)) or 1.0
+        value = (self.demand + 1.0) / np.maximum(self.opening_cost / dearest, 1e-12)
         return np.argsort(value * rng.lognormal(0.0, 1.0, len(value)), kind="stable").astype(np.int64)
 
     def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
@@ -527,6 +533,12 @@ class PlacementProblem:
         from .placement_mip import read
 
         return read(model)
+
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Whether a placement overloads nobody and breaks limits by no more than solvers take for rounding."""
+        if self.overloaded(decision).any() or (not any(decision) and self.demand.any()):
+            return False
+        return self.limits.excess(self.evaluate(decision).measures) <= NEARLY
 
     def start_pyomo(self, model: pyo.ConcreteModel, decision: Decision) -> None:
         """Fill in every variable of the model for a given placement."""

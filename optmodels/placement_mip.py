@@ -38,12 +38,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyomo.environ as pyo
-from pyomo.core.expr import LinearExpression
 
 from heuristics import Decision
 from queueing.mixed_source import CLIENT_LIMIT
 
-from .placement_patterns import Pattern, Reach, Service, SitePatterns, utilisations
+from .placement_patterns import Pattern, Reach, Service, SitePatterns
+from .placement_terms import PRICED, Terms, linear, operating_terms, priced_sites, within_limit
 
 if TYPE_CHECKING:
     from .placement import PlacementProblem
@@ -59,9 +59,6 @@ MOST_COLUMNS = 90_000
 
 #: Most patterns of a site whose operating cost must be known pattern by pattern, and of all such sites.
 MOST_PRICED_PATTERNS, MOST_PRICED_COLUMNS = 20_000, 200_000
-
-#: Measures that are linear in the variables.
-PRICED = ("opening", "operating", "open_sites")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +92,9 @@ def refuses(problem: PlacementProblem) -> str | None:
     weights = problem.weights
     if weights is None:
         return f"the model of {problem.name!r} needs a cost that is a weighted sum of measures."
-    if problem.limits:
-        return f"the model of {problem.name!r} contains no limits on measures; leave them out or use a search."
+    limited = sorted(set(problem.limits.by_measure) - set(PRICED))
+    if limited:
+        return f"the model of {problem.name!r} can limit {', '.join(PRICED)}, not {', '.join(limited)}; use a search."
     foreign = sorted(name for name, weight in weights.items() if weight != 0 and name not in PRICED)
     if foreign:
         return f"the model of {problem.name!r} can price {', '.join(PRICED)}, not {', '.join(foreign)}; use a search."
@@ -114,14 +112,6 @@ def refuses(problem: PlacementProblem) -> str | None:
                 f"{MOST_PRICED_COLUMNS}); leave out operating costs or use a search."
             )
     return None
-
-
-def priced_sites(problem: PlacementProblem) -> list[int]:
-    """Sites whose utilisation has a price."""
-    weight = (problem.weights or {}).get("operating", 0.0)
-    if weight == 0 or problem.operating_cost is None:
-        return []
-    return [int(site) for site in np.flatnonzero(problem.operating_cost) if problem.allowed[site]]
 
 
 @functools.lru_cache(maxsize=2)
@@ -172,7 +162,8 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     Parameters
     ----------
     problem
-        A placement whose cost is a weighted sum of ``opening``, ``operating`` and ``open_sites``, without limits.
+        A placement whose cost is a weighted sum of ``opening``, ``operating`` and ``open_sites``, with limits on
+        these alone.
     formulation
         See `plan_of`.
 
@@ -196,7 +187,7 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     in_patterns(model, plan)
     within_level(model, plan)
     within_capacity(model, plan)
-    model.price = pyo.Objective(expr=price(model, plan), sense=pyo.minimize)
+    price_and_limits(model, plan)
     return model
 
 
@@ -206,13 +197,6 @@ def read(model: pyo.ConcreteModel) -> Decision:
 
 
 # -- the model, piece by piece ----------------------------------------------------------------------------------------
-
-
-def linear(terms: list[tuple[float, Any]], constant: float = 0.0) -> Any:
-    """A sum of products; far quicker to make than by operators."""
-    return LinearExpression(
-        constant=constant, linear_coefs=[factor for factor, _ in terms], linear_vars=[variable for _, variable in terms]
-    )
 
 
 def declare_variables(model: pyo.ConcreteModel, plan: Plan) -> None:
@@ -446,19 +430,22 @@ def within_capacity(model: pyo.ConcreteModel, plan: Plan) -> None:
     model.within_capacity = pyo.Constraint(list(beyond), rule=rule)
 
 
-def price(model: pyo.ConcreteModel, plan: Plan) -> Any:
-    """Weighted opening costs and number of sites, and the weighted utilisation of every pattern that has a price."""
+def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
+    """Opening costs, number of sites and utilisations, weighted in the objective and limited by rows."""
     problem = plan.reach.problem
-    weights = problem.weights or {}
-    opening = weights.get("opening", 0.0) * problem.opening_cost + weights.get("open_sites", 0.0)
-    terms = [(float(opening[site]), model.is_open[site]) for site in model.is_open]
-    for site in priced_sites(problem):
-        assert problem.operating_cost is not None
-        block = plan.patterns[site]
-        rate = weights["operating"] * float(problem.operating_cost[site])
-        for number, utilisation in enumerate(utilisations(problem, site, block.patterns).tolist()):
-            terms.append((rate * utilisation, model.pattern[site, number]))
-    return linear(terms)
+    sites = list(model.is_open.values())
+    operating = operating_terms(problem, {site: block.patterns for site, block in plan.patterns.items()}, model.pattern)
+    weight = (problem.weights or {}).get("operating", 0.0)
+    prices: Terms = list(zip(problem.site_prices.tolist(), sites, strict=True))
+    prices += [(weight * rate, variable) for rate, variable in operating if weight != 0]
+    model.price = pyo.Objective(expr=linear(prices), sense=pyo.minimize)
+    measured: dict[str, Terms] = {
+        "opening": list(zip(problem.opening_cost.tolist(), sites, strict=True)),
+        "open_sites": [(1.0, site) for site in sites],
+        "operating": operating,
+    }
+    for name, limit in problem.limits.by_measure.items():
+        model.add_component(f"limit_on_{name}", pyo.Constraint(expr=within_limit(measured[name], limit)))
 
 
 # -- a placement as a point of the model ------------------------------------------------------------------------------

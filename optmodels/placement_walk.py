@@ -230,7 +230,7 @@ def follow(
         kept += 1
         if standing.totals[2] + standing.totals[3] == 0:
             price = _price(sites, standing)
-            if below == np.inf or price < below - 1e-9 * max(1.0, abs(below)):  # inf - inf is no number
+            if below == np.inf or price < below - 1e-9 * abs(below):  # inf - inf is no number
                 below, found = price, True
                 best[:] = standing.is_open
     return kept, found, below

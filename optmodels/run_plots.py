@@ -9,6 +9,8 @@ from numbers import Real
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from heuristics.result import relative_gap
+
 from .errors import RequestError, UnknownName, suggestion
 from .plot_canvas import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
 
@@ -163,9 +165,8 @@ def _reference(runs: Sequence[Row]) -> tuple[float | None, str]:
 def _gap(objective: float | None, reference: float | None) -> float | None:
     if objective is None or reference is None:
         return None
-    if math.isclose(objective, reference, rel_tol=1e-9, abs_tol=1e-9):
-        return 0.0
-    return (objective - reference) / abs(reference) if reference else None
+    gap = relative_gap(objective, reference)
+    return gap if math.isfinite(gap) else None
 
 
 def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os.PathLike[str] | None = None) -> Figure:

@@ -209,7 +209,7 @@ def _check_bound(problem: Problem, sample: list[Decision]) -> None:
     assert not math.isnan(bound), "the lower bound is not a number."
     for decision in sample:
         judged = problem.evaluate(decision)
-        below = judged.feasible and judged.objective < bound - 1e-9 * max(1.0, abs(bound))
+        below = judged.feasible and judged.objective < bound - 1e-9 * abs(bound)
         assert not below, f"{decision} has the objective {judged.objective}, below the bound {bound}."
 
 

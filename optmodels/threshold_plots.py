@@ -131,7 +131,7 @@ def _decision(
     stated = result.get("objective")
     if stated is not None and problem.has_objective:
         found = problem.evaluate(decision).objective
-        if not math.isclose(found, stated, rel_tol=1e-6, abs_tol=1e-6):
+        if not math.isclose(found, stated, rel_tol=1e-6):
             raise InstanceError(
                 "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
             )

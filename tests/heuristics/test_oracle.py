@@ -22,10 +22,12 @@ from heuristics import (
     Followed,
     Oracle,
     Progress,
+    Result,
     Simplex,
     Status,
     Words,
 )
+from heuristics.oracle import agree
 from heuristics.testing import Hopeless, Knapsack, Ladder, Necklace, Ring, RingWalk, Separable, Shared
 
 
@@ -415,7 +417,56 @@ def test_a_bound_that_meets_the_objective_proves_it() -> None:
     oracle(Separable().target)
     assert oracle.result(bound=0.25).status == Status.FEASIBLE
     proved = oracle.result(bound=1.0 - 1e-12)
-    assert proved.status == Status.OPTIMAL and proved.bound == 1.0
+    assert proved.status == Status.OPTIMAL and proved.bound == 1.0 - 1e-12
+
+
+@dataclass(frozen=True)
+class Priced(Separable):
+    """The same in another currency."""
+
+    price: float = 1.0
+
+    def evaluate(self, decision):
+        return Evaluation(self.price * super().evaluate(decision).objective)
+
+
+@pytest.mark.parametrize("price", [1e-200, 1e-10, 1.0, 1e10, 1e200])
+def test_bounds_and_objectives_are_compared_relatively_whatever_the_unit(price: float) -> None:
+    def closed(bound: float) -> Result:
+        oracle = Oracle(Priced(price=price))
+        oracle(Separable().target)
+        return oracle.result(bound=bound * price)
+
+    assert closed(1.0 - 1e-10).status == Status.OPTIMAL
+    assert closed(1.0 - 1e-8).status == Status.FEASIBLE
+    assert 0 < closed(1.0 - 1e-8).gap() < 2e-8
+    assert closed(1.0 + 1e-7).bound == price  # two roads round differently
+    with pytest.raises(Disagreement, match="a bound of"):
+        closed(1.0 + 1e-5)
+
+
+@pytest.mark.parametrize("price", [1e-200, 1.0, 1e200])
+def test_a_claim_is_compared_relatively_whatever_the_unit(price: float) -> None:
+    oracle = Oracle(Priced(price=price))
+    oracle.confirm(Separable().target, price * (1 + 1e-7))
+    with pytest.raises(Disagreement, match="was claimed where the evaluator finds"):
+        oracle.confirm(Separable().target, price * (1 + 1e-5))
+
+
+def test_what_cancels_is_compared_with_what_it_was_summed_up_from() -> None:
+    assert not agree(1e-17, 0.0)
+    assert agree(1e-17, 0.0, size=1.0)
+    assert not agree(1e-17, 0.0, size=1e-10)
+    assert not agree(1.0, 0.0, size=math.inf)
+
+
+def test_the_bound_is_the_number_proved_and_never_above_the_objective() -> None:
+    oracle = Oracle(Separable())
+    oracle(Separable().target)
+    assert oracle.result(bound=0.999999999995).bound == 0.999999999995
+    assert oracle.result(proved=True).bound == 1.0  # a complete search proves what it found
+    oracle.report(bound=1.0 + 1e-12)
+    assert oracle.result().bound == 1.0 and oracle.result().gap() == 0.0
 
 
 def test_the_best_bound_counts_and_an_infinite_one_says_nothing() -> None:

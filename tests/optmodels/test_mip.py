@@ -176,9 +176,9 @@ def spy(monkeypatch):
             super().__init__(backend)
             self.started.append(self)
 
-        def ask(self, request, seconds=math.inf):
+        def ask(self, request, seconds=math.inf, *settled):
             self.requests.append(request)
-            for message in super().ask(request, seconds):
+            for message in super().ask(request, seconds, *settled):
                 self.messages.append(message)
                 yield message
 
@@ -579,8 +579,10 @@ def test_slack_in_a_cost_variable_is_an_error_unless_the_problem_allows_it(backe
         def solve(request, channel):
             for x, cost in ((0, 9.0), (1, 2.0)):
                 values = {"x": x, "cost": cost}
-                channel.send(Incumbent(np.array([values[name] for name in request.program.column_names]), cost))
-            return Outcome("optimal", 2.0, 2.0)
+                point = np.array([values[name] for name in request.program.column_names])
+                value = request.program.objective(point)
+                channel.send(Incumbent(point, value))
+            return Outcome("optimal", value, value)
     """)
     assert run(SlackCost(objective_exact=False), strategy).status == Status.OPTIMAL
     with pytest.raises(Disagreement, match=r"9\.0 was claimed where the evaluator finds 4\.0"):
@@ -590,8 +592,9 @@ def test_slack_in_a_cost_variable_is_an_error_unless_the_problem_allows_it(backe
 def test_a_cost_below_that_of_the_evaluator_is_an_error_in_any_case(backend):
     strategy = backend("""
         def solve(request, channel):
-            channel.send(Incumbent(np.array([1.0 if n == "x" else 1.0 for n in request.program.column_names]), 1.0))
-            return Outcome("optimal", 1.0, 1.0)
+            value = request.program.objective(np.ones(2))
+            channel.send(Incumbent(np.ones(2), value))
+            return Outcome("optimal", value, value)
     """)
     with pytest.raises(Disagreement, match=r"1\.0 was claimed where the evaluator finds 2\.0"):
         run(SlackCost(objective_exact=False), strategy)
