@@ -52,6 +52,9 @@ LINEAR, NUMERATOR, DENOMINATOR = range(3)
 #: Relative gap at which the bound is good enough.
 GAP = 1e-11
 
+#: Rounding of costs that cancel, relative to their size.
+ROUNDING = 1e-15
+
 #: Most intervals.
 PIECES = 500
 
@@ -162,7 +165,7 @@ class FractionalSearch:
             before = self.value
             _, numerator, denominator = self.averages
             self._solve(1.0 / denominator, -numerator / denominator**2, self.policy)
-            if not self.value < before - GAP * max(1.0, abs(before)):
+            if not self.value < before - self._slack(before):
                 return
 
     # -- from below ----------------------------------------------------------------------------------------------------
@@ -204,7 +207,12 @@ class FractionalSearch:
     def _goal(self) -> float:
         """A bound that is good enough: no more than what is attained."""
         known = min(self.value, self.randomised)
-        return known - GAP * max(1.0, abs(known))
+        return known - self._slack(known)
+
+    def _slack(self, value: float) -> float:
+        """What is too little to matter: a part of the value, and rounding where its two parts cancel."""
+        linear, numerator, denominator = self.averages
+        return GAP * abs(value) + ROUNDING * (abs(linear) + abs(numerator / denominator))
 
     def _point(self, inverse: float) -> Point:
         """The multiplier that makes the bound at one alpha as high as possible.
@@ -223,12 +231,12 @@ class FractionalSearch:
             known = len(self._met)
             found = self._solve(inverse, multiplier, self._nearest(inverse, multiplier))
             tried = Point(inverse, multiplier, found.bound)
-            gained = tried.value > best.value + 0.1 * GAP * max(1.0, abs(tried.value))
+            gained = tried.value > best.value + 0.1 * self._slack(tried.value)
             best = max(best, tried, key=lambda point: point.value)
             distance = abs(float(found.gains[DENOMINATOR]) / denominator - 1.0)
             if leaning and gained and distance > FAR and push < PUSH**8:
                 continue
-            close = found.gain - multiplier * denominator >= level - 0.1 * GAP * max(1.0, abs(level))
+            close = found.gain - multiplier * denominator >= level - 0.1 * self._slack(level)
             if close and slopes.min() <= denominator <= slopes.max():
                 # Policies of either slope cross here: a mixture of two has just this denominator, and this J.
                 self.randomised = min(self.randomised, level)
@@ -244,9 +252,10 @@ class FractionalSearch:
         """
         _, numerator, denominator = self.averages
         quotient = numerator / denominator
+        sizes = np.abs(self.process.costs).max(axis=(1, 2))
         for _ in range(50):  # Dinkelbach: the least quotient of all
             found = self._solve(1.0, -quotient, None, linear=0.0)
-            if found.bound >= -1e-12 * (1.0 + abs(quotient)):
+            if found.bound >= -1e-12 * (sizes[NUMERATOR] + abs(quotient) * sizes[DENOMINATOR]):
                 return min(end.value, end.lowest + quotient)
             if not found.gains[DENOMINATOR] > 0:
                 return -math.inf  # something is paid for nothing
@@ -301,7 +310,7 @@ def _highest(heights: Vector, slopes: Vector, start: float) -> tuple[float, floa
     """Where the lowest of some lines over multipliers is highest, and how high; far out where all lean to one side."""
     rising, falling = slopes > 0, slopes < 0
     if not rising.any() or not falling.any():
-        spread = max(1.0, float(np.ptp(heights)))
+        spread = float(np.ptp(heights)) or float(np.abs(heights).max()) or 1.0
         step = 4.0 * spread / max(float(np.abs(slopes).max()), 1e-300)
         place = step if rising.any() else -step if falling.any() else start
         return place, math.inf if place else float(heights.min())
@@ -311,7 +320,7 @@ def _highest(heights: Vector, slopes: Vector, start: float) -> tuple[float, floa
         place = (heights[other] - heights[one]) / (slopes[one] - slopes[other])
         level = heights[one] + place * slopes[one]
         lowest = int(np.argmin(heights + place * slopes))
-        if lowest in (one, other) or heights[lowest] + place * slopes[lowest] >= level - 1e-15 * max(1.0, abs(level)):
+        if lowest in (one, other) or heights[lowest] + place * slopes[lowest] >= level - 1e-15 * abs(level):
             break
         if slopes[lowest] > 0:
             one = lowest

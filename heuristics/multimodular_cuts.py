@@ -286,7 +286,10 @@ def steepest_descent(
             for sign in (1, -1)
         }
         sign = min(steps, key=lambda s: steps[s].change)
-        if not steps[sign].change < -progress * max(1.0, abs(value)):
+        if not steps[sign].change < -progress * abs(value):
             return point, value
-        point = tuple(p + sign * int(x) for p, x in zip(point, steps[sign].chosen.tolist(), strict=True))
-        value = function(point)
+        there = tuple(p + sign * int(x) for p, x in zip(point, steps[sign].chosen.tolist(), strict=True))
+        lower = function(there)
+        if not lower < value:  # terms that cancel left rounding alone
+            return point, value
+        point, value = there, lower

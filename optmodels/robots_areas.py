@@ -102,7 +102,7 @@ class RobotAreasProblem(PricedRobots):
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", area_prices(self.cost, self.control))
+        object.__setattr__(self, "cost", area_prices(self.cost, self.control, self.areas))
 
     # -- from and to files --------------------------------------------------------------------------------------------
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from heuristics.exhaustive import spelled
 from queueing import RobotQueue
 
-from .costs import CostFunction, WeightedSum
+from .costs import CostFunction, linear_weights
 from .errors import InstanceError, MissingField
 from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
@@ -106,18 +106,19 @@ def _area(entry: Any, place: str) -> Area:
     return area
 
 
-def area_prices(cost: CostFunction | None, control: Control) -> CostFunction | None:
+def area_prices(cost: CostFunction | None, control: Control, areas: Sequence[Area]) -> CostFunction | None:
     """The cost with its defaults, refused if what areas cost does not add up."""
     if cost is None:
         if control == "dynamic":
             raise MissingField("cost", "which policy is best in an area depends on its prices.")
         return None
     names = ", ".join(PRICED)
-    if not isinstance(cost, WeightedSum):
+    weights = linear_weights(cost)
+    if weights is None:
         rule = f"costs of areas are added up, so that they are weighted sums of {names}."
         raise InstanceError("cost.name", costs.name_of(type(cost)) or type(cost).__name__, rule)
     if not is_additive(cost):
-        name, weight = next(item for item in cost.weights.items() if item[1] != 0 and item[0] not in PRICED)
+        name, weight = next(item for item in weights.items() if item[1] != 0 and item[0] not in PRICED)
         rule = f"costs of areas are added up, so that they are weighted sums of {names}."
         raise InstanceError(f"cost.weights.{name}", weight, rule)
-    return priced_cost(cost)
+    return priced_cost(cost, *(rate for area in areas for rate in (area.arrival_rate, area.service_rate)))

@@ -13,7 +13,7 @@ from heuristics.exhaustive import spelled
 from queueing import RobotQueue, best_policy
 from queueing.robots import static_shares
 
-from .costs import CostFunction, Limits, WeightedSum
+from .costs import CostFunction, Limits, WeightedSum, linear_weights
 from .errors import InstanceError, MissingField, RequestError
 from .placement_data import is_number
 from .placement_layout import is_whole, refuse_unknown
@@ -38,9 +38,9 @@ UNPAUSED = 100_000
 #: Golden section: what is left of a range.
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
-#: Prices, and weights of them, beyond this are refused, and rates beyond the second or below its inverse: products of a
-#: price, a weight and a rate, and what long times cost, must be numbers.
-HIGHEST, FASTEST = 1e50, 1e200
+#: Weights of prices beyond this are refused, rates beyond the second or below its inverse, and prices that come to more
+#: than the third with the fastest rate or the longest time: products of them must be numbers.
+HIGHEST, FASTEST, DEAREST = 1e50, 1e200, 1e250
 
 
 def is_fleet(data: Mapping[str, Any]) -> bool:
@@ -106,11 +106,21 @@ def refuse_same_names(names: Sequence[str | None], place: str) -> None:
             raise InstanceError(f"{place}[{index}].name", name, f"no two {place.split('.')[-1]} have the same name.")
 
 
-def priced_cost(cost: CostFunction | None) -> CostFunction | None:
-    """The cost with its defaults: a price on starvation is needed, losses cost 1 unless said."""
-    if not isinstance(cost, WeightedSum):
+def priced_cost(cost: CostFunction | None, *rates: float) -> CostFunction | None:
+    """The cost with its defaults: a price on starvation is needed, losses cost 1 unless said.
+
+    Parameters
+    ----------
+    cost
+        Of the measures.
+    rates
+        Of the model: prices times rates, and times the longest times, must be numbers.
+    """
+    given = linear_weights(cost)
+    if given is None:
         return cost
-    weights = dict(cost.weights)
+    weights = dict(given)
+    highest = DEAREST / max(1.0, *rates, *(1.0 / rate for rate in rates))
     if "starvation" not in weights:
         raise MissingField("cost.weights.starvation", "the price of an idle server, a number above 0, is needed.")
     for name, weight in weights.items():
@@ -119,14 +129,17 @@ def priced_cost(cost: CostFunction | None) -> CostFunction | None:
             raise InstanceError(place, weight, "the price of an idle server is a number above 0.")
         if weight < 0:
             raise InstanceError(place, weight, "prices are zero or more.")
-        if weight > HIGHEST:
-            raise InstanceError(place, weight, f"prices are {HIGHEST:g} at most.")
+        if weight > highest:
+            raise InstanceError(place, weight, f"prices are {highest:g} at most where rates are as here.")
+    if not isinstance(cost, WeightedSum):  # what it says is what it costs
+        return cost
     return WeightedSum({"starvation": weights["starvation"], "loss_rate": 1.0} | weights)
 
 
 def is_additive(cost: CostFunction | None) -> bool:
     """Whether a cost is a sum of prices of states: a weighted sum of measures that are means over time."""
-    return isinstance(cost, WeightedSum) and all(weight == 0 or name in PRICED for name, weight in cost.weights.items())
+    weights = linear_weights(cost)
+    return weights is not None and all(weight == 0 or name in PRICED for name, weight in weights.items())
 
 
 def refuse_unbounded(cost: CostFunction | None, limits: Limits) -> None:
@@ -134,11 +147,11 @@ def refuse_unbounded(cost: CostFunction | None, limits: Limits) -> None:
     if limits:
         rule = "with limits on measures the number of robots must be given."
         raise InstanceError("data.robots", None, rule)
-    if not isinstance(cost, WeightedSum) or not is_additive(cost):
+    if not is_additive(cost):
         names = ", ".join(PRICED)
         rule = f"how many robots ever help is only known for a weighted sum of {names}; give their number."
         raise InstanceError("data.robots", None, rule)
-    if not any(cost.weights.get(name, 0) > 0 for name in PRICED[1:]):
+    if not any((linear_weights(cost) or {}).get(name, 0) > 0 for name in PRICED[1:]):
         rule = "robots without end would help where only starvation has a price; give their number."
         raise InstanceError("data.robots", None, rule)
 

@@ -91,7 +91,7 @@ class RobotFleetProblem(PricedRobots):
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", priced_cost(self.cost))
+        object.__setattr__(self, "cost", priced_cost(self.cost, *self.plan.paces))
         if self.plan.sorts[0].robots is None:
             refuse_unbounded(self.cost, self.limits)
 

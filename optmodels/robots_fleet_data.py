@@ -92,6 +92,11 @@ class FleetPlan:
         """Names of classes, numbers for those without one."""
         return tuple(sort.name or f"class {index}" for index, sort in enumerate(self.sorts))
 
+    @property
+    def paces(self) -> tuple[float, ...]:
+        """Rates of service and of journeys as a whole."""
+        return (self.service_rate, *(1.0 / sort.journey.mean for sort in self.sorts))
+
     def fleet(self, robots: int | None = None) -> RobotFleet:
         """The fleet; `robots` of them where their number is left open."""
         classes = tuple(RobotClass(sort.robots or robots or 1, sort.journey) for sort in self.sorts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from heuristics import Evaluation
 from queueing.robots import MEASURES
 
-from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear
+from .costs import CostFunction, Limits, Measures, is_linear, linear_weights
 from .robots_data import PRICED, is_additive
 
 #: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
@@ -44,7 +44,7 @@ class PricedRobots:
     @property
     def prices(self) -> Mapping[str, float]:
         """Weights of the measures; none if the cost is no weighted sum."""
-        return self.cost.weights if isinstance(self.cost, WeightedSum) else {}
+        return linear_weights(self.cost) or {}
 
     def judge(self, measures: Measures, objective: float | None = None) -> Evaluation:
         """The price of measures, unless it is known already, and the limits they break."""

@@ -14,7 +14,6 @@ arrive (`loss`, `obsolescence`, `success`, `sojourn_time`), that are served (`re
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -39,7 +38,7 @@ from queueing.threshold_policies import (
 )
 from queueing.threshold_tree import shares_work
 
-from .costs import CostFunction
+from .costs import CostFunction, linear_weights
 from .threshold import ThresholdProblem
 from .threshold_policy_pairs import improve_by_pairs
 from .threshold_space import StatePolicy
@@ -110,8 +109,8 @@ class OptimalPolicy:
 
     def refuses(self, problem: ThresholdProblem) -> str | None:
         """Refuse costs that are not an average and one quotient, and chains that are too large."""
-        weights = getattr(problem.cost, "weights", None)
-        if problem.cost is not None and not isinstance(weights, Mapping):
+        weights = linear_weights(problem.cost)
+        if problem.cost is not None and weights is None:
             return f"strategy {self.name!r} takes weighted sums of measures, and {problem.name!r} has another cost."
         kinds = {QUOTIENTS[name][1]: name for name, weight in (weights or {}).items() if weight and name in QUOTIENTS}
         if len(kinds) > 1:
@@ -136,7 +135,10 @@ class OptimalPolicy:
             _search_pairs(oracle)
             return oracle.result()
         costs, denominator = priced(problem)
-        search = _Search(oracle, DecisionProcess(problem.policies().rates, costs))
+        # Costs are counted in a power of two near the largest: nothing is rounded, and squares of them are numbers.
+        unit = math.ldexp(1.0, math.frexp(float(np.abs(costs[:2]).max()))[1])
+        costs[:2] /= unit
+        search = _Search(oracle, DecisionProcess(problem.policies().rates, costs), unit)
         if denominator is None:
             search.minimise_average()
         else:
@@ -150,8 +152,8 @@ class OptimalPolicy:
 class _Search:
     """One run: every policy evaluated is charged, and the best is shown whatever ends the run."""
 
-    def __init__(self, oracle: Oracle[ThresholdProblem], process: DecisionProcess) -> None:
-        self.oracle, self.process = oracle, process
+    def __init__(self, oracle: Oracle[ThresholdProblem], process: DecisionProcess, unit: float) -> None:
+        self.oracle, self.process, self.unit = oracle, process, unit  # costs of the process are counted in the unit
         self.best: NDArray[np.int64] | None = None
         self.value: float | None = None
         self.bound = -math.inf
@@ -162,8 +164,8 @@ class _Search:
 
         def watch(best: EvaluatedPolicy | None) -> None:
             if best is not None:
-                self.best, self.value = best.policy, best.gain
-                self.bound = max(self.bound, best.bound)
+                self.best, self.value = best.policy, self.unit * best.gain
+                self.bound = max(self.bound, self.unit * best.bound)
             self._pay()
 
         try:
@@ -171,7 +173,7 @@ class _Search:
         except (BudgetSpent, KeyboardInterrupt):
             self._show()
             raise
-        self.best, self.value, self.bound = found.policy, found.gain, found.bound
+        self.best, self.value, self.bound = found.policy, self.unit * found.gain, self.unit * found.bound
         self._show()
 
     def minimise_quotient(self) -> None:
@@ -179,15 +181,15 @@ class _Search:
         search = FractionalSearch(self.process, watch=lambda _: self._pay())
         try:
             search.descend()
-            self.best, self.value = search.policy, search.value
+            self.best, self.value = search.policy, self.unit * search.value
             self._show()
             search.certify()
         finally:
-            self.best, self.value, self.bound = search.policy, search.value, search.bound
+            self.best, self.value, self.bound = search.policy, self.unit * search.value, self.unit * search.bound
             self._show()
             self.oracle.extra["policy_search"]["intervals"] = search.pieces
             if search.randomised < search.value:
-                self.oracle.extra["policy_search"]["randomised"] = search.randomised
+                self.oracle.extra["policy_search"]["randomised"] = self.unit * search.randomised
 
     def _pay(self) -> None:
         self.oracle.require()
@@ -228,7 +230,7 @@ def _search_pairs(oracle: Oracle[ThresholdProblem]) -> None:
 def priced(problem: ThresholdProblem) -> tuple[Costs, str | None]:
     """Costs by state and mode: c alone, or c, n and d with the name of d."""
     chain = problem.policies()
-    weights: Mapping[str, float] = getattr(problem.cost, "weights", {})
+    weights = linear_weights(problem.cost) or {}
     rates = dict(zip(YIELDS, chain.yields, strict=True))
     shape = (chain.modes, chain.states)
     robots = np.array([mode.robots for mode in problem.modes], dtype=np.float64)
