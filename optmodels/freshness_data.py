@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from queueing.freshness_blocks import LEAST, PageError
+from queueing.freshness_blocks import PageError
 from queueing.laws import AccessTime
 
 from .errors import InstanceError, MissingField
@@ -33,6 +33,9 @@ MOST_HOSTS = 10_000_000
 
 #: In a file: every page weighs as much as it changes.
 PROPORTIONAL = "change-rates"
+
+#: Weights that are all smaller than this are refused: prices of visits, which are parts of them, must be numbers.
+LIGHTEST = 1e-250
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +167,9 @@ def refuse_page(failure: PageError, pages: Pages, folder: Path | None) -> NoRetu
 def refuse_weights(pages: Pages) -> None:
     """Refuse weights that are all so small that their products are no numbers."""
     largest = float(pages.weights.max())
-    if 0 < largest < LEAST:
+    if 0 < largest < LIGHTEST:
         page, place = int(pages.weights.argmax()), "data.weights" if pages.path is None else f"data.pages, {WEIGHT}"
-        rule = f"this is the largest, and should be {LEAST:g} or more; choose a unit in which it is nearer to 1."
+        rule = f"this is the largest, and should be {LIGHTEST:g} or more; choose a unit in which it is nearer to 1."
         raise InstanceError(f"{place}[{page}]", largest, rule)
 
 

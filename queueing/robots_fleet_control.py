@@ -259,7 +259,8 @@ def _values(
         if near is not None:
             values = near
             wanted = residuals(chain, cost, gain, values, np.zeros(size), absent)
-            accuracy *= float(np.linalg.norm(cost)) / max(float(np.linalg.norm(wanted)), 1e-300)
+            largest = float(np.abs(cost).max()) or 1.0  # squares of prices may be no numbers
+            accuracy *= float(np.linalg.norm(cost / largest)) / max(float(np.linalg.norm(wanted / largest)), 1e-300)
         change, gain = solve(wanted, accuracy)
         values = values + change
     rest = np.zeros(size)

@@ -165,7 +165,9 @@ def solved(
     tuple
         the best x met, that part, and the steps taken.
     """
-    search = _begun(matrix, wanted)
+    # In a power of two near the largest number, so that nothing is rounded and squares of prices like 1e200 are numbers.
+    unit = float(np.ldexp(1.0, np.frexp(np.abs(wanted / matrix.leaving).max(initial=0.0))[1]))
+    search = _begun(matrix, wanted / unit)
     at_once = max(1, int(AT_ONCE / (len(matrix.targets) + 10.0 * len(wanted))))
     while not _advanced(matrix, search, tolerance, steps, at_once):
         if pause is not None:
@@ -173,7 +175,7 @@ def solved(
     found = np.zeros(len(wanted))
     _risen(matrix, search.best, found)
     begun, least, count = search.numbers[3:]
-    return found, least / begun if begun > 0.0 else 0.0, int(count)
+    return found * unit, least / begun if begun > 0.0 else 0.0, int(count)
 
 
 @njit(cache=True)

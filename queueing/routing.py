@@ -57,8 +57,9 @@ __all__ = [
 
 Word = NDArray[np.int64]
 
-#: Larger weights are refused: times of services, and gaps, multiply them.
-LARGEST_WEIGHT = 1e100
+#: Weights that come to more than this with the time of a service, in times between arrivals, are refused: sums of them
+#: over gaps must be numbers.
+LARGEST_WEIGHT = 1e250
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +131,7 @@ def _servers(
     if not len(services):
         raise ValueError("services must not be empty, but there is no server; give a rate or a law for each server.")
     laws = tuple(checked_service(service, f"services[{index}]") for index, service in enumerate(services))
+    longest = np.ones(len(laws))
     for index, law in enumerate(laws):
         load = arrivals.mean / law.mean if isinstance(law, PhaseType) else arrivals.mean * law
         if not 1e-150 < load < 1e150:
@@ -137,17 +139,19 @@ def _servers(
                 f"services[{index}] must end between 1e-150 and 1e150 times in the mean time between arrivals, but it "
                 f"ends {load!r} times; give rates and times that are nearer to one another."
             )
+        longest[index] = max(1.0, 1.0 / load)
     prices = np.ones(len(laws)) if weights is None else not_negative_numbers("weights", weights)
-    if prices.max(initial=0.0) > LARGEST_WEIGHT:
-        index = int(prices.argmax())
-        raise ValueError(
-            f"weights[{index}] must be at most {LARGEST_WEIGHT!r}, but it is {float(prices[index])!r}; "
-            "measure weights in a larger unit."
-        )
     if len(prices) != len(laws):
         raise ValueError(
             f"services and weights must be equally many, but there are {len(laws)} and {len(prices)}; "
             "give one weight for each server."
+        )
+    dear = prices > LARGEST_WEIGHT / longest
+    if dear.any():
+        index = int(dear.argmax())
+        raise ValueError(
+            f"weights[{index}] must be at most {LARGEST_WEIGHT / float(longest[index])!r}, but it is "
+            f"{float(prices[index])!r}; measure weights in a larger unit."
         )
     return laws, prices
 

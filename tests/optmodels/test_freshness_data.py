@@ -160,7 +160,7 @@ def test_rules_that_ask_for_nothing_are_left_out():
         ),
         (PLAIN | {"weights": [1.0, 1e300, 1.0]}, "data.change_rates[1] is 0.2; with the weight 1e+300"),
         (PLAIN | {"change_rates": [0.1, 0.2, 1e-160]}, "data.change_rates[2] is 1e-160; with the weight"),
-        (PLAIN | {"weights": [0.0, 1e-200, 1e-190]}, "data.weights[2] is 1e-190; this is the largest"),
+        (PLAIN | {"weights": [0.0, 1e-270, 1e-260]}, "data.weights[2] is 1e-260; this is the largest"),
         (PLAIN | {"access_time": {"law": "samples", "values": [1e308, 1e308]}}, "values must have a sum that a double"),
         (PLAIN | {"urls": ["a", "b", "a"]}, 'data.urls[2] is "a"; page 0 is called so, too'),
         ({"pages": "pages.parquet", "weights": [1.0], "access_time": CONSTANT}, "it is a column of data.pages"),

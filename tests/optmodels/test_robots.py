@@ -93,7 +93,7 @@ def test_a_price_of_starvation_is_needed():
 def test_negative_prices_are_refused():
     with pytest.raises(InstanceError, match="prices are zero or more"):
         problem(weights={"starvation": 1, "active_robots": -0.1})
-    with pytest.raises(InstanceError, match=r"cost.weights.loss_rate is 1e\+300; prices are 1e\+50 at most"):
+    with pytest.raises(InstanceError, match=r"cost.weights.loss_rate is 1e\+300; prices are .*e\+2\d\d at most"):
         problem(weights={"starvation": 1, "loss_rate": 1e300})
 
 
