@@ -133,7 +133,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     if not names:
         return "None is known."
-    folded = {known_name.lower().replace("_", "-"): known_name for known_name in reversed(names)}
+    meant = nearest(name, names)
+    question = "" if meant is None else f"Did you mean {meant!r}? "
+    return f"{question}Known: {', '.join(names)}."
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelled one was probably meant to be, ``None`` if none is near.
+
+    >>> nearest("step", ["coolings", "steps"])
+    'steps'
+    """
+    folded = {one.lower().replace("_", "-"): one for one in sorted(known, reverse=True)}
     near = get_close_matches(name.lower().replace("_", "-"), folded, n=1, cutoff=0.6)
-    meant = f"Did you mean {folded[near[0]]!r}? " if near else ""
-    return f"{meant}Known: {', '.join(names)}."
+    return folded[near[0]] if near else None

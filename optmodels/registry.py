@@ -19,7 +19,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, short, suggestion
+from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, nearest, short, suggestion
 
 if TYPE_CHECKING:
     from heuristics.protocols import Strategy
@@ -268,7 +268,9 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
     hints = field_types(target)
     unknown = [key for key in given if key not in offered]
     if unknown:
-        raise RequestError(f"{noun} has no parameter {unknown[0]!r}; it takes {parameter_list(target)}.")
+        meant = nearest(unknown[0], offered)
+        question = "" if meant is None else f" (did you mean {meant!r}?)"
+        raise RequestError(f"{noun} has no parameter {unknown[0]!r}{question}; it takes {parameter_list(target)}.")
     lacking = [name for name, field in offered.items() if is_required(field) and name not in given]
     if lacking:
         raise RequestError(f"{noun} needs the parameter {lacking[0]!r}; it takes {parameter_list(target)}.")

@@ -394,7 +394,7 @@ def test_long_decisions_are_cut_for_people():
         (["solve", "FILE", "--strategy", ""], "a strategy is written"),
         (
             ["solve", "FILE", "--strategy", "genetic:populatoin=3"],
-            "has no parameter 'populatoin'; it takes population=",
+            "has no parameter 'populatoin' (did you mean 'population'?); it takes population=",
         ),
         (
             ["solve", "FILE", "--strategy", "genetic:population=few"],
@@ -442,7 +442,7 @@ def test_long_decisions_are_cut_for_people():
         (["check", "EMPTY"], "there is no .json file in this folder"),
         (["generate"], "Missing argument 'KIND'"),
         (["generate", "placment"], "Did you mean 'placement'?"),
-        (["generate", "placement", "--row", "3"], "has no parameter 'row'; it takes rows=8"),
+        (["generate", "placement", "--row", "3"], "has no parameter 'row' (did you mean 'rows'?); it takes rows=8"),
         (["generate", "placement", "--rows"], "option --rows needs a value"),
         (["generate", "placement", "--rows", "0"], "rows must be 1 or more, got 0"),
         (["generate", "placement", "--service-rate", "-1", "--out", "g.json"], "data.service_rate is -1"),

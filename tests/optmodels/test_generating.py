@@ -106,7 +106,7 @@ def test_cost_laws_differ_as_they_say():
     ("options", "sentence"),
     [
         ({"rows": 0}, "rows must be 1 or more, got 0"),
-        ({"row": 3}, "has no parameter 'row'; it takes rows=8"),
+        ({"row": 3}, "has no parameter 'row' (did you mean 'rows'?); it takes rows=8"),
         ({"rows": "many"}, "parameter 'rows' is a whole number, got 'many'"),
         ({"network": "ring"}, "parameter 'network' is one of gabriel, geometric, waxman"),
         ({"demand_law": "odd"}, "parameter 'demand_law' is one of uniform, cluster, sparse"),

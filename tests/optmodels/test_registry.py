@@ -206,9 +206,17 @@ def test_a_value_of_the_wrong_type_is_refused(key, text, rule):
 
 def test_an_unknown_parameter_is_answered_with_fields_and_defaults():
     with pytest.raises(
-        RequestError, match=r"no parameter 'stepz'; it takes steps=100, start=1.5, careful=false, rule=first"
+        RequestError,
+        match=r"no parameter 'stepz' \(did you mean 'steps'\?\); it takes steps=100, start=1.5, careful=false, rule=first",
     ):
         build(Walker, {"stepz": "1"}, "walker")
+
+
+def test_a_misspelled_parameter_is_answered_with_the_nearest_one():
+    with pytest.raises(RequestError, match=r"'annealing' has no parameter 'step' \(did you mean 'steps'\?\); it takes"):
+        make_strategy("annealing:step=5")
+    with pytest.raises(RequestError, match=r"'exhaustive' has no parameter 'zzz'; it takes largest="):
+        make_strategy("exhaustive:zzz=1")
 
 
 def test_a_class_without_fields_takes_no_parameters():
