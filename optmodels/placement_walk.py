@@ -109,13 +109,20 @@ def _count(sites: Sites, standing: Standing, site: int, sign: int) -> None:
     """Add or take away what one site contributes to the totals."""
     if not standing.is_open[site] or standing.load[site] == 0:
         return
-    far = _farthest(standing, site)
-    excess = standing.load[site] - sites.capacity[site, far - 1]
+    excess = standing.load[site] - sites.capacity[site, _farthest(standing, site) - 1]
     if excess > 0:
         standing.totals[2] += sign * excess
     if sites.operating.shape[2] > 1:
-        load = min(standing.load[site], sites.operating.shape[2] - 1)
-        standing.totals[1] += sign * sites.operating[site, far - 1, load]
+        standing.totals[1] += sign * _operating(sites, standing, site)
+
+
+@njit(cache=True)
+def _operating(sites: Sites, standing: Standing, site: int) -> float:
+    """Price of operating an open site."""
+    if sites.operating.shape[2] == 1 or standing.load[site] == 0:
+        return 0.0
+    load = min(standing.load[site], sites.operating.shape[2] - 1)
+    return float(sites.operating[site, _farthest(standing, site) - 1, load])
 
 
 @njit(cache=True)
@@ -228,12 +235,33 @@ def follow(
             flip(sites, standing, first)
             continue
         kept += 1
-        if standing.totals[2] + standing.totals[3] == 0:
+        if standing.totals[2] + standing.totals[3] == 0 and _price(sites, standing) < below:
+            refresh(sites, standing)  # what looks better may be rounding
             price = _price(sites, standing)
             if below == np.inf or price < below - 1e-9 * abs(below):  # inf - inf is no number
                 below, found = price, True
                 best[:] = standing.is_open
     return kept, found, below
+
+
+@njit(cache=True)
+def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDArray[np.uint8]) -> tuple[bool, float]:
+    """Flip one site after the other; copy the best feasible placement below `below` into `best`.
+
+    The price of a feasible placement is summed anew, without the rounding errors of the way there.
+    """
+    found = False
+    for site in flips:
+        flip(sites, standing, site)
+        if standing.totals[2] + standing.totals[3] == 0:
+            price = 0.0
+            for j in range(len(standing.is_open)):
+                if standing.is_open[j]:
+                    price += sites.opening[j] + _operating(sites, standing, j)
+            if price < below:
+                below, found = price, True
+                best[:] = standing.is_open
+    return found, below
 
 
 @njit(cache=True)
@@ -373,6 +401,14 @@ class PlacementWalk:
         best = np.zeros_like(self.standing.is_open)
         refresh(self.sites, self.standing)
         kept, found, lowest = follow(self.sites, self.standing, moves, tolerances, below, best)
-        return Followed(
-            int(kept), tuple(int(value) for value in best) if found else None, float(lowest) if found else None
-        )
+        return _followed(int(kept), best if found else None, float(lowest))
+
+    def sweep(self, flips: Ints, below: float) -> Followed:
+        """Flip these sites one after the other, whatever that costs (see `heuristics.exhaustive.Sweeping`)."""
+        best = np.zeros_like(self.standing.is_open)
+        found, lowest = sweep(self.sites, self.standing, flips, below, best)
+        return _followed(len(flips), best if found else None, float(lowest))
+
+
+def _followed(kept: int, best: NDArray[np.uint8] | None, lowest: float) -> Followed:
+    return Followed(kept, None, None) if best is None else Followed(kept, tuple(int(value) for value in best), lowest)

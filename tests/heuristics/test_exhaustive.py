@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pytest
 
-from heuristics import BinaryVectors, Budget, Decision, Evaluation, Problem, Status, UnsupportedProblem, run
-from heuristics.exhaustive import Exhaustive, spelled
-from heuristics.testing import Continuous, Hopeless, Ladder, Separable, Shared, enumerated, toy_problems
+from heuristics import (
+    BinaryVectors,
+    Budget,
+    Decision,
+    Evaluation,
+    Followed,
+    Problem,
+    Status,
+    UnsupportedProblem,
+    run,
+)
+from heuristics.exhaustive import Exhaustive, gray_flips, spelled
+from heuristics.testing import (
+    Continuous,
+    Hopeless,
+    Ladder,
+    MendedKnapsack,
+    Ring,
+    RingWalk,
+    Separable,
+    Shared,
+    check_strategy,
+    enumerated,
+    toy_problems,
+)
 
 SMALL = [problem for problem in toy_problems() if problem.space.size <= 1000]
 
@@ -120,3 +144,121 @@ def test_nothing_is_proved_where_judgements_are_estimates() -> None:
     assert result.bound is None
     assert "estimates" in result.extra["unproved"]
     assert run(Separable(), Exhaustive()).status == "optimal"
+
+
+# -- walking through all decisions -------------------------------------------------------------------------------------
+
+
+class SweptWalk(RingWalk):
+    """A walk that can be led through all decisions."""
+
+    def sweep(self, flips: Any, below: float) -> Followed:
+        best = None
+        for index in flips.tolist():
+            self.flip(index)
+            objective = float(sum(p for p, bit in zip(self.problem.prices, self.bits, strict=True) if bit))
+            if self.feasible and objective < below:
+                below, best = objective, self.current
+        return Followed(len(flips), best, None if best is None else below)
+
+
+@dataclass(frozen=True)
+class Swept(Ring):
+    """The ring, to be walked through."""
+
+    def start(self, decision: Decision) -> SweptWalk:
+        honest = super().start(decision)
+        return SweptWalk(self, honest.bits, honest.price, honest.bare)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 8])
+def test_the_gray_code_meets_every_vector_once_wherever_it_begins(length: int) -> None:
+    start = np.random.default_rng(length).integers(0, 2, length)
+    vectors = {tuple(start.tolist())}
+    for index in gray_flips(length, 1, 2**length).tolist():
+        start[index] = 1 - start[index]
+        vectors.add(tuple(start.tolist()))
+    assert len(vectors) == 2**length
+    parts = [gray_flips(length, k, k + 1).item() for k in range(1, 2**length)]
+    assert parts == gray_flips(length, 1, 2**length).tolist()
+    assert gray_flips(60, 2**59, 2**59 + 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("prices", [Ring().prices, (1.0,) * 11, (1e-200, 3e-200, 1e200, 2e-200, 1e-200, 2e200)])
+def test_walking_finds_what_listing_finds_and_judges_few_in_full(prices: tuple[float, ...]) -> None:
+    listed, swept = (run(kind(prices, penalty=1.0), Exhaustive()) for kind in (Ring, Swept))
+    assert swept.status == Status.OPTIMAL and swept.objective == listed.objective == enumerated(Ring(prices)).optimum
+    assert swept.evaluations == listed.evaluations == 2 ** len(prices) == listed.judged_in_full
+    assert swept.judged_in_full < swept.evaluations / 2
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 100, 511])
+def test_walking_keeps_the_budget_to_the_last_step(evaluations: int) -> None:
+    result = run(Swept(), Exhaustive(), Budget(evaluations=evaluations))
+    assert result.evaluations == evaluations and result.stopped_by == "evaluations" and result.bound is None
+    assert run(Swept(), Exhaustive(), Budget(evaluations=512)).status == Status.OPTIMAL
+
+
+def test_walking_proves_that_nothing_is_feasible() -> None:
+    class Blocked(SweptWalk):
+        feasible = False
+
+    @dataclass(frozen=True)
+    class Impossible(Swept):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            return Evaluation(1.0, {"never": 1.0 + sum(decision)})
+
+        def start(self, decision: Decision) -> SweptWalk:
+            return Blocked(self, list(decision), 0.0, 0)
+
+    assert run(Impossible(), Exhaustive()).status == Status.INFEASIBLE
+    assert run(Impossible(), Exhaustive(), Budget(evaluations=511)).status == Status.UNKNOWN
+
+
+def test_walking_keeps_the_house_rules_and_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_strategy(Exhaustive(), [Swept()])
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    class Slow(SweptWalk):
+        def flip(self, index: int) -> float:
+            now[0] += 0.01
+            return super().flip(index)
+
+    @dataclass(frozen=True)
+    class Late(Swept):
+        def start(self, decision: Decision) -> SweptWalk:
+            honest = Ring.start(self, decision)
+            return Slow(self, honest.bits, honest.price, honest.bare)
+
+    result = run(Late(), Exhaustive(), Budget(seconds=2.0))
+    assert result.stopped_by == "seconds" and result.seconds <= 2.7
+
+
+@pytest.mark.parametrize("kind", [Ring, Swept])
+def test_a_feasible_suggestion_comes_first_so_that_a_run_cut_short_has_an_answer(kind: type[Ring]) -> None:
+    @dataclass(frozen=True)
+    class Suggested(kind):  # type: ignore[misc, valid-type]
+        def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+            yield (0,) * 9
+            yield (1,) * 9
+            yield (0, 1, 0) * 3
+
+    for evaluations, objective in ((2, 17.7), (100, None)):
+        result = run(Suggested(), Exhaustive(), Budget(evaluations=evaluations))
+        assert result.status == Status.FEASIBLE and result.evaluations == evaluations
+        assert objective is None or result.objective == pytest.approx(objective)
+    assert run(kind(), Exhaustive(), Budget(evaluations=2)).status == Status.UNKNOWN
+    whole = run(Suggested(), Exhaustive())
+    assert whole.status == Status.OPTIMAL and whole.objective == enumerated(Ring()).optimum
+    assert whole.decision == run(Suggested(), Exhaustive(), seed=5).decision
+
+
+def test_a_problem_that_can_repair_is_asked_for_a_first_decision() -> None:
+    @dataclass(frozen=True)
+    class Crowded(MendedKnapsack):
+        def evaluate(self, decision: Decision) -> Evaluation:
+            judged = super().evaluate(decision)
+            return Evaluation(judged.objective, {**judged.violations, "empty": float(sum(decision) < 2)})
+
+    assert run(Crowded(), Exhaustive(), Budget(evaluations=1)).status == Status.FEASIBLE

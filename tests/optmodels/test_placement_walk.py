@@ -6,6 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from heuristics import run
+from heuristics.exhaustive import Exhaustive, gray_flips
 from heuristics.walking import EvaluatedWalk
 from optmodels.costs import Limits, WeightedSum
 from optmodels.placement import PlacementProblem
@@ -362,3 +364,50 @@ def test_suggestions_begin_with_all_allowed_sites_and_are_all_feasible():
 
 def test_problem_without_feasible_placement_suggests_nothing():
     assert list(grid(6, demand=[500] * 30).suggestions(np.random.default_rng(0))) == []
+
+
+def small_grid(seed):
+    return grid(seed, 2, 4)
+
+
+def small_grid_with_operating_cost(seed):
+    return replace(small_grid(seed), operating_cost=np.random.default_rng(seed).uniform(0, 5, 8))
+
+
+def small_grid_with_prices_far_apart(seed):
+    return replace(small_grid(seed), opening_cost=10.0 ** np.random.default_rng(seed).uniform(-200, 200, 8))
+
+
+def small_network(seed):
+    return network(seed, 9)
+
+
+@pytest.mark.parametrize(
+    "make", [small_grid, small_grid_with_operating_cost, small_grid_with_prices_far_apart, small_network]
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_sweeping_through_all_placements_finds_the_best_of_them(make, seed):
+    problem = make(seed)
+    sites = problem.space.length
+    judged = [problem.evaluate(decision) for decision in problem.space]
+    least = min((one.objective for one in judged if one.feasible), default=None)
+    result = run(problem, Exhaustive())
+    assert result.evaluations == 2**sites
+    assert result.judged_in_full < 2**sites / 4
+    assert result.status == ("infeasible" if least is None else "optimal")
+    assert result.objective == (None if least is None else pytest.approx(least, rel=1e-12))
+    walk = problem.start((0,) * sites)
+    swept = walk.sweep(gray_flips(sites, 1, 2**sites), np.inf)
+    assert swept.kept == 2**sites - 1
+    assert swept.lowest == (None if least is None else pytest.approx(least, rel=1e-12))
+    assert_same_standing(problem, walk)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-10, 1.0, 1e200])
+def test_improvements_of_a_walk_are_judged_relatively(scale):
+    problem = grid(1)
+    scaled = replace(problem, opening_cost=problem.opening_cost * scale)
+    moves = problem.start((1,) * 30).draw(np.random.default_rng(3), 3000)
+    followed = [one.start((1,) * 30).follow(moves, np.zeros(3000), np.inf) for one in (problem, scaled)]
+    assert followed[0].best == followed[1].best
+    assert followed[1].lowest == pytest.approx(followed[0].lowest * scale, rel=1e-12)
