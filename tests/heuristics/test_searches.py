@@ -29,7 +29,7 @@ from heuristics import (
 )
 from heuristics.annealing import Annealing, temperatures
 from heuristics.genetic import INDIVIDUAL, Genetic, own_draws
-from heuristics.local_search import LocalSearch
+from heuristics.local_search import LocalSearch, swap_pairs
 from heuristics.testing import (
     Continuous,
     Hopeless,
@@ -441,3 +441,61 @@ def test_ties_do_not_make_circles() -> None:
 
     for improvement in ("first", "best"):
         assert run(Flat(), LocalSearch(restarts=3, improvement=improvement)).stopped_by == "complete"
+
+
+@dataclass(frozen=True)
+class Pairs(Separable):
+    """Exactly three entries are 1, the cheapest are best, and no single flip leads from three to three."""
+
+    prices: tuple[float, ...] = (5.0, 4.0, 3.0, 3.5, 2.0, 1.0, 4.5)
+    length: int = 7
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        price = sum(p for p, bit in zip(self.prices, decision, strict=True) if bit)
+        return Evaluation(price, {"count": float(abs(sum(decision) - 3))}, penalty=100.0 * abs(sum(decision) - 3))
+
+    def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+        yield (1, 1, 0, 0, 0, 0, 1)
+
+
+class WalkedPairs(Pairs):
+    def start(self, decision: Decision) -> EvaluatedWalk:
+        return EvaluatedWalk(self, decision)
+
+
+@pytest.mark.parametrize("improvement", ["first", "best"])
+@pytest.mark.parametrize("kind", [Pairs, WalkedPairs])
+def test_swaps_lead_on_where_no_single_flip_does(kind: type[Pairs], improvement: str) -> None:
+    stuck = run(kind(), LocalSearch(restarts=1, improvement=improvement, swaps=0))
+    assert stuck.objective == 13.5
+    result = run(kind(), LocalSearch(restarts=1, improvement=improvement))
+    assert result.objective == 6.0 and result.decision == (0, 0, 1, 0, 1, 1, 0)
+
+
+def test_swaps_are_all_pairs_or_some_of_them() -> None:
+    rng = np.random.default_rng(0)
+    assert sorted(map(tuple, swap_pairs((1, 0, 0, 1), rng, 50).tolist())) == [(0, 1), (0, 2), (3, 1), (3, 2)]
+    assert swap_pairs((1, 1, 1), rng, 50).shape == swap_pairs((0,), rng, 50).shape == (0, 2)
+    long = tuple(rng.integers(0, 2, 200_000).tolist())
+    some = swap_pairs(long, rng, 50)
+    assert len(some) == 1_000_000
+    assert set(np.asarray(long)[some[:, 0]]) == {1} and set(np.asarray(long)[some[:, 1]]) == {0}
+    assert len(swap_pairs(long[:1000], rng, 3)) == 3000
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-10, 1e200])
+@pytest.mark.parametrize("kind", [Pairs, WalkedPairs])
+def test_small_and_large_objectives_are_searched_alike(kind: type[Pairs], scale: float) -> None:
+    @dataclass(frozen=True)
+    class Scaled(kind):  # type: ignore[misc, valid-type]
+        def evaluate(self, decision: Decision) -> Evaluation:
+            judged = super().evaluate(decision)
+            return Evaluation(judged.objective * scale, judged.violations, penalty=(judged.penalty or 0.0) * scale)
+
+    assert run(Scaled(), LocalSearch(restarts=1)).decision == run(kind(), LocalSearch(restarts=1)).decision
+
+
+def test_a_descent_that_was_cut_short_is_told() -> None:
+    result = run(Wide(), LocalSearch(), Budget(evaluations=30))
+    assert result.extra["descents"] == 1 and "local_optima" not in result.extra
+    assert "descents" not in run(Ring(), LocalSearch()).extra
