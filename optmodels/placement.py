@@ -472,12 +472,13 @@ class PlacementProblem:
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
         """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.
 
-        Sites are closed in random order, dear ones first on average. Limits on measures are not looked at.
+        Overloaded sites are helped in random order, so that decisions that are alike are not all repaired alike; sites
+        are closed in random order, dear ones first on average. Limits on measures are not looked at.
         """
         if not self.allowed.any():
             return decision
         standing = standing_of(self._loads_only, np.where(self.allowed, np.asarray(decision, np.uint8), 0))
-        append(self._loads_only, standing, self.allowed.astype(np.uint8))
+        append(self._loads_only, standing, self.allowed.astype(np.uint8), rng.permutation(self.layout.sites))
         unplug(self._loads_only, standing, self.closing_order(rng))
         return tuple(int(value) for value in standing.is_open)
 

@@ -265,12 +265,14 @@ def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDA
 
 
 @njit(cache=True)
-def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8]) -> None:
-    """Open sites until nobody has too many clients: next to an overloaded site, where its farthest clients are."""
-    count = len(standing.is_open)
+def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], order: Ints) -> None:
+    """Open sites until nobody has too many clients: where the farthest clients of an overloaded site are.
+
+    Of several overloaded sites the first in the given order is helped first.
+    """
     while standing.totals[2] + standing.totals[3] > 0:
         chosen = -1
-        for site in range(count):
+        for site in order:
             if not standing.is_open[site] or standing.load[site] == 0:
                 continue
             far = _farthest(standing, site)
@@ -291,7 +293,7 @@ def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8]) -> None
         if chosen == -2:
             continue
         if chosen < 0:  # only clients without any site are left: open the first site that may
-            chosen = _closed_and_allowed(sites, standing, allowed, 0)
+            chosen = _closed_and_allowed(sites, standing, allowed, order[0])
         if chosen < 0:
             return
         flip(sites, standing, chosen)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,11 @@ from heuristics.annealing import Annealing, temperatures
 from heuristics.genetic import INDIVIDUAL, Genetic, own_draws
 from heuristics.local_search import LocalSearch, swap_pairs
 from heuristics.testing import (
+    Box,
     Continuous,
     Hopeless,
     Knapsack,
+    Ladder,
     MendedKnapsack,
     Necklace,
     Ring,
@@ -261,6 +264,89 @@ def test_a_population_that_has_settled_ends_the_run() -> None:
     assert result.stopped_by == "settled" and result.evaluations == 8
 
 
+class Asked(Oracle[Any]):
+    """An oracle that writes down what it is asked."""
+
+    def __init__(self, problem: Problem, budget: Budget | None = None) -> None:
+        super().__init__(problem, budget)
+        self.asked: list[Decision] = []
+
+    def _recall(self, decision: Decision) -> tuple[Decision, Evaluation | None]:
+        self.asked.append(decision)
+        return super()._recall(decision)
+
+
+@pytest.mark.parametrize("problem", [MendedKnapsack(), Necklace(), Box(), Ladder(), Wide(), Ring()], ids=label)
+def test_no_decision_is_judged_twice(problem: Problem) -> None:
+    oracle = Asked(problem)
+    Genetic(population=20, generations=40, polish=0).solve(oracle, np.random.default_rng(2))
+    repeats = len(oracle.asked) - len(set(oracle.asked))
+    assert repeats <= 4  # suggestions are judged as they come: here random ones, a fifth of the population
+    assert len(oracle.asked) > min(0.3 * problem.space.size, 500)
+
+
+def test_polished_children_are_new_too() -> None:
+    oracle = Asked(Ring(tuple(1.0 + (7 * i) % 5 for i in range(20))))
+    Genetic(population=20, generations=10, polish=2).solve(oracle, np.random.default_rng(2))
+    walked_from = [first for first, second in pairwise(oracle.asked) if first == second]  # judged, then walked
+    asked = len(oracle.asked) - len(walked_from)
+    assert asked > 200
+    assert len(set(oracle.asked)) >= asked - 4
+
+
+def test_polishing_steps_are_paid_for_and_can_be_switched_off() -> None:
+    plain, polished = (run(Ring(), Genetic(population=5, generations=0, polish=polish)) for polish in (0, 10))
+    assert plain.evaluations == 5
+    assert polished.evaluations >= 4 * 9 * 10
+    assert polished.objective is not None and plain.objective is not None and polished.objective <= plain.objective
+
+
+def test_steps_that_cost_as_much_as_judging_are_not_spent_on_polishing() -> None:
+    @dataclass(frozen=True)
+    class Slow(Wide):
+        def start(self, decision: Decision) -> EvaluatedWalk:
+            return EvaluatedWalk(self, decision)
+
+    assert run(Slow(), Genetic(population=7, generations=0)).evaluations == 7
+
+
+@dataclass(frozen=True)
+class Trap(Wide):
+    """Every decision is as good as any other: nothing ever gets better."""
+
+    drawn: list[Decision] = field(default_factory=list)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        self.drawn.append(decision)
+        return Evaluation(1.0)
+
+
+def test_a_population_that_no_longer_gets_better_is_renewed() -> None:
+    problem = Trap()
+    result = run(problem, Genetic(population=10, generations=20, patience=5))
+    assert result.extra["restarts"] == 3  # the best of all was there from the first generation on
+    renewed = run(Trap(), Genetic(population=10, generations=20, patience=100))
+    assert renewed.extra["restarts"] == 0
+    assert result.evaluations == 10 + 20 * 8 + 3 * 8 and renewed.evaluations == 10 + 20 * 8
+
+
+def test_a_population_whose_children_are_all_known_is_renewed() -> None:
+    result = run(Ladder(), Genetic(population=10, generations=60, patience=1000))
+    assert result.extra["restarts"] > 0 and result.extra["repeats"] > 0
+
+
+def test_a_population_too_large_for_memory_is_refused_in_one_sentence() -> None:
+    long = Separable((0, 1) * 300_000, name="long")
+    with pytest.raises(UnsupportedProblem) as refused:
+        run(long, Genetic())
+    assert str(refused.value) == (
+        "strategy 'genetic' keeps a population of 50 decisions, and those of 'long' have 600000 entries each, more "
+        "than 20000000 numbers together; 'genetic:population=33' would do."
+    )
+    assert Genetic(population=33).refuses(long) is None
+    assert "other strategies" in (Genetic().refuses(Separable((0,) * 12_000_000)) or "")
+
+
 def test_generations_may_be_none_at_all() -> None:
     result = run(Wide(), Genetic(population=7, generations=0))
     assert result.evaluations == 7 and result.stopped_by == "complete"
@@ -361,7 +447,7 @@ def test_the_steps_given_are_the_steps_of_a_cooling_whatever_the_budget() -> Non
 
 
 def test_a_population_too_large_for_the_budget_does_not_hold_up_its_end() -> None:
-    result = run(MendedKnapsack(), Genetic(population=10**9), Budget(seconds=0.2))
+    result = run(MendedKnapsack(), Genetic(population=400_000), Budget(seconds=0.2))
     assert result.stopped_by in ("seconds", "repeats")
     assert result.decision is not None
 

@@ -330,7 +330,7 @@ def test_append_opens_allowed_sites_until_nobody_has_too_many_clients(seed):
     sites = problem._loads_only
     decision = (np.random.default_rng(seed).random(30) < 0.1) & problem.allowed
     standing = standing_of(sites, decision.astype(np.uint8))
-    append(sites, standing, problem.allowed.astype(np.uint8))
+    append(sites, standing, problem.allowed.astype(np.uint8), np.arange(problem.space.length))
     assert problem.evaluate(tuple(int(value) for value in standing.is_open)).feasible
     assert (standing.is_open >= decision).all()
     assert (standing.is_open <= problem.allowed).all()
