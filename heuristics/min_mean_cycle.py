@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import interrupting
+from . import interrupting, two_server
 from .evaluation import Evaluation
 from .lagrangian import last_word
 from .oracle import Oracle
@@ -138,7 +138,8 @@ class MinMeanCycle:
     a run that was stopped has a bracket, too. Where graphs get too large, some servers are given a price instead of a
     gap (:mod:`heuristics.routing_priced`), which narrows the bracket. ``extra`` has the ``limits`` of gaps and the
     ``states`` of the last graph with all servers, the servers ``kept`` in the last one without, the ``bracket``, and
-    the ``density_bound``. Where slopes of costs are unknown nothing is proved.
+    the ``density_bound``. Where slopes of costs are unknown nothing is proved. Two servers are handed to the closed
+    form (:mod:`heuristics.two_server`), unless it leaves a doubt.
 
     Parameters
     ----------
@@ -171,7 +172,12 @@ class MinMeanCycle:
         assert list(priced_bounds(lambda count: table, found, states=100))
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
-        """Show better and better words, report better and better bounds."""
+        """Show better and better words, report better and better bounds; two servers need no search."""
+        if oracle.problem.servers == 2:
+            split = two_server.find(oracle)
+            if split.unproved is None and split.word in oracle.problem.space:
+                oracle.extra |= {"density_bound": split.bound, "bracket": [split.bound, split.cost]}
+                return two_server.show(oracle, split)
         found = densities(oracle.problem.gap_table, interrupting.check)
         word = index_word(found)
         run = _Run(oracle, found, word_cost(found.table, word), -math.inf)

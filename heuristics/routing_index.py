@@ -170,17 +170,24 @@ def _shares(table: GapTable, price: float, gaps: Whole) -> Vector:
 def dual_bound(table: GapTable, price: float) -> float:
     """A lower bound on the cost of all words by a price; minus infinity where more would have to be known."""
     parts = dual_parts(table, price)
-    return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + abs(price)))
+    slopes = np.where(np.isfinite(table.slopes), np.abs(table.slopes), 0.0)  # taken off and put back on
+    return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + slopes.sum() + abs(price)))
 
 
 def dual_parts(table: GapTable, price: float) -> Vector:
     """What each server costs a slot at least if it pays a price for every packet; minus infinity if nobody knows."""
     finite, unknown = np.isfinite(table.slopes), np.isnan(table.slopes)
-    cheapest = np.min((excesses(table) + price) / np.arange(1, table.count + 1), axis=1)
-    # Beyond the table: dearer and dearer where the index has passed the price for certain, else not below the limit.
-    doubt = ROUNDING * table.count * np.abs(table.costs).max(axis=1)
-    passed = indices(table)[:, -1] - doubt >= price
-    beyond = np.where(passed, np.inf, np.minimum(0.0, (table.limits + price) / (table.count + 1)))
+    excess, largest = excesses(table), np.abs(table.costs).max(axis=1)
+    cheapest = np.min((excess + price) / np.arange(1, table.count + 1), axis=1)
+    # Beyond the table: dearer and dearer where the index has passed the price for certain, else not below the limit,
+    # nor below the line through the last two costs, which lies between its value at the end and its slope.
+    passed = indices(table)[:, -1] - ROUNDING * table.count * largest >= price
+    line = np.full(table.servers, -np.inf)
+    if table.count > 1:
+        falls = excess[:, -1] - excess[:, -2] - ROUNDING * (largest + table.count * np.where(finite, table.slopes, 0.0))
+        line = np.minimum((excess[:, -1] + price) / table.count, falls)
+    limit = np.minimum(0.0, (table.limits + price) / (table.count + 1))
+    beyond = np.where(passed, np.inf, np.fmax(limit, line))
     parts: Vector = np.minimum(cheapest, beyond) + np.where(finite, table.slopes, 0.0)
     parts[unknown | (~finite & ~passed)] = -np.inf
     return parts

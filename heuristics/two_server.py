@@ -30,12 +30,18 @@ from numba import njit
 from .balanced import OF_DENSITIES, is_convex, proved
 from .lagrangian import last_word
 from .oracle import Oracle
-from .result import Result
+from .result import OPTIMALITY_TOLERANCE, Result
 from .routing import GapTable, Matrix, RoutedProblem, Vector
-from .routing_index import dual_bound
+from .routing_index import ROUNDING, dual_bound
 
 #: Gaps in the first table; longest periods, and those where slopes are not known, so that nothing would be proved.
 FEWEST, MOST, MOST_UNPROVED = 64, 1_000_000, 4096
+
+#: Why a word may not be proved best.
+UNKNOWN_SLOPES = "what a slot costs in a long gap is not known, so that nothing is known of long periods"
+NOT_CONVEX = "costs of gaps are not convex, up to rounding, as far as they were looked at"
+TOO_LONG = f"the best period may be longer than {MOST} slots, the longest looked at"
+TOO_FEW_DIGITS = "costs of gaps are so near to each other that their digits do not tell which period is best"
 
 #: A period that the table is too short for.
 UNKNOWN = -1
@@ -55,6 +61,8 @@ class Split:
         Of the word, per slot.
     bound
         What no word goes below; minus infinity where slopes are not known, or costs not convex.
+    unproved
+        Why the bound does not prove the word best; ``None`` if it does.
     """
 
     rare: int
@@ -62,6 +70,7 @@ class Split:
     period: int
     cost: float
     bound: float
+    unproved: str | None = None
 
     @property
     def word(self) -> tuple[int, ...]:
@@ -92,8 +101,48 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
     best = [_nearby(table.costs, table.slopes, rare, period, count) for rare, period in enumerate(found)]
     rare = 0 if best[0][0] <= best[1][0] else 1
     cost, period = best[rare]
+    if not table.known:
+        return Split(rare, 1 - rare, period, cost, -math.inf, UNKNOWN_SLOPES)
+    if not is_convex(table):
+        return Split(rare, 1 - rare, period, cost, -math.inf, NOT_CONVEX)
     price = max(_index(table.costs, table.slopes, m, 1) for m in ((0, 1) if period == 2 else (1 - rare,)))
-    return Split(rare, 1 - rare, period, cost, dual_bound(table, price) if is_convex(table) else -math.inf)
+    bound = max(dual_bound(table, price), _certified(table, rare, period))
+    reason = None
+    if bound < cost - OPTIMALITY_TOLERANCE * abs(cost):
+        reason = TOO_LONG if UNKNOWN in found else TOO_FEW_DIGITS
+    return Split(rare, 1 - rare, period, cost, bound, reason)
+
+
+def _certified(table: GapTable, rare: int, period: int) -> float:
+    """What the word costs, less rounding, if indices say beyond rounding that its gaps are the cheapest at one price.
+
+    At a price between the indices of both servers at the gaps n - 1 and n (the usual server: at its gap 1, where two
+    gaps cost the same) no server has cheaper gaps, and densities add up to 1, so that the price itself cancels: nothing
+    is lost where it is much larger than the cost. Minus infinity if rounding leaves a doubt.
+    """
+    usual, costs, slopes = 1 - rare, table.costs, table.slopes
+    level = _index(costs, slopes, usual, 1)
+    doubt = _doubt(table, usual, 1)
+    if period == 0:
+        certain = math.isfinite(slopes[rare]) and level - doubt >= -table.limits[rare]
+        terms = [costs[usual, 0], slopes[rare]]
+    elif period == 2:
+        low = max(_index(costs, slopes, m, 1) + _doubt(table, m, 1) for m in (0, 1))
+        certain = low <= min(_index(costs, slopes, m, 2) - _doubt(table, m, 2) for m in (0, 1))
+        terms = [costs[m, 1] / 2 for m in (0, 1)]
+    else:
+        before, after = (_index(costs, slopes, rare, gap) for gap in (period - 1, period))
+        margin = doubt + _doubt(table, rare, period)
+        certain = before + margin <= level <= after - margin
+        terms = [costs[rare, period - 1] / period, (period - 2) * costs[usual, 0] / period, costs[usual, 1] / period]
+    return math.fsum(terms) - ROUNDING * math.fsum(map(abs, terms)) if certain else -math.inf
+
+
+def _doubt(table: GapTable, server: int, gap: int) -> float:
+    """By how much rounding may have moved an index."""
+    slope = abs(table.slopes[server]) if math.isfinite(table.slopes[server]) else 0.0
+    here, after = (abs(table.costs[server, at]) for at in (gap - 1, gap))
+    return float(ROUNDING * (gap + 1) * (here + after + 2 * slope * (gap + 1)))
 
 
 @njit(cache=True)
@@ -143,7 +192,7 @@ def _nearby(costs: Matrix, slopes: Vector, rare: int, period: int, count: int) -
 class TwoServer:
     """The best word for two servers in closed form, and its proof; for all periods up to a million.
 
-    ``extra.argument`` says why nothing is better.
+    ``extra.argument`` says why nothing is better, or ``extra.unproved`` why that is not certain.
     """
 
     name: ClassVar[str] = "two-server"
@@ -165,9 +214,20 @@ class TwoServer:
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Find the period, show the word."""
-        oracle.require()
-        with oracle.in_time():
-            found = closed_form(oracle.problem.gap_table, oracle.require)
-        late = oracle.remaining_seconds <= 0
-        last_word(oracle, found.word)
-        return proved(oracle, found.bound, OF_DENSITIES, "seconds" if late else "complete")
+        return show(oracle, find(oracle))
+
+
+def find(oracle: Oracle[RoutedProblem]) -> Split:
+    """The closed form for a problem with two servers."""
+    oracle.require()
+    with oracle.in_time():
+        return closed_form(oracle.problem.gap_table, oracle.require)
+
+
+def show(oracle: Oracle[RoutedProblem], found: Split) -> Result:
+    """Show the word, and tell what is proved about it."""
+    late = oracle.remaining_seconds <= 0
+    last_word(oracle, found.word)
+    if found.unproved is not None:
+        oracle.extra["unproved"] = found.unproved
+    return proved(oracle, found.bound, OF_DENSITIES, "seconds" if late else "complete")

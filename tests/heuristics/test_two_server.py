@@ -10,10 +10,12 @@ import pytest
 
 from heuristics import Budget, Status, UnsupportedProblem, Words, run
 from heuristics.balanced import Balanced, balanced_word, convex_minorant, least_of_lengths, share_costs
+from heuristics.min_mean_cycle import MinMeanCycle
 from heuristics.routing import GapTable, word_cost
+from heuristics.routing_index import dual_bound
 from heuristics.testing import Separable, check_strategy
 from heuristics.testing_routing import Routed, forgotten, losses, powers, stale_times
-from heuristics.two_server import TwoServer, closed_form
+from heuristics.two_server import NOT_CONVEX, TOO_LONG, UNKNOWN_SLOPES, TwoServer, _certified, closed_form
 
 
 def random_convex(rng):
@@ -111,6 +113,66 @@ def test_a_million_slots_are_the_limit():
     assert found.bound < found.cost < found.bound * 1.001
     problem = Routed(losses((1e-7, 200.0)), longest=10)
     assert run(problem, TwoServer()).status == Status.FEASIBLE
+
+
+@pytest.mark.parametrize("tables", [losses, stale_times])
+@pytest.mark.parametrize("ratio", [1.0, 1 + 1e-9, 1.5, 1e3])
+@pytest.mark.parametrize("rate", [1e-12, 1e-10, 1e-8, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e8])
+def test_words_are_proved_however_slow_fast_or_alike_the_servers_are(tables, rate, ratio):
+    """Slow ones lose nearly all packets, whatever the gap; fast ones a tiny part of what the price of a packet is."""
+    found = closed_form(tables((rate, rate * ratio)))
+    assert found.bound <= found.cost
+    if tables is stale_times and rate < 1e-6:  # costs are differences of numbers some 1e9 times as large
+        assert (found.unproved is None) == (found.bound >= found.cost - 1e-9 * abs(found.cost))
+        return
+    assert found.bound >= found.cost - 1e-9 * abs(found.cost)
+    assert found.unproved is None
+    exact = tables((rate, rate * ratio))(64)
+    for n in (2, 3, 10, 60):
+        for word in ((0,) + (1,) * (n - 1), (1,) + (0,) * (n - 1)):
+            assert found.bound <= word_cost(exact, word) * (1 + 1e-15)
+    assert run(Routed(tables((rate, rate * ratio))), MinMeanCycle()).status == Status.OPTIMAL
+
+
+def test_a_word_that_is_not_proved_says_why():
+    assert closed_form(losses((1e-7, 200.0))).unproved == TOO_LONG
+    assert closed_form(forgotten(losses((1.0, 3.0)))).unproved == UNKNOWN_SLOPES
+    assert closed_form(powers((1.0, 2.0), 0.5)).unproved == NOT_CONVEX
+    for problem in (Routed(losses((1e-7, 200.0)), longest=10), Routed(forgotten(losses((1.0, 3.0))))):
+        result = run(problem, TwoServer())
+        assert result.status == Status.FEASIBLE and result.extra["unproved"].strip()
+    assert "unproved" not in run(Routed(losses((1.0, 3.0))), TwoServer()).extra
+
+
+@pytest.mark.parametrize("shift", [-1, 1])
+@pytest.mark.parametrize("rates", [(1.0, 1.0), (1.0, 3.0), (1.0, 50.0), (0.2, 400.0)])
+def test_a_wrong_period_is_never_certified(rates, shift):
+    table = losses(rates)(200)
+    found = closed_form(losses(rates))
+    assert _certified(table, found.rare, found.period) == pytest.approx(found.cost, rel=1e-14)
+    wrong = found.period + shift
+    assert wrong < 2 or _certified(table, found.rare, wrong) == -math.inf
+    assert _certified(table, found.rare, 0) == -math.inf
+
+
+def test_costs_beyond_the_table_are_bounded_by_their_line():
+    """Servers so slow that the price is passed only beyond 1e9 gaps: convex costs lie above the line at the end."""
+    table = losses((1e-10, 1e-10))(64)
+    cost = word_cost(table, (0, 1))
+    assert dual_bound(table, 2 * table.costs[0, 2] - 3 * table.costs[0, 1]) == pytest.approx(cost, rel=1e-9)
+    for case in range(20):  # nowhere above the truth: longer tables know more
+        tables, price = random_tables(np.random.default_rng(case)), -float(np.random.default_rng(case).exponential())
+        assert dual_bound(tables(5), price) <= dual_bound(tables(400), price) + 1e-12
+
+
+def test_the_graph_search_hands_two_servers_to_the_closed_form():
+    problem = Routed(losses((1.0, 6.0)))
+    cycle, closed = run(problem, MinMeanCycle()), run(problem, TwoServer())
+    assert (cycle.decision, cycle.objective, cycle.bound) == (closed.decision, closed.objective, closed.bound)
+    assert "states" not in cycle.extra and "densities" in cycle.extra["argument"]
+    assert cycle.extra["bracket"] == [cycle.extra["density_bound"], pytest.approx(cycle.objective)]
+    doubtful = run(Routed(forgotten(losses((1.0, 6.0)))), MinMeanCycle())  # slopes unknown: the graph, and no proof
+    assert doubtful.status == Status.FEASIBLE and "states" in doubtful.extra
 
 
 def test_unknown_slopes_prove_nothing():
