@@ -40,7 +40,7 @@ from .threshold_policy_map import policy_map
 from .threshold_simulation import ThresholdExperiment, experiment_of
 from .threshold_sojourn import cheap_sojourn, sojourn_quantiles
 from .threshold_space import Thresholds
-from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode
+from .threshold_subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
 
 #: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
 PENALTY = 10.0
@@ -178,6 +178,14 @@ class ThresholdProblem:
     def linear_cost(self) -> bool:
         """Whether the cost is linear in the measures."""
         return is_linear(self.cost)
+
+    def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+        """Policies of two modes that switch at a low level, then at higher ones, then single modes.
+
+        Far above the levels that are ever reached all thresholds are alike, so that no neighbour leads out of there:
+        with much room, random thresholds are of no use to begin with.
+        """
+        yield from two_mode_policies(self)
 
     # -- judging ------------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,16 @@ def subsets(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
         yield from sorted((tuple(reversed(one)) for one in chosen), key=lambda modes: modes[::-1])
 
 
+def two_mode_policies(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
+    """Decisions worth starting a search from: two modes, switched at the levels 1, 2, 4, ..., then single modes."""
+    space, top = problem.space, len(problem.modes) - 1
+    levels = [1, 0] + [2**power for power in range(1, problem.capacity.bit_length())]
+    pairs = sorted(combinations(range(top, -1, -1), 2), key=lambda pair: pair[1] - pair[0])
+    policies = [of_subset(problem, pair, (level,)) for level in levels for pair in pairs]
+    policies += [single_mode(problem, index) for index in range(top + 1)]
+    yield from dict.fromkeys(tuple(min(max(t, space.lower), space.upper) for t in policy) for policy in policies)
+
+
 def best_by_subset(problem: ThresholdProblem) -> list[dict[str, Any]]:
     """For each sub-set of modes its best feasible policy, once with and once without the duty to use all of them.
 

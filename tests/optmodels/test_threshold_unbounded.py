@@ -1,7 +1,9 @@
 """Instances without bound on the number of pages: ``"capacity": null``."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from optmodels.cli import main
@@ -45,6 +47,26 @@ def load_small() -> ThresholdProblem:
     law = {"initial": [1], "generator": [[-1]]}
     modes = [{"robots": robots, "arrivals": [[[-robots]], [[robots]]]} for robots in (1, 2)]
     return ThresholdProblem.from_data({"capacity": 3, "service": law, "patience": law, "modes": modes})
+
+
+@pytest.mark.parametrize("strategy", ["local-search", "annealing", "genetic"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_searches_begin_where_thresholds_matter(unbounded, strategy, seed):
+    """Far above the levels that are ever reached all thresholds are alike, and no neighbour leads out of there."""
+    found = solve(unbounded, strategy, evaluations=200, seed=seed)
+    assert found.objective < 57.6  # 57.2321 at (-1, 3, 3), 57.5692 at (-1, 2, 2); from random thresholds up to 87.4
+    assert found.extra["truncation"]["capacity"] == unbounded.capacity == 197
+    if strategy == "local-search":
+        assert 1 <= found.extra["local_optima"] < found.extra["descents"]  # how far it went before the budget ended
+
+
+def test_suggested_policies_are_decisions_each_once(unbounded, instances):
+    for problem in (unbounded, read(instances / "threshold" / "avrachenkov-k5.json").problem()):
+        for one in (problem, replace(problem, use_all_modes=True)):
+            policies = list(one.suggestions(np.random.default_rng(0)))
+            assert 6 <= len(set(policies)) == len(policies) <= 100
+            assert all(policy in one.space for policy in policies)
+    assert list(replace(unbounded, queue=replace(unbounded.queue, modes=unbounded.modes[:1])).suggestions(None)) == [()]
 
 
 def test_a_problem_without_bound_survives_the_way_to_a_file(unbounded, instances):
@@ -115,6 +137,16 @@ def test_the_command_line_takes_patience_of_several_phases(instances, tmp_path, 
     answer = json.loads(capsys.readouterr().out)
     assert answer["status"] == "feasible" and answer["extra"]["error_estimate"] < 1e-3
     assert set(answer["extra"]["truncation"]) == {"capacity", "tail_mass", "truncated_at", "estimated_tail"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_search_with_patience_of_several_phases_finds_low_thresholds(instances):
+    """Three or one robots, switched at one page: 119.2, where random starts ended above 127 after 89 evaluations."""
+    modes = read(instances / "threshold" / "avrachenkov-fig4-3.json").to_data()["data"]["modes"]
+    problem = Instance.from_data(of_figure_4(instances, modes=modes)).problem()
+    found = solve(problem, "local-search", evaluations=25)
+    assert found.objective <= problem.evaluate((-1, 1, 1)).objective < 119.3
 
 
 def test_a_policy_that_fills_the_room_is_refused_by_name(instances, tmp_path, capsys):
