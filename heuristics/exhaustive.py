@@ -128,7 +128,7 @@ def gray_flips(length: int, first: int, stop: int) -> NDArray[np.int64]:
 def _first_feasible(oracle: Oracle[Problem]) -> Decision | None:
     """The first feasible decision among some that the problem suggests; always the same, whatever the seed."""
     for decision in islice(_suggested(oracle.problem), SUGGESTIONS):
-        if oracle(decision).feasible:
+        if oracle.many([decision])[0].feasible:  # as all others will be judged
             return oracle.problem.space.check(decision)
     return None
 
