@@ -48,7 +48,7 @@ def parse_decision(text: str) -> Any:
     if text.startswith("@"):
         return read_decision(text[1:])
     if text.lstrip()[:1] in ("[", "{"):
-        from .instance import parse_json
+        from .strict_json import parse_json
 
         return parse_json(text, "--at")
     return tuple(_number(part, text) for part in text.replace(",", " ").split())
@@ -56,8 +56,8 @@ def parse_decision(text: str) -> Any:
 
 def read_decision(path: str) -> Any:
     """The decision in a file: a list, an object, or the decision of a result."""
-    from .instance import read_json
     from .results import result_from_data
+    from .strict_json import read_json
 
     content = read_json(path)
     if isinstance(content, Mapping) and {"decision", "status"} <= set(content):

@@ -23,13 +23,15 @@ from heuristics.running import parameters
 from .comparing_table import Summary, reference_of, summarise, table_text
 from .costs import cost_to_data
 from .errors import InstanceError, RequestError, UnreadableFile, printable, short
-from .instance import Instance, check_best_known, parse_json, problem_of, read, write_text
+from .instance import Instance, check_best_known, problem_of, read
 from .pool import call_all
 from .registry import make_strategy, parameter_fields
 from .results import file_stem, plain, result_from_data, result_to_data, write_result
 from .solving import ProblemLike, as_problem, check_seed, make_budget, solve
-from .tables import append_line, csv_text, whole_lines
+from .strict_json import parse_json
+from .tables import csv_text
 from .verifying import judge
+from .writing import append_line, whole_lines, write_text
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]

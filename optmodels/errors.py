@@ -8,9 +8,16 @@ else that is raised is a defect.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
+
+#: Longest sentence that is printed, and longest word in one; what is cut out of the middle is left to the reader.
+LONGEST_SENTENCE, LONGEST_WORD = 2000, 240
+
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 class RequestError(ValueError):
@@ -100,6 +107,10 @@ class UnreadableFile(InstanceError):  # noqa: N818 - reads as what happened
         return type(self)(self.rule, file)
 
 
+class UnwritableFile(UnreadableFile):
+    """A file that cannot be written: no such folder, no right to, no room on the disk."""
+
+
 def printable(text: str) -> str:
     r"""A text with everything a terminal would act on, not show, written as an escape.
 
@@ -108,18 +119,52 @@ def printable(text: str) -> str:
     >>> print(printable("a\x1b[31m\nb"))
     a\x1b[31m\nb
     """
+    if len(text) > LONGEST_SENTENCE:
+        text = f"{text[: LONGEST_SENTENCE - 303]}...{text[-300:]}"
+    text = _LONG_WORD.sub(lambda word: brief(word[0], LONGEST_WORD), text)
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
+def brief(text: str, width: int = 60) -> str:
+    """A name with its middle left out where it is long: both ends tell most.
+
+    >>> brief("a" * 100 + "b" * 100, 20)
+    'aaaaaaaaa...bbbbbbbb'
+    """
+    if len(text) <= width:
+        return text
+    last = (width - 3) // 2
+    return f"{text[: width - 3 - last]}...{text[-last:]}"
+
+
 def short(value: Any, width: int = 60) -> str:
     """A value as it would stand in a file, cut to one line."""
     try:
-        text = json.dumps(value, ensure_ascii=True)
+        text = json.dumps(_beginning(value, width), ensure_ascii=True)
     except (TypeError, ValueError, RecursionError):
-        text = " ".join(repr(value).split())
+        text = " ".join(_shown(value)[: 10 * width].split())
     return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits
+        return f"a very large {type(value).__name__}"
+
+
+def _beginning(value: Any, width: int, entries: int | None = None) -> Any:
+    """As much of a value as can be shown: what is cut off need not be written out first."""
+    most = width if entries is None else entries  # an entry takes three characters or more
+    if isinstance(value, str):
+        return value[: width + 1]
+    if isinstance(value, (list, tuple)):
+        return [_beginning(entry, width, most // 3) for entry in value[: most + 1]]
+    if isinstance(value, dict):
+        return {key: _beginning(entry, width, most // 3) for key, entry in islice(value.items(), most + 1)}
+    return value
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -145,5 +190,5 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     'steps'
     """
     folded = {one.lower().replace("_", "-"): one for one in sorted(known, reverse=True)}
-    near = get_close_matches(name.lower().replace("_", "-"), folded, n=1, cutoff=0.6)
+    near = get_close_matches(name[:100].lower().replace("_", "-"), folded, n=1, cutoff=0.6)
     return folded[near[0]] if near else None

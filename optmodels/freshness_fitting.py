@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +20,9 @@ from .freshness_laws import FORM, READERS, read_time, write_time
 from .freshness_log import CrawlLog
 from .freshness_output import whole_file, write_parquet
 from .freshness_parquet import parquet
-from .instance import Instance, parse_json, write
+from .instance import Instance, write
+from .strict_json import parse_json
+from .tables import csv_rows
 
 SUFFIXES = (".csv", ".parquet", ".json")
 
@@ -161,10 +161,10 @@ def write_fit(fitted: Fit, path: str | os.PathLike[str], law: Mapping[str, Any] 
     else:
         columns = fitted.columns()
         with whole_file(path) as stream:
-            stream.write(_csv([list(columns)]))
+            stream.write(csv_rows([columns]).encode())
             for chunk in _chunks(columns):
                 rows = zip(*(_listed(values) for values in chunk.values()), strict=True)
-                stream.write(_csv(rows))
+                stream.write(csv_rows(rows).encode())
 
 
 def instance_of(fitted: Fit, name: str, law: Mapping[str, Any], source: str) -> Instance:
@@ -200,9 +200,3 @@ def _chunks(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _listed(values: Any) -> list[Any]:
     return values if isinstance(values, list) else [repr(value) for value in values.tolist()]
-
-
-def _csv(rows: Any) -> bytes:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
-    return stream.getvalue().encode()

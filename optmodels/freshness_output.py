@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InstanceError, RequestError, UnreadableFile
-from .instance import read_json, write_text
+from .strict_json import read_json
+from .writing import explained, replaced, sync_folder, write_text
 
 #: Beside the files of a folder; other readers of Parquet pass by names that begin so.
 MANIFEST = "_manifest.json"
@@ -102,20 +103,8 @@ class HashingStream:
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[HashingStream]:
     """A new file at `path`, which appears there when the block ends well, and not at all otherwise."""
-    target = Path(path)
-    with _writing(target):
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                yield HashingStream(stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files only their owner can read
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+    with replaced(path) as stream:
+        yield HashingStream(stream)
 
 
 @contextlib.contextmanager
@@ -127,13 +116,16 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if target.exists() and not (target.is_dir() and ((target / MANIFEST).is_file() or not any(target.iterdir()))):
         raise RequestError(f"{target}: there is something else already; choose another name, or remove it.")
-    with _writing(target):
+    with explained(target):
         temporary = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent))
         try:
             os.chmod(temporary, 0o777 & ~_umask())
             yield temporary
             if not (temporary / MANIFEST).is_file():
                 raise RuntimeError("a folder without its manifest is no result")
+            sync_folder(temporary)
+            if target.is_symlink():
+                os.unlink(target)  # the link goes, what it points to stays
             if target.exists():
                 aside = temporary.with_suffix(".old")
                 os.rename(target, aside)
@@ -145,19 +137,10 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
                 shutil.rmtree(aside, ignore_errors=True)
             else:
                 os.rename(temporary, target)
+            sync_folder(target.parent)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-
-
-@contextlib.contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as failure:
-        if isinstance(failure, InstanceError):
-            raise
-        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(target)) from None
 
 
 def _umask() -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +17,7 @@ from .freshness_output import Written, whole_file
 from .freshness_parts import given_parts
 from .freshness_rules import Indices
 from .freshness_space import Visits
+from .tables import csv_rows
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -113,13 +112,10 @@ def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> It
 def _write_csv(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
     named = False
     for table in tables:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
         if not named:
-            writer.writerow(table)
+            stream.write(csv_rows([table]).encode())
             named = True
-        writer.writerows(zip(*map(_cells, table.values()), strict=True))
-        stream.write(text.getvalue().encode())
+        stream.write(csv_rows(zip(*map(_cells, table.values()), strict=True)).encode())
 
 
 def _cells(column: Any) -> list[Any]:

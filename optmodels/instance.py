@@ -6,12 +6,10 @@ executed, and a path in one stays inside its folder.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,16 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
 from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
 from .registry import problems
+from .strict_json import check_tree, join_place
+from .strict_json import parse_json as parse_json
+from .strict_json import read_json as read_json
+from .writing import write_text
 
 if TYPE_CHECKING:
     from heuristics.evaluation import Evaluation
     from heuristics.protocols import Problem
-
-#: Larger files are refused: bulk data belong into columns beside the file.
-LARGEST_FILE = 512 * 2**20
-
-#: Deeper nesting is refused: no field needs it, and recursive readers fail on it.
-DEEPEST = 60
 
 #: `best_known` and its evaluation may differ by this much, relative.
 BEST_KNOWN_TOLERANCE = 1e-6
@@ -83,11 +79,17 @@ class Instance(BaseModel):
     @classmethod
     def from_data(cls, data: Any) -> Instance:
         """Check the envelope of what was read from a file; `InstanceError` names field, value and rule."""
+        if isinstance(data, dict):
+            check_tree(data)
+        return cls._of_sound(data)
+
+    @classmethod
+    def _of_sound(cls, data: Any) -> Instance:
+        """The instance of what was read and looked at entry by entry before."""
         if not isinstance(data, dict):
             raise UnreadableFile(f"an instance is a JSON object, and this is {_noun(data)}.")
-        _check_tree(data)
         try:
-            return cls.model_validate(data)
+            return cls.model_validate(_asked(data))
         except ValidationError as failure:
             raise _as_instance_error(failure, cls) from None
 
@@ -124,16 +126,16 @@ class Instance(BaseModel):
             target = problems[self.kind]
         except UnknownName as unknown:
             raise InstanceError("kind", self.kind, str(unknown)) from None
-        cost, limits = cost_from_data(self.cost), Limits.from_data(self.limits)
+        cost = cost_from_data(self.cost)
         offered = getattr(target, "measure_names", None)
         if offered is not None:
-            used = measures_used(cost) | {
-                name: (f"limits.{name}", limit) for name, limit in (self.limits or {}).items()
-            }
-            for name, (place, value) in used.items():
+            for name, (place, value) in measures_used(cost).items():
                 if name not in offered:
-                    rule = f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}"
-                    raise InstanceError(place, value, rule)
+                    raise self._no_measure(name, place, value, offered)
+            for name, limit in (self.limits or {}).items():
+                if name not in offered:
+                    raise self._no_measure(name, f"limits.{name}", limit, offered)
+        limits = Limits.from_data(self.limits)
         try:
             problem: Problem = target.from_data(self.data, name=self.name, cost=cost, limits=limits, folder=folder)
         except RequestError:
@@ -141,6 +143,9 @@ class Instance(BaseModel):
         except (ValueError, OverflowError) as failure:
             raise UnreadableFile(f"kind {self.kind!r} refuses the data: {' '.join(str(failure).split())}") from failure
         return problem
+
+    def _no_measure(self, name: str, place: str, value: Any, offered: Collection[str]) -> InstanceError:
+        return InstanceError(place, value, f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}")
 
 
 def schema() -> dict[str, Any]:
@@ -156,7 +161,7 @@ def schema() -> dict[str, Any]:
 def read(path: str | os.PathLike[str]) -> Instance:
     """Read and check the envelope of an instance file."""
     try:
-        return Instance.from_data(read_json(path))
+        return Instance._of_sound(read_json(path))
     except InstanceError as failure:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
 
@@ -183,51 +188,6 @@ def problem_of(instance: Instance, path: str | os.PathLike[str]) -> Problem:
 def write(instance: Instance, path: str | os.PathLike[str]) -> None:
     """Write an instance file, whole or not at all."""
     write_text(path, pretty(instance.to_data()) + "\n")
-
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file of moderate size, strictly: UTF-8, no repeated keys, finite numbers, sane nesting."""
-    file = os.fspath(path)
-    try:
-        content = _parse(_read_bytes(Path(path)))
-        _check_tree(content)
-    except InstanceError as failure:
-        raise failure.at(file) from None
-    return content
-
-
-def parse_json(text: str, origin: str) -> Any:
-    """Read JSON that did not come from a file, as strictly as `read_json`; `origin` is named in errors."""
-    try:
-        content = _parse(text.encode("utf-8", "surrogateescape"))
-        _check_tree(content)
-    except InstanceError as failure:
-        raise failure.at(origin) from None
-    return content
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Replace the content of a file in one step: a reader, or a crash, never sees half of it."""
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(path)) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes files only their owner can read
-        os.replace(temporary, target)
-    except OSError as failure:
-        _remove(temporary)
-        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(path)) from None
-    except BaseException:
-        _remove(temporary)
-        raise
 
 
 def inside(folder: str | os.PathLike[str] | None, path: Any, field: str = "path") -> Path:
@@ -317,97 +277,17 @@ def check_best_known(instance: Instance, problem: Problem) -> Evaluation | None:
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-class _Repeated(dict[str, Any]):
-    """An object of the file in which a key stands twice; found again by `_check_tree`, which knows the place."""
-
-    key: str = ""
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) == len(pairs):
-        return content
-    repeated, seen = _Repeated(content), set[str]()
-    for key, _ in pairs:
-        if key in seen:
-            repeated.key = key
-        seen.add(key)
-    return repeated
+def _asked(data: dict[str, Any]) -> dict[str, Any]:
+    """The fields an instance has, and of all others the first: each would be an error, and one is told."""
+    best = data.get("best_known")
+    kept = _with_one_other(data, Instance)
+    return kept | {"best_known": _with_one_other(best, BestKnown)} if isinstance(best, dict) else kept
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise UnreadableFile("this is a directory; name an instance file.")
-        if not path.exists():
-            raise UnreadableFile("there is no such file.")
-        if not path.is_file():
-            raise UnreadableFile("this is not a regular file.")
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise UnreadableFile(f"the file has {size:.2g} bytes; at most {LARGEST_FILE:.2g} are read.")
-        return path.read_bytes()
-    except (OSError, ValueError) as failure:
-        if isinstance(failure, InstanceError):
-            raise
-        raise UnreadableFile(f"cannot be read: {getattr(failure, 'strerror', None) or failure}.") from None
-
-
-def _parse(content: bytes) -> Any:
-    if not content.strip():
-        raise UnreadableFile("it is empty; a JSON object was expected.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as failure:
-        raise UnreadableFile(f"this is not a text file: byte {failure.start} is not UTF-8.") from None
-    try:
-        return json.loads(text, object_pairs_hook=_pairs)
-    except json.JSONDecodeError as failure:
-        raise UnreadableFile(
-            f"this is not JSON: {failure.msg} (line {failure.lineno}, column {failure.colno})."
-        ) from None
-    except RecursionError:
-        raise UnreadableFile(f"lists and objects are nested deeper than {DEEPEST} levels.") from None
-    except ValueError:  # an integer of more than 4300 digits
-        raise UnreadableFile("a number has thousands of digits; numbers lie below 2^63.") from None
-
-
-def _check_tree(content: Any) -> None:
-    """Refuse what JSON text can carry and no instance may: repeated keys, NaN, huge numbers, endless nesting."""
-    stack: list[tuple[Any, str, int]] = [(content, "", 0)]
-    while stack:
-        value, place, depth = stack.pop()
-        if isinstance(value, (dict, list)):
-            if depth > DEEPEST:
-                raise UnreadableFile(f"lists and objects are nested deeper than {DEEPEST} levels.")
-            if isinstance(value, _Repeated):
-                raise InstanceError(_join(place, value.key), value[value.key], "this key stands twice in its object.")
-            if isinstance(value, dict):
-                for key in value:
-                    _check_text(key, _join(place, "a key"))
-                stack.extend((entry, _join(place, key), depth + 1) for key, entry in value.items())
-            elif not all(type(entry) is float and math.isfinite(entry) for entry in value):
-                stack.extend((entry, f"{place}[{index}]", depth + 1) for index, entry in enumerate(value))
-        elif isinstance(value, float):
-            if not math.isfinite(value):
-                raise InstanceError(place or "the file", value, "numbers are finite.")
-        elif isinstance(value, int):
-            if abs(value) >= 2**63:
-                raise InstanceError(place or "the file", value, "whole numbers lie below 2^63.")
-        elif isinstance(value, str):
-            _check_text(value, place or "the file")
-
-
-def _check_text(text: str, place: str) -> None:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InstanceError(place, text, "texts are valid Unicode.") from None
-
-
-def _join(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key
+def _with_one_other(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    known = model.model_fields
+    other = next((key for key in data if key not in known), None)
+    return {key: value for key, value in data.items() if key in known or key == other}
 
 
 def _as_instance_error(failure: ValidationError, model: type[BaseModel]) -> InstanceError:
@@ -416,7 +296,7 @@ def _as_instance_error(failure: ValidationError, model: type[BaseModel]) -> Inst
     for step in first["loc"]:
         if step in ("list[any]", "dict[str,any]"):  # the branch of a union, not a place in the file
             continue
-        place = f"{place}[{step}]" if isinstance(step, int) else _join(place, str(step))
+        place = f"{place}[{step}]" if isinstance(step, int) else join_place(place, str(step))
     if first["type"] == "missing":
         return MissingField(place, RULES.get(place, "the field is required."))
     if first["type"] == "extra_forbidden":
@@ -449,8 +329,3 @@ RULES: dict[str, str] = {
 def _noun(value: Any) -> str:
     names: dict[type, str] = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)

@@ -274,8 +274,9 @@ class Program:
         for j, name in enumerate(column_names):
             lines += _bound_lines(name, float(self.column_lower[j]), float(self.column_upper[j]))
         lines.append("ENDATA")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        from .writing import write_text  # not needed in a solver's process
+
+        write_text(path, "\n".join(lines) + "\n")
 
 
 @dataclass(frozen=True)

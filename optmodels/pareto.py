@@ -28,13 +28,13 @@ from heuristics.running import UnsupportedProblem, parameters, refusal
 from .comparing import BatchProgress
 from .costs import WeightedSum
 from .errors import RequestError, suggestion
-from .instance import write_text
 from .pareto_points import Candidate, supports
 from .pareto_search import Objective, Sweep, enumerated, with_cost
 from .registry import make_strategy
 from .results import plain
 from .solving import ProblemLike, as_problem, check_seed, make_budget, versions, warm_up
 from .tables import columns, csv_text, number
+from .writing import write_text
 
 #: Larger spaces are enumerated only if that is asked for.
 SMALL = 1_000_000

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import RequestError, UnreadableFile, short
+from .errors import RequestError, short
+from .writing import replaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,22 +90,8 @@ def save(figure: Figure, path: str | os.PathLike[str] | None) -> None:
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
         "png": {"Software": None},
     }
-    temporary: str | None = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".tmp", dir=target.parent)
-        with os.fdopen(handle, "wb") as stream:
-            figure.savefig(stream, format=kind, metadata=undated[kind])
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes files only their owner can read
-        os.replace(temporary, target)
-    except BaseException as failure:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        if isinstance(failure, OSError):
-            raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(path)) from None
-        raise
+    with replaced(target) as stream:
+        figure.savefig(stream, format=kind, metadata=undated[kind])
 
 
 def plain(text: object, width: int = 80) -> str:

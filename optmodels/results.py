@@ -20,7 +20,9 @@ from heuristics.evaluation import Evaluation
 from heuristics.result import Result, Status, TracePoint
 
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
-from .instance import inside, read_json, write_text
+from .instance import inside
+from .strict_json import read_json
+from .writing import replaced, write_text
 
 #: Longer decisions are written to a file of their own.
 LONGEST_DECISION = 100_000
@@ -206,13 +208,8 @@ def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
     if values.dtype == object:
         return plain(decision)  # words of different lengths and the like have no columns
     file = folder / f"{stem}.decision.npy"
-    temporary = file.with_name(f".{file.name}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            np.save(stream, values, allow_pickle=False)
-        os.replace(temporary, file)
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(file)) from None
+    with replaced(file) as stream:
+        np.save(stream, values, allow_pickle=False)
     return {"file": file.name, "rows": len(values), "sha256": _checksum(file)}
 
 

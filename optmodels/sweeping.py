@@ -23,14 +23,15 @@ from heuristics.result import Result
 
 from .comparing import BatchProgress, problem_digest, run_key, solve_cell
 from .errors import InstanceError, RequestError, printable, short
-from .instance import Instance, problem_of, read, write_text
+from .instance import Instance, problem_of, read
 from .pool import call_all
 from .registry import make_strategy
 from .results import plain
 from .solving import check_seed, make_budget
 from .sweeping_stored import cells, decision_text, stored
-from .tables import append_line, columns, csv_text, number, whole_lines
+from .tables import columns, csv_rows, csv_text, number, unguarded
 from .verifying import judge
+from .writing import append_to, locked, whole_lines, whole_part, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -283,7 +284,6 @@ class _Table:
             "budget_seconds": budget.seconds,
             "budget_evaluations": budget.evaluations,
         }
-        self._head: list[str] | None = None
         self._old: dict[str, dict[str, Any]] = {}
         self.warnings: list[str] = []
         if path is not None:
@@ -293,18 +293,26 @@ class _Table:
         lines = whole_lines(path) if not path.is_dir() else ["a folder"]
         if not lines:
             return
+        self._old = {record["key"]: record for record in self._records(path, lines) if _is_answer(record)}
+
+    def _records(self, path: Path, lines: Sequence[str]) -> list[dict[str, Any]]:
+        """What stands in the file of a sweep over the same places."""
+        if not lines:
+            return []
         try:
-            head, *rows = cells(lines)
+            head, *rows = ([unguarded(cell) for cell in row] for row in cells(lines))
         except csv.Error as failure:
             raise RequestError(f"{path}: this is no CSV file: {failure}; choose another, or remove it.") from None
+        self._check_head(path, head)
+        whole = [row for row in rows if len(row) == len(head)]
+        return [
+            {name: text if name == "key" else _read(text) for name, text in zip(head, row, strict=True)}
+            for row in whole
+        ]
+
+    def _check_head(self, path: Path, head: Sequence[str]) -> None:
         if not {"key", "status", "objective", *(axis.path for axis in self.axes)} <= set(head):
             raise RequestError(f"{path}: this file is not of a sweep over {self._names}; choose another, or remove it.")
-        self._head = head
-        for row in rows:
-            if len(row) == len(head):
-                record = dict(zip(head, row, strict=True))
-                if record["key"] and not record.get("error"):
-                    self._old[record["key"]] = {name: _read(text) for name, text in record.items()}
 
     @property
     def _names(self) -> str:
@@ -365,23 +373,42 @@ class _Table:
         """Write a finished point."""
         if self.path is None or record["error"]:
             return  # failed points are tried again by the next sweep; they are written at the end
-        if self._head is None:
-            self._head = list(record)
-            append_line(self.path, csv_text([dict.fromkeys(self._head)]).splitlines()[0])
-        line = csv_text([{name: record.get(name) for name in self._head}]).splitlines()[1]
-        append_line(self.path, line)
+        with locked(self.path) as stream:  # another sweep may have begun the file, or put it in order, since
+            stream.seek(0)
+            first = stream.readline().decode("utf-8", "replace")
+            if not first.endswith("\n"):
+                append_to(stream, csv_rows([record]).rstrip("\n"))
+                head = list(record)
+            else:
+                head = [unguarded(cell) for cell in next(csv.reader([first]))]
+                self._check_head(self.path, head)
+            append_to(stream, csv_rows([[record.get(name) for name in head]]).rstrip("\n"))
 
     def close(self, records: Sequence[dict[str, Any]]) -> None:
-        """Put the file in the order of the points; points of other sweeps in it are kept, below."""
+        """Put the file in the order of the points; what other sweeps have written to it meanwhile is kept, below."""
         if self.path is None:
             return
-        keys = {record["key"] for record in records}
-        others = [record for key, record in self._old.items() if key not in keys]
-        write_text(self.path, csv_text(sorted(records, key=_is_error) + others if others else records))
+        keys, places = {record["key"] for record in records}, {self._identity(record) for record in records}
+        with locked(self.path) as stream:
+            held = self._records(self.path, whole_part(stream).decode("utf-8", "replace").split("\n")[:-1])
+            others = [
+                record
+                for record in held
+                if (record["key"] not in keys if _is_answer(record) else self._identity(record) not in places)
+            ]
+            write_text(self.path, csv_text(sorted(records, key=_is_error) + others if others else records))
+
+    def _identity(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """What tells a point from others where it has no answer, and perhaps no key."""
+        return tuple(str(record.get(name)) for name in (*(axis.path for axis in self.axes), *self.same))
 
 
 def _is_error(record: Mapping[str, Any]) -> bool:
     return bool(record["error"])
+
+
+def _is_answer(record: Mapping[str, Any]) -> bool:
+    return bool(record["key"]) and not record.get("error")
 
 
 def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]]) -> tuple[Axis, ...]:

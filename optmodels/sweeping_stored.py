@@ -12,8 +12,8 @@ from heuristics.protocols import Problem
 from heuristics.result import Result, Status
 
 from .errors import InstanceError
-from .instance import parse_json
 from .results import LONGEST_DECISION, plain
+from .strict_json import parse_json
 
 #: Letters of a cell: those of the longest decision.
 LONGEST_CELL = 40 * LONGEST_DECISION

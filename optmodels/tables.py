@@ -1,16 +1,15 @@
-"""Tables for people and for programs: aligned text, CSV, and files that grow line by line."""
+"""Tables for people and for programs: aligned text, and CSV that no spreadsheet takes for formulas."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .errors import UnreadableFile
+#: Cells that begin so are computed by spreadsheets, not shown.
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def number(value: Any) -> str:
@@ -31,35 +30,41 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as CSV with a head line."""
-    stream = io.StringIO()
     names = list(dict.fromkeys(name for record in records for name in record))
-    writer = csv.DictWriter(stream, names, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
+    return csv_rows([names, *([record.get(name, "") for name in names] for record in records)])
+
+
+def csv_rows(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as CSV; texts that would be formulas are marked as texts, see `guarded`."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([guarded(cell) for cell in row] for row in rows)
     return stream.getvalue()
 
 
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a file and see it onto the disk; a reader never sees two lines run together."""
-    try:
-        with path.open("ab") as stream:
-            stream.write(line.encode() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(path)) from None
+def guarded(cell: Any) -> Any:
+    """A cell that is shown, never computed: a text that begins like a formula gets an apostrophe before it.
+
+    Names and addresses come from others, and a spreadsheet would run them. Numbers are left alone; `unguarded` takes
+    the apostrophe away again.
+
+    >>> guarded("=1+1"), guarded("-1.5"), guarded(-1.5), guarded("a=b")
+    ("'=1+1", '-1.5', -1.5, 'a=b')
+    """
+    return f"'{cell}" if isinstance(cell, str) and _like_a_formula(cell) and not _is_number(cell) else cell
 
 
-def whole_lines(path: Path) -> list[str]:
-    """Lines of a file that may have been torn off in the middle of the last one; the torn piece is cut away."""
+def unguarded(cell: str) -> str:
+    """What `guarded` was given."""
+    return cell[1:] if cell.startswith("'") and _like_a_formula(cell) else cell
+
+
+def _like_a_formula(text: str) -> bool:
+    return text.lstrip("'").startswith(FORMULAS)  # apostrophes of its own get one more, so that none is lost
+
+
+def _is_number(text: str) -> bool:
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be read: {failure.strerror or failure}.", os.fspath(path)) from None
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        with path.open("r+b") as stream:
-            stream.truncate(whole)
-    return content[:whole].decode("utf-8", "replace").splitlines()
+        float(text)
+    except ValueError:
+        return False
+    return True

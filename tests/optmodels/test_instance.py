@@ -233,7 +233,7 @@ def test_a_file_that_is_not_there_or_cannot_be_one_is_refused(tmp_path):
 
 
 def test_a_file_too_large_is_refused_unread(file, monkeypatch):
-    monkeypatch.setattr("optmodels.instance.LARGEST_FILE", 10)
+    monkeypatch.setattr("optmodels.strict_json.LARGEST_FILE", 10)
     with pytest.raises(UnreadableFile, match="at most 10 are read"):
         read(file(content()))
 
