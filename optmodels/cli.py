@@ -318,11 +318,14 @@ def solve(
 
             problem = stack.enter_context(on_cluster(file, cluster))
         check_target(out, file, _table_of(problem, file))
-        result, data = _solved(problem, chosen, limits, seed, out, quiet=json)
-    if json:
-        print_json(data)
-    else:
+        result, data, unwritten = _solved(problem, chosen, limits, seed, out, quiet=json)
+    if not json:
         print_result(result, data)
+    if json or unwritten:  # what no file could take is not lost
+        print_json(data)
+    if unwritten:
+        say(f"{unwritten} The answer is on standard output.")
+        return NOT_UNDERSTOOD
     return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
 
 
@@ -334,12 +337,12 @@ def _table_of(problem: Any, file: str) -> Path | None:
 
 def _solved(
     problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool
-) -> tuple[Result, dict[str, Any]]:
-    """The result, and what is told of it; a very long decision is written on the way."""
+) -> tuple[Result, dict[str, Any], str | None]:
+    """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from . import solving
-    from .results import result_to_data, write_result
+    from .results import kept_result
 
-    result, data = None, None
+    result, data, unwritten = None, None, None
     streamed = getattr(problem, "table", None) is not None  # what takes long is then a pass over pages
     try:
         with contextlib.ExitStack() as stack:
@@ -352,15 +355,15 @@ def _solved(
             result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=follow)
             if not streamed:
                 settle()
-            data = write_result(result, out) if out else result_to_data(result)
+            data, unwritten = kept_result(result, out)
             settle()
     except KeyboardInterrupt:
         settle()
     if result is None or (streamed and data is None):  # interrupted before the search, in a check, or while writing
         result = solving.interrupted(problem, chosen, seed)
     if data is None:
-        data = write_result(result, out) if out else result_to_data(result)
-    return result, data
+        data, unwritten = kept_result(result, out)
+    return result, data, unwritten
 
 
 @app.command()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import RequestError, printable
 from .tables import columns, number
+from .writing import refuse_device
 
 if TYPE_CHECKING:
     from heuristics.oracle import Progress
@@ -62,13 +63,12 @@ def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
     """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole."""
     if out is None:
         return
-    target = Path(out).resolve()
+    target = Path(out).parent.resolve() / Path(out).name  # a link is replaced, not followed
     for source in read:
         place = None if source is None else Path(source).resolve()
-        if place == target or (place is not None and place.is_dir() and place in target.parents):
+        if place in (target, target.resolve()) or (place is not None and place.is_dir() and place in target.parents):
             raise RequestError(f"{out}: this is, or lies in, what is read from; choose another name.")
-    if target.is_dir():
-        raise RequestError(f"{out}: cannot be written: this is a directory; name a file.")
+    refuse_device(out)
     if not target.parent.is_dir():
         raise RequestError(f"{out}: cannot be written: there is no folder {target.parent.name!r}.")
     if not os.access(target.parent, os.W_OK):

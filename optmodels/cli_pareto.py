@@ -64,16 +64,16 @@ def pareto(
             progress=progress,
         )
         settle()
+    if json:
+        print_json(front.to_data())
+    else:
+        print(front.table())  # before files are written: a full disk takes none of it back
     if out:
         front.to_csv(out)
     if plot and front.points:
         from .pareto_plots import plot_front
 
         plot_front(front, plot)
-    if json:
-        print_json(front.to_data())
-    else:
-        print(front.table())
     if not front.points:
         say("no feasible decision was found." if not front.exact else "no decision keeps all limits.")
     elif front.stopped_by == "interrupt":

@@ -19,7 +19,7 @@ from typing import Any
 from heuristics.evaluation import Evaluation
 from heuristics.result import Result, Status, TracePoint
 
-from .errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
+from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside
 from .strict_json import read_json
 from .writing import replaced, write_text
@@ -41,7 +41,7 @@ FURTHER = ("key", "label", "error", "budget", "reference")
 
 
 def result_to_data(
-    result: Result, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None
+    result: Result, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None, files: bool = True
 ) -> dict[str, Any]:
     """The JSON object of a result, as INSTANCES describes it.
 
@@ -50,6 +50,9 @@ def result_to_data(
     folder, stem
         Where a very long decision is written, and how its file is called; by default the working directory, and
         problem, strategy and seed.
+    files
+        Whether one may be written; else the decision stands in the object, however long (null if it was never held in
+        memory).
     """
     evaluation = result.evaluation
     name = stem or file_stem(result.problem, result.strategy or "decision", result.seed or 0)
@@ -64,7 +67,7 @@ def result_to_data(
         "objective": plain(result.objective),
         "bound": plain(result.bound),
         "gap": plain(result.gap()),
-        "decision": _decision_to_data(result.decision, Path(folder or "."), name),
+        "decision": _decision_to_data(result.decision, Path(folder or ".") if files else None, name),
         "measures": {} if evaluation is None else plain(evaluation.measures),
         "violations": {} if evaluation is None else {k: plain(v) for k, v in evaluation.violations.items() if v > 0},
         "extra": plain(result.extra),
@@ -156,6 +159,27 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> dict[str, Any]
     return data
 
 
+def kept_result(result: Result, path: str | os.PathLike[str] | None) -> tuple[dict[str, Any], str | None]:
+    """Write a result if a file is named, and return what is told of it, with a sentence on what cannot be written.
+
+    A full disk is no reason to lose an answer: what it keeps out of files is then in the object returned.
+    """
+    target = None if path is None else Path(path)
+    place = {} if target is None else {"folder": target.parent, "stem": target.stem}
+    try:
+        data = result_to_data(result, **place)  # type: ignore[arg-type]
+    except UnwritableFile as failure:
+        data = result_to_data(result, files=False)
+        lost = data["decision"] is None and result.decision is not None
+        return data, f"{failure} {'Its decision was never in memory, and is lost.' if lost else ''}".rstrip()
+    try:
+        if target is not None:
+            write_text(target, json.dumps(data, allow_nan=False) + "\n")
+    except UnwritableFile as failure:
+        return data, str(failure)
+    return data, None
+
+
 def plain(value: Any) -> Any:
     """A value as JSON can carry it: arrays and tuples become lists, numbers that are not finite null."""
     if value is None or (isinstance(value, (bool, str)) and not isinstance(value, Enum)):
@@ -193,14 +217,15 @@ def file_stem(*parts: Any) -> str:
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-def _decision_to_data(decision: Any, folder: Path, stem: str) -> Any:
+def _decision_to_data(decision: Any, folder: Path | None, stem: str) -> Any:
     if isinstance(decision, Mapping):
         return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
     if isinstance(decision, (list, tuple)) and any(hasattr(entry, "__len__") for entry in decision):
         return [_decision_to_data(entry, folder, f"{stem}-{index}") for index, entry in enumerate(decision)]
     if hasattr(decision, "write_to"):  # one that was never in memory
-        return decision.write_to(folder, stem)
-    if not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION:
+        return None if folder is None else decision.write_to(folder, stem)
+    short = not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION
+    if short or folder is None:
         return plain(decision)
     import numpy as np
 

@@ -37,7 +37,12 @@ def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
 def csv_rows(rows: Iterable[Iterable[Any]]) -> str:
     """Rows as CSV; texts that would be formulas are marked as texts, see `guarded`."""
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows([guarded(cell) for cell in row] for row in rows)
+    ordinary = csv.writer(stream, lineterminator="\n")
+    quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        cells = [guarded(cell) for cell in row]
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells)  # which Python leaves bare before 3.13
+        (quoted if returns else ordinary).writerow(cells)
     return stream.getvalue()
 
 

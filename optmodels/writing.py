@@ -77,7 +77,7 @@ def locked(path: str | os.PathLike[str], *, create: bool = True) -> Iterator[IO[
         while True:
             if target.is_symlink():
                 raise UnwritableFile("lines are added to files only, and this is a symbolic link.", os.fspath(path))
-            _refuse_device(target)
+            refuse_device(target)
             with os.fdopen(os.open(target, flags, 0o666), "r+b", buffering=0) as stream:
                 if fcntl is not None:
                     with contextlib.suppress(OSError):  # a disk of another machine may know no locks
@@ -138,6 +138,14 @@ def explained(target: str | os.PathLike[str]) -> Iterator[None]:
         raise UnwritableFile(f"cannot be written: {failure.strerror or failure}.", os.fspath(target)) from None
 
 
+def refuse_device(path: str | os.PathLike[str]) -> None:
+    """Refuse what is there and is no file: to replace ``/dev/null`` would harm every other program."""
+    target = Path(path)
+    if (target.exists() and not target.is_file()) or target.parent.resolve() == Path("/dev"):
+        kind = "a directory; name a file" if target.is_dir() else "not a regular file"
+        raise UnwritableFile(f"cannot be written: this is {kind}.", os.fspath(path))
+
+
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """See the names of a folder onto the disk, where the system has a way to."""
     with contextlib.suppress(OSError):
@@ -162,19 +170,12 @@ def _private(target: Path, rights: int | None) -> tuple[int, str]:
 
 def _rights(target: Path) -> int | None:
     """Who may read and write the file to be replaced; ``None`` where there is none."""
-    _refuse_device(target)
+    refuse_device(target)
     try:
         found = os.lstat(target).st_mode
     except FileNotFoundError:
         return None
     return stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else None
-
-
-def _refuse_device(target: Path) -> None:
-    """Refuse what is there and is no file: to replace ``/dev/null`` would harm every other program."""
-    if (target.exists() and not target.is_file()) or target.parent.resolve() == Path("/dev"):
-        kind = "a directory; name a file" if target.is_dir() else "not a regular file"
-        raise UnwritableFile(f"cannot be written: this is {kind}.", os.fspath(target))
 
 
 def _has_name(handle: int, target: Path) -> bool:

@@ -4,6 +4,8 @@ import csv
 import doctest
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -386,3 +388,57 @@ def test_texts_are_drawn_as_places_on_the_axis(small):
     study = sweep(small, "data.quality.guarantee=worst-case,farthest", "exhaustive")
     [axes] = plot_sweep(study).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["worst-case", "farthest"]
+
+
+# -- two sweeps, one file ---------------------------------------------------------------------------------------------
+
+
+def test_what_another_sweep_writes_meanwhile_is_kept(small, tmp_path):
+    """Each read the file when it began, and wrote it anew when it ended: the rows of one were lost."""
+    out = tmp_path / "s.csv"
+
+    def other(done, total, what):
+        if done == 1:
+            sweep(small, "data.service_rate=30,31,0", "exhaustive", out=out)
+
+    sweep(small, "data.service_rate=20,21,22", "exhaustive", out=out, progress=other)
+    found = rows(out)
+    assert sorted(row["data.service_rate"] for row in found) == ["0", "20", "21", "22", "30", "31"]
+    assert [row["data.service_rate"] for row in found if row["error"]] == ["0"]  # a failed point of the other is a row
+
+
+def test_a_sweep_over_other_places_that_came_first_is_not_overwritten(small, tmp_path):
+    out = tmp_path / "s.csv"
+
+    def other(done, total, what):
+        out.unlink()
+        sweep(small, "data.think_time.base=0.8", "exhaustive", out=out)
+
+    with pytest.raises(RequestError, match=r"not of a sweep over data\.service_rate"):
+        sweep(small, "data.service_rate=20,21", "exhaustive", out=out, progress=other)
+    assert [row["data.think_time.base"] for row in rows(out)] == ["0.8"]
+
+
+@pytest.mark.slow
+def test_two_processes_sweep_into_one_file_at_once(small, tmp_path):
+    out = tmp_path / "s.csv"
+    command = [sys.executable, "-m", "optmodels", "sweep", str(small), "--strategy", "exhaustive", "--out", str(out)]
+    ranges = ["20..60", "61..101", "50..70"]
+    going = [
+        subprocess.Popen([*command, "--vary", f"data.service_rate={values}"], stdout=subprocess.DEVNULL)
+        for values in ranges
+    ]
+    assert [process.wait(100) for process in going] == [0, 0, 0]
+    found = rows(out)
+    assert sorted(int(row["data.service_rate"]) for row in found) == list(range(20, 102))
+    assert all(row["status"] in ("optimal", "infeasible") and len(row) == len(found[0]) for row in found)
+
+
+def test_texts_that_look_like_formulas_come_back_from_the_file(small, tmp_path, counted):
+    made, _ = counted
+    out = tmp_path / "s.csv"
+    first = sweep(small, {"data.quality.guarantee": ["=worst", "farthest"]}, "exhaustive", out=out)
+    assert [row["data.quality.guarantee"] for row in rows(out)] == ["'=worst", "farthest"]
+    again = sweep(small, {"data.quality.guarantee": ["=worst", "farthest"]}, "exhaustive", out=out)
+    assert len(made) == 1 and [point.values for point in again.points] == [point.values for point in first.points]
+    assert [row["data.quality.guarantee"] for row in rows(out)] == ["'=worst", "farthest"]
