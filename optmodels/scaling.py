@@ -12,10 +12,12 @@ often: the answer does not depend on workers that come, go or die.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -27,10 +29,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from heuristics import interrupting
 
-from .errors import RequestError
+from .errors import RequestError, UnreadableFile, brief
 from .freshness_engine import FREQUENCY, Tell, chunks_of, processors
 from .freshness_output import Part, Written, whole_folder, write_manifest, write_parquet
 from .pool import Answer
+from .strict_json import read_json
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
@@ -50,6 +53,15 @@ BRANCHES = 8
 #: In place of an address: processes of this machine.
 LOCAL = "local"
 
+#: Where processes of this machine listen: no other machine hears of them.
+LOOPBACK = "127.0.0.1"
+
+#: Seconds a scheduler is given to answer.
+PATIENCE = 5.0
+
+STRANGER = "what listens there is no Dask scheduler"
+ADVICE = "give the address of one, such as tcp://10.0.0.1:8786, its .json file, or 'local'"
+
 Pieces = tuple["Piece", ...]
 
 
@@ -61,7 +73,7 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
     ----------
     address
         Of a scheduler, such as ``tcp://10.0.0.1:8786``; a ``.json`` file that tells it; ``"local"``: processes of this
-        machine, started here and ended with the block.
+        machine, started here and ended with the block, which nobody outside it can reach.
     workers
         How many processes of this machine; one for each processor by default.
     """
@@ -70,18 +82,20 @@ def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluste
         stack.enter_context(_without_logs())
         if address == LOCAL:
             count = workers or processors()
-            quiet = {"dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            own = {"host": LOOPBACK, "dashboard_address": f"{LOOPBACK}:0", "worker_dashboard_address": f"{LOOPBACK}:0"}
             with _undisturbed():
-                local = dask.LocalCluster(n_workers=count, threads_per_worker=1, processes=True, **quiet)
+                local = dask.LocalCluster(
+                    n_workers=count, threads_per_worker=1, processes=True, silence_logs=logging.CRITICAL, **own
+                )
                 client = stack.enter_context(dask.Client(stack.enter_context(local)))
             interrupting.check()
         else:
-            where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
+            place = _scheduler_in(address) if address.endswith(".json") else address
+            _knock(place)
             try:
-                client = stack.enter_context(dask.Client(**where, timeout=10))
+                client = stack.enter_context(dask.Client(address=place, timeout=PATIENCE))
             except (OSError, ValueError, TypeError) as failure:  # a timeout is an OSError
-                reason = " ".join(str(failure).split()) or type(failure).__name__
-                raise RequestError(f"no cluster answers at {address!r}: {reason}") from None
+                raise _nobody(place, failure) from None
         yield Cluster(client)
 
 
@@ -208,6 +222,63 @@ class Cluster:
         except (_distributed().KilledWorker, CancelledError, OSError) as failure:
             raise RequestError(f"the cluster gave up: {' '.join(str(failure).split())}") from None
         return found
+
+
+def _scheduler_in(file: str) -> str:
+    """The address that a scheduler has left in a file."""
+    content = read_json(file)
+    address = content.get("address") if isinstance(content, dict) else None
+    if not isinstance(address, str) or not address:
+        raise UnreadableFile('this is no file of a Dask scheduler: it holds no "address".', file)
+    return address
+
+
+def _knock(address: str) -> None:
+    """See that a Dask scheduler answers at an address; a client would wait for ever for one that is something else.
+
+    In a thread of its own: a caller may have a loop of events already, and what does not answer is left behind.
+    """
+    outcome: list[Any] = []
+
+    def ask() -> None:
+        try:
+            outcome.append(asyncio.run(_identity(address)))
+        except BaseException as failure:  # whatever a stranger's bytes are taken for: sizes of arrays, codes, texts
+            outcome.append(failure)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(PATIENCE + 2.0)
+    answer = outcome[0] if outcome else TimeoutError(f"it was silent for {PATIENCE:g} s")
+    if isinstance(answer, BaseException):
+        raise _nobody(address, answer)
+    if not isinstance(answer, dict) or answer.get("type") != "Scheduler":
+        raise RequestError(f"no cluster answers at {brief(address)!r}: {STRANGER}; {ADVICE}.")
+
+
+async def _identity(address: str) -> Any:
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # nothing to print: it is raised here
+    comm, security = import_module("distributed.comm"), import_module("distributed.security").Security()
+
+    async def asked() -> Any:
+        line = await comm.connect(address, timeout=PATIENCE, **security.get_connection_args("client"))
+        try:
+            await line.write({"op": "identity", "reply": True})
+            return await line.read()
+        finally:
+            line.abort()
+
+    return await asyncio.wait_for(asked(), PATIENCE)
+
+
+def _nobody(address: str, failure: BaseException) -> RequestError:
+    if isinstance(failure, TimeoutError) or "Timed out" in str(failure):
+        reason = f"nothing comes in {PATIENCE:g} s"
+    elif isinstance(failure, ValueError) and "address" in str(failure):
+        reason = " ".join(str(failure).split())
+    else:  # strangers' bytes are taken for all sorts of things: sizes of arrays, codes, texts
+        reason = STRANGER
+    return RequestError(f"no cluster answers at {brief(address)!r}: {brief(reason, 160)}; {ADVICE}.")
 
 
 @contextlib.contextmanager

@@ -1,8 +1,12 @@
 """Passes over pages on a real Dask cluster of two processes: one answer, whoever computes it, and whoever dies."""
 
+import contextlib
 import json
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -158,9 +162,6 @@ def test_an_interrupted_write_is_never_taken_for_a_result(engine, table, alone, 
 
 def test_what_a_killed_writer_leaves_is_no_table_and_no_result(tmp_path, table, alone):
     """A process that is killed has no chance to tidy up: what it leaves has neither name nor manifest."""
-    import subprocess
-    import sys
-
     script = f"""
 import os, signal
 from optmodels import freshness_pages
@@ -202,12 +203,111 @@ def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
 
 
 def test_no_cluster_there_is_told_in_a_sentence(monkeypatch):
-    import distributed
-
-    connect = distributed.Client
-    monkeypatch.setattr(distributed, "Client", lambda **options: connect(**(options | {"timeout": 0.5})))
+    monkeypatch.setattr("optmodels.scaling.PATIENCE", 0.5)
     with pytest.raises(RequestError, match=r"no cluster answers at 'tcp://127.0.0.1:9'"), cluster("tcp://127.0.0.1:9"):
         pass
+
+
+def test_a_local_cluster_is_heard_on_this_machine_alone(client):
+    """The dashboard listened on all addresses."""
+    import psutil
+
+    me = psutil.Process()
+    listening = {
+        connection.laddr.ip
+        for process in [me, *me.children(recursive=True)]
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert listening == {"127.0.0.1"}
+    assert client.dashboard_link.startswith("http://127.0.0.1:")
+
+
+@contextlib.contextmanager
+def stranger(answer):
+    """The address of something that is no Dask scheduler, and does this with whoever calls."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        callers = []
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    callers.append(listener.accept()[0])
+                    answer(callers[-1])
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        for caller in callers:
+            caller.close()
+
+
+STRANGERS = {
+    "a web server": lambda caller: caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "noise": lambda caller: caller.sendall(bytes(range(256)) * 16),
+    "one that hangs up": lambda caller: caller.close(),
+    "one that is silent": lambda caller: None,
+}
+
+
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_a_port_that_is_no_dask_is_told_in_a_sentence(kind, monkeypatch, capfd):
+    monkeypatch.setattr("optmodels.scaling.PATIENCE", 1.0)
+    with (
+        stranger(STRANGERS[kind]) as address,
+        pytest.raises(RequestError, match=f"^no cluster answers at '{address}': .* give the address of one.*") as told,
+        cluster(address),
+    ):
+        pass
+    asked_again = kind in ("one that is silent", "one that hangs up")  # as a scheduler does that is starting
+    assert asked_again or "what listens there is no Dask scheduler" in str(told.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_worker_is_no_scheduler(client):
+    address = next(iter(client.scheduler_info()["workers"]))
+    with pytest.raises(RequestError, match="what listens there is no Dask scheduler"), cluster(address):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "there is no such file"),
+        ("{", "this is not JSON"),
+        ("[]", 'it holds no "address"'),
+        ('{"address": 5}', 'it holds no "address"'),
+        ('{"address": "nowhere"}', "no cluster answers at 'nowhere': missing port number"),
+    ],
+)
+def test_a_wrong_file_of_a_cluster_is_told_in_a_sentence(tmp_path, content, sentence):
+    file = tmp_path / "scheduler.json"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(RequestError, match=sentence), cluster(str(file)):
+        pass
+
+
+def test_the_file_of_a_scheduler_leads_to_it(client, tmp_path):
+    file = tmp_path / "scheduler.json"
+    client.write_scheduler_file(str(file))
+    with cluster(str(file)) as engine:
+        assert engine.client.submit(sum, (1, 2)).result(timeout=30) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["one that is silent", "a web server"])
+def test_a_port_that_is_no_dask_ends_a_command_within_20_s(kind, instances):
+    with stranger(STRANGERS[kind]) as address:
+        began = time.monotonic()
+        told = subprocess.run(
+            [sys.executable, "-m", "optmodels", "compare", str(instances / "placement" / "gautam-2x3.json"),
+             "--strategies", "exhaustive", "--cluster", address],
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert time.monotonic() - began < 20
+    assert told.returncode == 2 and told.stderr.count("\n") == 1 and "no cluster answers at" in told.stderr
 
 
 def test_only_tables_of_pages_go_to_a_cluster(tmp_path, instances):
