@@ -1,13 +1,15 @@
 """Many independent calls, in this process or in several.
 
 The processes are our own rather than a `concurrent.futures` pool: one that dies (a solver that crashes, a machine short
-of memory) costs one call and not all of them, they may start processes themselves, and Ctrl-C ends them at once.
+of memory) costs one call and not all of them, they may start processes themselves, Ctrl-C ends them at once, and none
+outlives a parent that was killed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
@@ -199,6 +201,7 @@ def _serve(connection: Connection) -> None:
     """Work off calls until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    _die_with_parent()
     try:
         connection.send(None)
         while True:
@@ -220,6 +223,22 @@ def _serve(connection: Connection) -> None:
                 )
     except (EOFError, OSError):
         return
+
+
+def _die_with_parent() -> None:
+    """End this process with its parent, however that ends: the kernel sees to it, or a thread that watches."""
+    parent = multiprocessing.parent_process()
+    if parent is None or parent.pid is None:
+        return
+    from .mip_worker import die_with
+
+    threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()
+    die_with(parent.pid)  # at once, also while compiled code lets no thread run; where there is no such kernel: nothing
+
+
+def _watch(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)  # there is nobody to answer
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

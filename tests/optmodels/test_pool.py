@@ -1,5 +1,6 @@
 """Many calls in several processes."""
 
+import contextlib
 import math
 import os
 import signal
@@ -120,3 +121,54 @@ def test_a_sentence_is_one_line():
     assert sentence(ValueError("two\nlines")) == "ValueError: two lines"
     assert sentence(RequestError("so.")) == "so."
     assert sentence(AssertionError()) == "AssertionError."
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked for in /proc")
+@pytest.mark.parametrize("strategy", ["annealing", "highs"])
+def test_no_process_outlives_a_parent_that_was_killed(tmp_path, instances, strategy):
+    """`kill -9` of a comparison left its workers, which went on for as long as their runs took."""
+    word = f"orphan-{os.getpid()}-{strategy}"  # in the environment of every descendant
+    file = instances / "placement" / "gautam-11x22.json"
+    command = [sys.executable, "-m", "optmodels", "compare", str(file), "--strategies", strategy]
+    command += ["local-search"] if strategy == "highs" else ["--seeds", "4"]
+    going = subprocess.Popen(
+        [*command, "--seconds", "100", "--workers", "2"],
+        env={**os.environ, "OPTMODELS_TEST": word},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        least = 4 if strategy == "highs" else 3  # the command, its workers, the solver of one; a tracker besides
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and sum(busy(pid) for pid in with_word(word)) < least:
+            time.sleep(0.2)
+        assert len(with_word(word)) >= least
+    finally:
+        going.kill()
+        going.wait()
+    deadline = time.monotonic() + 10
+    while with_word(word) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert with_word(word) == []
+
+
+def with_word(word):
+    """Processes in whose environment a word stands."""
+    found = []
+    for folder in os.scandir("/proc"):
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{folder.name}/environ", "rb") as stream:
+                if word.encode() in stream.read():
+                    found.append(int(folder.name))
+    return found
+
+
+def busy(pid):
+    """Whether a process has computed for a second: it is in the middle of its run."""
+    try:
+        with open(f"/proc/{pid}/stat") as stream:
+            used = sum(map(int, stream.read().rsplit(")", 1)[1].split()[11:13]))
+    except OSError:
+        return False
+    return used / os.sysconf("SC_CLK_TCK") > 1.0
