@@ -72,14 +72,14 @@ def watch() -> None:
         return
     from numba.core import event
 
-    class Lock(event.Listener):  # type: ignore[misc]
+    class Lock(event.Listener):
         def on_start(self, event: Any) -> None:
             _stop()
 
         def on_end(self, event: Any) -> None:
             _go_on()
 
-    class Compilation(event.Listener):  # type: ignore[misc]
+    class Compilation(event.Listener):
         def on_start(self, event: Any) -> None:
             tell()
 
@@ -89,8 +89,8 @@ def watch() -> None:
     with _guard:
         if not _watching:
             _watching = True
-            event.register("numba:compiler_lock", Lock())
-            event.register("numba:compile", Compilation())
+            for kind, listener in (("numba:compiler_lock", Lock()), ("numba:compile", Compilation())):
+                event.register(kind, listener)  # type: ignore[no-untyped-call]
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ The problem is that of `optmodels.freshness`; only the road to its frequencies i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -156,15 +156,11 @@ class LargeFreshnessProblem(FreshnessProblem):
         return LargePlans(self.pages.count, self.rules.robots)
 
     def prepare(self) -> None:
-        """Compile, before any clock starts, what passes need."""
-        from queueing.freshness_histogram import price_pages
-        from queueing.freshness_passes import frequencies_at, objective_pass
-
-        column = np.array([1.0, 2.0])
-        price = price_pages(column, column[::-1].copy(), self.access_time).multiplier
-        objective_pass(column, column, self.access_time, price)
-        frequencies_at(column, column, self.access_time, price)
-        FreshnessProblem("small", Pages(column, column), self.access_time, Rules(2)).evaluate((0.5, 0.5))
+        """Compile, before any clock starts, what passes need; on all workers of a cluster, too."""
+        compile_passes(self.access_time)
+        everywhere: Callable[..., Any] | None = getattr(self.engine, "everywhere", None)
+        if everywhere is not None:
+            everywhere(compile_passes, self.access_time)
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
@@ -239,3 +235,15 @@ def large_fields(
         rule = f"robots are counted in whole numbers, from 1 to the number of pages, {table.rows}."
         raise InstanceError("data.robots", robots, rule)
     return TablePages(table, data["pages"], "weights" in data), law, Rules(table.rows, int(robots))
+
+
+def compile_passes(law: AccessTime) -> None:
+    """Go over two pages in every way that there is."""
+    from queueing.freshness_histogram import price_pages
+    from queueing.freshness_passes import frequencies_at, objective_pass
+
+    column = np.array([1.0, 2.0])
+    price = price_pages(column, column[::-1].copy(), law).multiplier
+    objective_pass(column, column, law, price)
+    frequencies_at(column, column, law, price)
+    FreshnessProblem("small", Pages(column, column), law, Rules(2)).evaluate((0.5, 0.5))

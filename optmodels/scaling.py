@@ -161,6 +161,10 @@ class Cluster:
     task: int = TASK
     suffix: ClassVar[str] = ".parquet"
 
+    def everywhere(self, task: Callable[..., Any], *arguments: Any) -> None:
+        """Let every worker do the same, and wait for all."""
+        self.client.run(task, *arguments)
+
     def reduce(
         self,
         task: Callable[[Sequence[Piece]], T],

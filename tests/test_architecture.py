@@ -114,7 +114,7 @@ def test_the_metadata_say_what_was_promised(metadata, wheel):
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
     assert {"plots", "scale", "scip", "cpsat", "topohub", "dev"} <= set(metadata.get_all("Provides-Extra"))
-    assert "optmodels = optmodels.cli:main" in wheel.read("optmodels-0.1.0.dist-info/entry_points.txt").decode()
+    assert "optmodels = optmodels.entry:main" in wheel.read("optmodels-0.1.0.dist-info/entry_points.txt").decode()
     assert any(name.endswith("LICENSE") for name in wheel.namelist())
 
 

@@ -21,7 +21,10 @@ KINDS = sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())
 NAMES = sorted(entry.name for entry in strategies.entries() if entry.origin == BUILT_IN)
 
 #: What compiles little, of two kinds: the fast tests see these start with nothing compiled.
-LITTLE = [("value-iteration", FOLDER / "routing" / "loss-3.json"), ("whittle", FOLDER / "freshness" / "coffman-4.json")]
+LITTLE = [
+    ("value-iteration", FOLDER / "routing" / "loss-3.json"),
+    ("exhaustive", FOLDER / "placement" / "gautam-2x3-printed.json"),
+]
 
 #: What needs more kernels than the smallest instances do.
 MUCH = [("exhaustive", FOLDER / "threshold" / "avrachenkov-k5.json"), ("whittle", FOLDER / "routing" / "map-3.json")]
