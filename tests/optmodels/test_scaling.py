@@ -193,7 +193,7 @@ def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
     from optmodels.freshness_pricing import Counted
 
     begun = tmp_path / "begun"
-    threading.Timer(0.4, interrupting._noted.set).start()  # as the signal handler of the command line does
+    threading.Timer(0.4, interrupting.note).start()  # as the signal handler of the command line does
     try:
         with pytest.raises(KeyboardInterrupt):
             engine.reduce(Slow(LAW, begun), Counted.merged, table.pieces, None)
@@ -332,6 +332,19 @@ def test_the_command_solves_on_a_cluster(client, table, alone, tmp_path, monkeyp
     assert told["decision"]["file"] == "a.decision.parquet" and told["decision"]["rows"] == PAGES
     assert "synthetic" in told["extra"]["synthetic"]
     assert main(["verify", "a.json", file]) == 0
+
+
+def test_workers_compile_before_the_clock_starts(engine, client, table, monkeypatch):
+    from contextlib import nullcontext
+
+    from optmodels.freshness_large import compile_passes
+
+    done = []
+    monkeypatch.setattr(client, "run", lambda task, *arguments: done.append((task, arguments)))
+    monkeypatch.setattr("optmodels.scaling.cluster", lambda address: nullcontext(engine))
+    with on_cluster(os.path.join(os.path.dirname(table.path), "pages.json")) as problem:
+        problem.prepare()
+    assert done == [(compile_passes, (problem.access_time,))]
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of another kind")
