@@ -451,11 +451,9 @@ def test_limits_are_kept_by_searches_and_fixed_numbers():
 
 def test_strategies_that_cannot_say_so_in_one_sentence():
     asked = problem(SMALL["any"])
-    with pytest.raises(UnsupportedProblem, match="robots of one sort, sent out one at a time, not 'test'"):
-        solve(asked, "linear-program")
     with pytest.raises(UnsupportedProblem, match="the paper's own iteration is for robots of one sort"):
         solve(asked, "value-iteration:rule=paper")
-    for name in ("policy-iteration", "value-iteration"):
+    for name in ("policy-iteration", "value-iteration", "linear-program"):
         with pytest.raises(UnsupportedProblem, match="no weighted sum of"):
             solve(problem(SMALL["any"], {"starvation": 1, "response_time": 0.1}), name)
     priced = problem(SMALL["any"], {"starvation": 1, "response_time": 0.1})
