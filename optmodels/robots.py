@@ -35,7 +35,7 @@ from .robots_data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fi
 from .robots_limits import told_in_time
 from .robots_pricing import PricedRobots
 from .robots_simulation import RobotsExperiment, experiment_of
-from .robots_space import RobotPolicies
+from .robots_space import RobotPolicies, SoughtPolicies
 from .robots_static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found
 from .robots_structure import structure, switching_curves
 from .robots_sweeps import PaperSweeps, ReducedSweeps
@@ -125,7 +125,7 @@ class RobotsProblem(PricedRobots):
     @cached_property
     def space(self) -> RobotPolicies:
         """Zeros and ones by pages and active robots."""
-        return RobotPolicies(self.queue.robots, self.capacity)
+        return SoughtPolicies(self) if self.robots is None else RobotPolicies(self.robots, self.capacity)
 
     @cached_property
     def state_costs(self) -> NDArray[np.float64]:

@@ -114,7 +114,9 @@ def _program(
     limits = [np.concatenate(tables) / size for (_, tables, _), size in zip(rows, sizes, strict=True)]
     matrix = csc_array(vstack([choices, csc_array(np.array([robots, *limits]))]))
     low = np.concatenate([np.ones(areas), np.full(1 + len(rows), -np.inf)])
-    high = np.concatenate([np.ones(areas), [1.0], [bound / size for (_, _, bound), size in zip(rows, sizes, strict=True)]])
+    high = np.concatenate(
+        [np.ones(areas), [1.0], [bound / size for (_, _, bound), size in zip(rows, sizes, strict=True)]]
+    )
     status, values, duals = solved_by_highs(
         matrix, cost / unit, np.ones(areas * width), low, high, method, seconds, interrupting.check
     )
@@ -135,7 +137,9 @@ def _priced(
             table += price * parts[area]
         tables.append(table)
     units = problem.robots
-    rounding = 8 * np.finfo(float).eps * (units + len(tables)) * math.fsum(float(np.abs(table).max()) for table in tables)
+    rounding = (
+        8 * np.finfo(float).eps * (units + len(tables)) * math.fsum(float(np.abs(table).max()) for table in tables)
+    )
     if additions(tables, units) <= MOST_ADDITIONS:
         counts, values = least_split(tables, units)
         return counts, float(values[-1]) - rounding

@@ -39,7 +39,7 @@ from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
 from .robots_data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
 from .robots_fleet_data import FleetPlan, read_plan
-from .robots_fleet_space import FleetPolicies
+from .robots_fleet_space import FleetPolicies, SoughtFleetPolicies
 from .robots_fleet_static import all_numbers, balanced, best_fixed_numbers, is_exponential
 from .robots_fleet_structure import habits
 from .robots_limits import told_in_time
@@ -124,7 +124,7 @@ class RobotFleetProblem(PricedRobots):
     @cached_property
     def space(self) -> FleetPolicies:
         """An entry for each state."""
-        return FleetPolicies(self.fleet)
+        return SoughtFleetPolicies(self) if self.plan.sorts[0].robots is None else FleetPolicies(self.fleet)
 
     @cached_property
     def state_costs(self) -> Vector:
@@ -338,9 +338,10 @@ def enough_of_fleet(problem: RobotFleetProblem) -> int:
     def wanted(robots: int) -> int:
         fleet = plan.fleet(robots)
         costs = state_costs(fleet, problem.prices)
-        pause = interrupting.check if fleet.states > UNPAUSED_STATES else None
+        pause = interrupting.check if fleet.states > UNPAUSED_STATES else (lambda: None)
         with problem._telling("given as many robots as help"):
-            actions = best_fleet_policy(fleet, costs, pause=pause).actions.reshape(fleet.shape)
+            found = best_fleet_policy(fleet, costs, watch=lambda step: pause(), pause=pause)
+        actions = found.actions.reshape(fleet.shape)
         out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
         return int(out[actions > 0].max())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from heuristics.spaces import IntegerBox
 from queueing.robots_fleet import RobotFleet
 from queueing.robots_fleet_policies import allowed_actions
+
+if TYPE_CHECKING:
+    from .robots_fleet import RobotFleetProblem
 
 Whole = NDArray[np.int64]
 
@@ -183,6 +186,19 @@ class FleetPolicies:
         if out[0] == robots:
             return f"with all {robots} robots out none is left to send."
         return f"with {out[0]} of {robots} robots out {robots - out[0]} are left to send."
+
+
+class SoughtFleetPolicies(FleetPolicies):
+    """The policies of a problem that has as many robots as ever help: how many is found when it is first asked for."""
+
+    def __init__(self, problem: RobotFleetProblem) -> None:
+        object.__setattr__(self, "problem", problem)
+
+    @property
+    def fleet(self) -> RobotFleet:  # type: ignore[override]
+        """The problem's."""
+        problem: RobotFleetProblem = vars(self)["problem"]
+        return problem.fleet
 
 
 def _replaced(decision: tuple[int, ...], state: int, entry: int) -> tuple[int, ...]:

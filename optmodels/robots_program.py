@@ -126,11 +126,15 @@ def solve_program(
         matrix = csr_array(vstack([matrix, row]))
         lower_rows, upper_rows = np.append(lower_rows, -np.inf), np.append(upper_rows, limit.bound / size)
     if relaxed:
-        scales = [max(float(np.abs(limit.rates).max()) / size, 1e-300) for limit, size in zip(limits, sizes, strict=True)]
+        scales = [
+            max(float(np.abs(limit.rates).max()) / size, 1e-300) for limit, size in zip(limits, sizes, strict=True)
+        ]
         excess = csr_array(np.concatenate([np.zeros(rows), -np.array(scales)])[:, np.newaxis])
         matrix = csr_array(hstack([matrix, excess]))
         prices, upper = np.append(prices, 1.0), np.append(upper, np.inf)
-    status, values, duals = solved_by_highs(csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause)
+    status, values, duals = solved_by_highs(
+        csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause
+    )
     if status != "optimal":
         nothing = np.zeros(states)
         return ProgramAnswer(status, math.nan, nothing, np.zeros((actions, states)), np.zeros(len(limits)))

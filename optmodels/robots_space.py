@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heuristics.spaces import BinaryVectors
+
+if TYPE_CHECKING:
+    from .robots import RobotsProblem
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,23 @@ class RobotPolicies:
         entries[0] = 1
         entries[self.free] = bits
         return tuple(entries.tolist())
+
+
+class SoughtPolicies(RobotPolicies):
+    """The policies of a problem that has as many robots as ever help: how many is found when it is first asked for.
+
+    Whether something is a problem at all is asked before any clock starts, and must not take long.
+    """
+
+    def __init__(self, problem: RobotsProblem) -> None:
+        object.__setattr__(self, "problem", problem)
+        object.__setattr__(self, "capacity", problem.capacity)
+
+    @property
+    def robots(self) -> int:  # type: ignore[override]
+        """As many as the problem's queue has."""
+        problem: RobotsProblem = vars(self)["problem"]
+        return problem.queue.robots
 
 
 def _flipped(decision: tuple[int, ...], position: int) -> tuple[int, ...]:

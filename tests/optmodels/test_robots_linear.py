@@ -47,9 +47,7 @@ def limits_of(problem, rng: np.random.Generator) -> Limits:
 
 def limited(rng: np.random.Generator, robots=None, capacity=None) -> RobotsProblem:
     free = drawn(rng, robots, capacity)
-    return RobotsProblem(
-        "limited", free.robots, free.capacity, free.arrival_rate, 1.0, free.cost, limits_of(free, rng)
-    )
+    return RobotsProblem("limited", free.robots, free.capacity, free.arrival_rate, 1.0, free.cost, limits_of(free, rng))
 
 
 def keeps(problem, measures, slack=1e-7) -> bool:
@@ -235,7 +233,9 @@ def test_several_classes_are_told_as_a_mixture():
 def test_prices_of_limits_tell_what_a_unit_more_would_save():
     def least(most: float):
         limits = Limits.from_data({"loss_rate": {"max": most}})
-        return solve(RobotsProblem("priced", 6, 5, 0.2, 1.0, WeightedSum({"starvation": 1.0}), limits), "linear-program")
+        return solve(
+            RobotsProblem("priced", 6, 5, 0.2, 1.0, WeightedSum({"starvation": 1.0}), limits), "linear-program"
+        )
 
     answer, step = least(0.01), 1e-6
     price = answer.extra["prices_of_limits"]["loss_rate above 0.01"]

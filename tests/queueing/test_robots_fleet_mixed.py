@@ -53,9 +53,9 @@ def test_chance_is_averaged_as_a_dense_generator_does():
                         generator[state, there * width + left + more] += rate * chances[more, there * width + left]
             generator[state, state] -= sum(rate for rate, _, _ in events)
         generator[0, 1], generator[0, 0] = 1.0, -1.0  # (0, 0) is no state
-        shares = np.linalg.lstsq(
-            np.vstack([generator.T, np.ones(16)]), np.append(np.zeros(16), 1.0), rcond=None
-        )[0].reshape(4, 4)
+        shares = np.linalg.lstsq(np.vstack([generator.T, np.ones(16)]), np.append(np.zeros(16), 1.0), rcond=None)[
+            0
+        ].reshape(4, 4)
         found, by_state = mixed_measures(fleet, chances)
         assert by_state == pytest.approx(shares.ravel(), abs=1e-12)
         assert found.starvation == pytest.approx(shares[0].sum(), rel=1e-10)
