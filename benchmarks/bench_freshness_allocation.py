@@ -185,6 +185,8 @@ def large(count, law, rivals):
     best, found = in_turns(calls, 15)
     for text, seconds in zip(names, best, strict=True):
         print(f"  {text:36s} {seconds * 1e3:9.2f} ms {seconds / best[0]:7.2f} x reading")
+    alone, proved = best[1] / best[0], (best[1] + best[4]) / best[0]
+    print(f"  price and cost: {alone:.1f} times reading; with the pass that proves them: {proved:.1f} times")
     ours = found[1]
     wrong, bound = suboptimality(rates, weights, law, ours.multiplier, ours.marginal)
     print(f"  suboptimality {wrong:.1e}, cost against the exact bound {ours.objective / bound - 1:+.1e}")

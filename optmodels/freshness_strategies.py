@@ -121,6 +121,7 @@ class Sequencing(ABC):
     deterministic: ClassVar[bool] = True
     keeps_gaps: ClassVar[bool] = False
     baseline: ClassVar[bool] = False
+    shortest: ClassVar[int] = 2  # slots for each page of the cycle that is made first where time is limited
 
     def __post_init__(self) -> None:
         require_fields(self, slots=(self.slots is None or self.slots >= 1, "1 or more"))
@@ -143,9 +144,10 @@ class Sequencing(ABC):
         problem: Any = oracle.problem
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = _scaled(problem, whole.multiplier)
-        complete, own = True, None
+        complete = True
         for rule in self.variants():
-            complete &= rule.shown(oracle, whole)
+            late = oracle.best is not None and oracle.remaining_seconds <= 0
+            complete &= not late and rule.shown(oracle, whole)
         own = None if oracle.best is None else oracle.best.evaluation.objective
         for other in self.others(problem) if self._falls_back else ():
             if oracle.remaining_seconds > 0 and other.may_cost_less(oracle):
@@ -163,12 +165,12 @@ class Sequencing(ABC):
             usual = self.slots is not None or wanted == SLOTS_FOR_EACH * rules.pages or wanted <= QUICK
             self.settle(oracle, whole, self.slots if usual else wanted // rules.robots)
             return True
-        slots, made = min(wanted, max(2 * rules.pages, QUICK)), 0
+        slots, made = min(wanted, max(self.shortest * rules.pages, QUICK)), 0
         while made < wanted:
             begun = oracle.seconds
             try:
                 with interrupting.within(partial(_in_time, oracle)) if made else nullcontext():
-                    self.settle(oracle, whole, max(1, slots // rules.robots))
+                    self.settle(oracle, whole, max(1, slots // rules.robots), fit=made > 0)
             except _Late:  # the shorter one is the answer
                 return False
             made, pace = slots, (oracle.seconds - begun) / slots
@@ -184,7 +186,7 @@ class Sequencing(ABC):
         usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
         return min(usual, max(MOST_SLOTS, 2 * rules.pages))
 
-    def settle(self, oracle: Oracle[Any], whole: Allocation, slots: int | None) -> None:
+    def settle(self, oracle: Oracle[Any], whole: Allocation, slots: int | None, fit: bool = True) -> None:
         """Put visits in order and show them; again with more room as long as whole numbers break a rule."""
         problem = oracle.problem
         rules: Rules = problem.rules
@@ -193,7 +195,7 @@ class Sequencing(ABC):
             parts = _parts_or_reason(oracle, partial(self.parts, problem, rules, whole))
             if parts is None:
                 return
-            cycles = [part.pages[rule.order(part, rules.gap)] for part in parts]
+            cycles = [part.pages[rule.order(part, rules.gap, fit)] for part in parts]
             decision: Visits = problem.space.check({"schedules": cycles})
             before = oracle.best
             broken = _show(oracle, decision)
@@ -207,13 +209,13 @@ class Sequencing(ABC):
             except ValueError:  # no room for all visits is left
                 return
 
-    def order(self, part: Part, gap: int) -> Indices:
-        """Pages of a robot in order; of few pages the better of two, with and without a visit for each of them."""
+    def order(self, part: Part, gap: int, fit: bool = True) -> Indices:
+        """Pages of a robot in order; of few pages the better of two, fit for rare pages or as they are."""
         usual = self.length(part)
-        fit, slots = fitted(part, usual, self.allowed, longer=self.slots is None)
-        cycle = self.cycle(fit, slots, gap)
+        held, slots = fitted(part, usual, self.allowed, longer=self.slots is None) if fit else (part, usual)
+        cycle = self.cycle(held, slots, gap)
         free = part.rules is not None and part.rules.shares is None and part.rules.minimum is None
-        if fit is part or not free or len(part.pages) > sequencing.SOME_PAGES:
+        if held is part or not free or len(part.pages) > sequencing.SOME_PAGES:
             return cycle
         own = part.traits.worths, part.traits.decays
         return max((cycle, self.cycle(part, usual, gap)), key=lambda one: cycle_gain(one, *own))
@@ -311,6 +313,7 @@ class GoldenRatio(Sequencing):
     form: Literal["sorted", "stateless"] = "sorted"
 
     name: ClassVar[str] = "golden-ratio"
+    shortest: ClassVar[int] = 3
 
     def length(self, part: Part) -> int:
         """A Fibonacci number of slots."""
@@ -365,6 +368,7 @@ class PowerOfTwo(Sequencing):
     """
 
     name: ClassVar[str] = "power-of-two"
+    shortest: ClassVar[int] = 4
 
     def length(self, part: Part) -> int:
         """A power of two."""

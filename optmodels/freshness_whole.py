@@ -29,8 +29,8 @@ from .freshness_rules import Vector
 #: Cycles are made longer until whole visits lose no more than this part, up to so many times, and to so many slots.
 LOSS, TIMES_LONGER, LONGEST = 2e-3, 16, 2_000_000
 
-#: Pages are taken out again so often at most.
-ROUNDS = 20
+#: Pages are taken out again so often at most, if they are not very many.
+ROUNDS, VERY_MANY = 20, 100_000
 
 
 def fitted(part: Part, slots: int, allowed: Callable[[int], int], longer: bool) -> tuple[Part, int]:
@@ -78,7 +78,7 @@ def once_or_never(part: Part, slots: int) -> Vector | None:
     if np.count_nonzero(chosen) > slots:
         chosen = np.zeros(len(pages), dtype=bool)
         chosen[np.argsort(-gains, kind="stable")[:slots]] = True
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if len(pages) < VERY_MANY else 1):
         found = _within(part, np.where(chosen, np.maximum(minimum, 1.0 / slots), 0.0), np.where(chosen, 1.0, 0.0))
         if found is None:
             return None

@@ -27,8 +27,6 @@ CHANGED, STALE, VISITED, MEAN = range(4)
 NOW, BEGIN = range(2)
 SLOTS, LONGEST, SPELLS, PLACE = range(4)
 
-NOBODY = -1
-
 
 class Drawn(NamedTuple):
     """The law of an access as it is drawn.
@@ -211,7 +209,7 @@ class Plan(NamedTuple):
     sums
         of the inverse intervals, which times the mean access time is what they ask of the robot.
     record
-        the last visits, a ring.
+        the last visits, a ring of pages numbered from 1; 0: none yet.
     """
 
     pages: Whole
@@ -234,14 +232,18 @@ def first_plan(pages: Whole, mean: float, rng: np.random.Generator, record: int)
         due,
         heap.astype(np.int64),
         np.array([1.0 / mean]),
-        np.full(max(1, record), NOBODY, dtype=np.int64),
+        np.zeros(max(1, record), dtype=np.int64),  # takes no memory before it is used
     )
 
 
 def last_visits(plan: Plan, state: State) -> Whole:
     """The visits on record, the oldest first."""
-    ordered = np.roll(plan.record, -(int(state.numbers[SLOTS]) + 1) % len(plan.record))
-    return np.asarray(ordered[ordered != NOBODY])
+    after = int(state.numbers[SLOTS]) + 1
+    record = plan.record
+    if after < len(record):
+        return record[:after][record[:after] > 0] - 1
+    ordered = np.roll(record, -after % len(record))
+    return ordered[ordered > 0] - 1
 
 
 @njit(cache=True)
@@ -265,7 +267,7 @@ def visit_the_earliest_due(
         numbers[SLOTS] += 1
         place = plan.heap[0]
         page = plan.pages[place]
-        plan.record[numbers[SLOTS] % len(plan.record)] = page
+        plan.record[numbers[SLOTS] % len(plan.record)] = page + 1
         seen = _visit(state, page, rng)
         before = plan.intervals[place]
         after = min(max(before / factors[0] if seen else before * factors[1], least), most)

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from heuristics import interrupting, sequencing_slices
-from heuristics.sequencing import greedy, whittle
+from heuristics import interrupting, sequencing_slices, sequencing_words
+from heuristics.sequencing import golden_ratio, greedy, power_of_two, regular, tijdeman, whittle
+
+
+WORDS = (regular, tijdeman, golden_ratio, power_of_two)
 
 
 @pytest.fixture
@@ -22,6 +25,7 @@ def cycles(frequencies, hosts):
         whittle(frequencies, worths, frequencies, 5000),
         greedy(frequencies, 5000, hosts, 12),
         whittle(frequencies, worths, frequencies, 5000, hosts, 12),
+        *(rule(frequencies, 5000) for rule in WORDS),
     ]
 
 
@@ -29,11 +33,13 @@ def cycles(frequencies, hosts):
 def test_slices_change_nothing(pages, slots, monkeypatch):
     whole = cycles(*pages)
     monkeypatch.setattr(sequencing_slices, "SLICE", slots)
+    monkeypatch.setattr(sequencing_words, "WORK", slots)
     for one, other in zip(whole, cycles(*pages), strict=True):
         assert np.array_equal(one, other)
 
 
-def test_a_limit_is_heard_between_slices(pages, monkeypatch):
+@pytest.mark.parametrize("rule", [greedy, *WORDS], ids=lambda rule: rule.__name__)
+def test_a_limit_is_heard_between_slices(rule, pages, monkeypatch):
     class EnoughError(Exception):
         pass
 
@@ -45,8 +51,9 @@ def test_a_limit_is_heard_between_slices(pages, monkeypatch):
             raise EnoughError
 
     monkeypatch.setattr(sequencing_slices, "SLICE", 1000)
+    monkeypatch.setattr(sequencing_words, "WORK", 1000)
     with interrupting.within(limit), pytest.raises(EnoughError):
-        greedy(pages[0], 5000)
+        rule(pages[0], 5000)
     assert len(asked) == 3
 
 

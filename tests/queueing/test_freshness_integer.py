@@ -5,6 +5,7 @@ import pytest
 
 from queueing import freshness_integer
 from queueing.freshness import integer_bound, traits
+from queueing.freshness_allocation import allocate
 from queueing.freshness_integer import MANY, ONE_IN, whole_gap_sums
 from queueing.laws import Constant, Exponential
 
@@ -91,3 +92,15 @@ def test_many_pages_take_few_passes(monkeypatch):
     monkeypatch.setattr(freshness_integer, "MANY", COUNT + 1)
     integer_bound(pages_of("plain"))
     assert passes.count(COUNT) > 24
+
+
+def test_bound_at_one_price_holds_and_is_nearly_best_for_many_pages():
+    rng = np.random.default_rng(7)
+    for count in (3, 300, 30_000):
+        rates, weights = rng.lognormal(size=count), rng.lognormal(size=count)
+        pages = traits(2.0 * rates / rates.sum(), weights, Exponential(1.0))
+        best, price = integer_bound(pages), allocate(pages).multiplier
+        for factor in (0.0, 0.5, 1.0, 2.0):
+            assert integer_bound(pages, price=factor * price) <= best * (1 + 1e-12)
+        assert integer_bound(pages, price=price) >= best * (1 - (1e-2 if count < 20_000 else 1e-8))
+        assert integer_bound(pages, price=price) >= allocate(pages).bound * (1 - 1e-12)

@@ -194,7 +194,7 @@ def test_intervals_adapt_to_rates_where_the_robot_has_time():
     plan = robot.plan(crawl.ground, rng)
     advance = robot.follow(plan, crawl.ground, state, rng)
     advance(40_000)
-    visits = np.bincount(plan.record, minlength=100).reshape(4, 25)
+    visits = np.bincount(last_visits(plan, state), minlength=100).reshape(4, 25)
     assert visits.sum() == 20_000
     means = visits.mean(axis=1)
     assert (np.diff(means) > 0).all() and means[3] > 5 * means[0]
@@ -209,7 +209,7 @@ def test_a_robot_without_time_visits_pages_in_turn():
     rng, state = np.random.default_rng(1), first_state(rates)
     plan = robot.plan(crawl.ground, rng)
     robot.follow(plan, crawl.ground, state, rng)(10_000)
-    assert set(np.bincount(plan.record, minlength=50)) == {40}
+    assert set(np.bincount(last_visits(plan, state), minlength=50)) == {40}
 
 
 def test_the_last_visits_are_told_in_order():
