@@ -33,7 +33,7 @@ SUGGESTED = 0.2
 SOME = 20
 
 #: A child that was seen before is mutated so often before its parents are given up; children drawn for each wanted.
-MUTATIONS, DRAWS = 4, 2
+MUTATIONS, DRAWS = 3, 2
 
 #: Decisions remembered as seen (some 100 bytes each), and numbers that a population may hold, each with some more.
 SEEN, NUMBERS, OVERHEAD = 500_000, 20_000_000, 40
@@ -176,7 +176,7 @@ class Evolution:
         from deap import algorithms, tools
 
         strategy, children = self.strategy, []
-        for _ in range(DRAWS * count):
+        for _ in range(DRAWS * count // 2):  # pairs
             if len(children) >= count:
                 break
             parents = tools.selTournament(population, 2, strategy.tournament)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import clock, interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
+from .infeasible import nothing_feasible
 from .protocols import Batch, Describing, Estimating, Followed, Incremental, Moves, Problem, Walk
 from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint
 
@@ -94,6 +95,7 @@ class Oracle(Generic[P]):
         self.problem = problem
         self.budget: Budget = budget or (Budget() if parent is None else parent.budget)
         self.best: Candidate | None = None
+        self.nearest: Candidate | None = None  # to being feasible, as long as nothing is
         self.bound: float | None = None
         self.evaluations = 0
         self.judged_in_full = 0
@@ -301,6 +303,7 @@ class Oracle(Generic[P]):
             self.extra["unproved"] = "all decisions were judged, but judgements are estimates with errors that matter"
         if objective is None:
             status = Status.INFEASIBLE if proved else Status.UNKNOWN
+            self.extra |= nothing_feasible(self.problem, self.nearest and self.nearest.evaluation, proved)
         else:
             status = Status.FEASIBLE
             if self.bound is not None and self.bound > objective + AGREEMENT * abs(objective):
@@ -411,6 +414,10 @@ class Oracle(Generic[P]):
 
     def _consider(self, decision: Decision, evaluation: Evaluation) -> None:
         if not evaluation.feasible:
+            if self.best is None and evaluation.violation < (
+                math.inf if self.nearest is None else self.nearest.evaluation.violation
+            ):
+                self.nearest = Candidate(decision, evaluation)
             return
         if self._objective is None or evaluation.objective < self._objective:
             self.best = Candidate(decision, evaluation)
@@ -471,6 +478,8 @@ class OracleWalk:
             if followed.best is not None and followed.lowest is not None:
                 self._oracle.confirm(followed.best, followed.lowest, self._largest)
                 decision, lowest = followed.best, followed.lowest
+        if self._oracle.best is None:
+            self._oracle.confirm(self._walk.current)  # how far from feasible
         return Followed(kept, decision, lowest)
 
     def _confirm_if_better(self, feasible: bool, penalised: float, decision: Callable[[], Decision]) -> None:

@@ -163,9 +163,12 @@ def print_multipliers(dual: Mapping[str, Any] | None) -> None:
 
 def print_reason(extra: Mapping[str, Any]) -> None:
     """Why there is no answer, where the strategy knows; what is to be known of one, where there is something."""
-    for name in ("reason", "note", "left_out"):
+    for name in ("reason", "note", "left_out", "hint"):
         if isinstance(extra.get(name), str):
             print(f"{name.replace('_', ' ')}: {extra[name]}")
+    if extra.get("least_violation"):
+        amounts = (f"{name} by {number(amount)}" for name, amount in extra["least_violation"].items())
+        print(f"least violation met: {', '.join(amounts)}")
     subset = extra.get("infeasible_subset")
     if subset:
         names = subset if isinstance(subset, list) else [subset]

@@ -498,3 +498,48 @@ def test_detail_comes_from_the_problem_and_from_the_strategy() -> None:
     assert oracle.result().extra == {"rounds": 3}  # nothing found, nothing to describe
     oracle(ONES)
     assert oracle.result(extra={"stage": "last"}).extra == {"rounds": 3, "ones": list(range(7)), "stage": "last"}
+
+
+# -- nothing feasible --------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_finds_nothing_feasible_tells_the_least_violation_and_what_may_help() -> None:
+    oracle = Oracle(Hopeless(), Budget(evaluations=3))
+    for decision in ((1, 0, 0, 0), (0, 1, 0, 0), (1, 1, 1, 1)):
+        oracle(decision)
+    extra = oracle.result(stopped_by="evaluations").extra
+    assert extra["least_violation"] == {"impossible": 1.0}
+    assert "'suggestions'" in extra["hint"] and "'repair'" in extra["hint"] and "a larger budget" in extra["hint"]
+    proved = oracle.result(proved=True)
+    assert proved.status == Status.INFEASIBLE and proved.extra["least_violation"] == {"impossible": 1.0}
+
+
+def test_what_a_problem_offers_is_not_asked_for() -> None:
+    class Offering(Hopeless):
+        def suggestions(self, rng: np.random.Generator) -> list[Decision]:
+            return [(0, 0, 0, 0)]
+
+        def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
+            return decision
+
+    oracle = Oracle(Offering())
+    oracle((0, 0, 0, 0))
+    assert oracle.result().extra["hint"] == "nothing feasible was met; a larger budget or wider limits may help"
+
+
+def test_nothing_is_told_where_something_is_feasible_or_nothing_was_judged() -> None:
+    oracle = Oracle(Knapsack())
+    assert "hint" not in oracle.result().extra
+    oracle((1,) * 8)
+    oracle((0,) * 8)
+    assert not {"hint", "least_violation"} & set(oracle.result().extra)
+
+
+def test_a_walk_that_meets_nothing_feasible_is_judged_where_it_stands() -> None:
+    ring = Ring()
+    oracle = Oracle(ring)
+    walk = oracle.walk((0,) * 9)
+    walk.follow(np.array([[4, -1]]), np.array([np.inf]))
+    assert oracle.result().extra["least_violation"] == {"bare": 6.0}
+    walk.follow(np.array([[1, -1]]), np.array([np.inf]))
+    assert oracle.result().extra["least_violation"] == {"bare": 3.0}
