@@ -55,6 +55,7 @@ from .cli_studies import add_to
 from .cli_visits import add_to as add_visits_to
 from .entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
 from .errors import InstanceError, RequestError
+from .plugins import shield
 from .tables import columns
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
     words = [word for word in words if word != "--debug"] or ["--help"]
     open_closed_streams()
+    shield()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}, sys.unraisablehook
     _take_signals(interrupt_or_leave if arguments is None else interrupt)
     for stream in (sys.stdout, sys.stderr):

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
-from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
-from .registry import problems
+from .errors import BrokenPlugin, InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
+from .registry import BUILT_IN, problems
 from .strict_json import check_tree, join_place
 from .strict_json import parse_json as parse_json
 from .strict_json import read_json as read_json
@@ -142,6 +142,13 @@ class Instance(BaseModel):
             raise
         except (ValueError, OverflowError) as failure:
             raise UnreadableFile(f"kind {self.kind!r} refuses the data: {' '.join(str(failure).split())}") from failure
+        except Exception as failure:
+            owner = problems.origin(self.kind)
+            if owner == BUILT_IN:
+                raise  # a defect of ours keeps its traceback
+            reason = " ".join(f"{type(failure).__name__}: {failure}".split())
+            sentence = f"problem kind {self.kind!r} ({owner}) fails on these data: {reason}; tell those who offer it."
+            raise BrokenPlugin(sentence) from failure
         return problem
 
     def _no_measure(self, name: str, place: str, value: Any, offered: Collection[str]) -> InstanceError:

@@ -25,6 +25,7 @@ from heuristics import clock
 from heuristics.running import UnsupportedProblem
 
 from .errors import RequestError
+from .plugins import shield
 
 #: What a worker says when something must be compiled first.
 COMPILING = True
@@ -202,6 +203,7 @@ def _serve(connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     _die_with_parent()
+    shield()
     try:
         connection.send(None)
         while True:

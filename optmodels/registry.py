@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, nearest, short, suggestion
+from .plugins import entry_points
 
 if TYPE_CHECKING:
     from heuristics.protocols import Strategy
@@ -49,10 +50,12 @@ class Registry:
         Entry-point group in which other distributions offer theirs.
     built_in
         Name to ``"module:Class"``.
+    asks
+        What a class must have to be of use.
     """
 
-    def __init__(self, noun: str, group: str, built_in: Mapping[str, str]) -> None:
-        self.noun, self.group = noun, group
+    def __init__(self, noun: str, group: str, built_in: Mapping[str, str], asks: tuple[str, ...] = ()) -> None:
+        self.noun, self.group, self.asks = noun, group, asks
         self._own = [
             Entry(name, BUILT_IN, target, EntryPoint(name, target, group).load) for name, target in built_in.items()
         ]
@@ -78,11 +81,11 @@ class Registry:
         NameTaken
             If two distributions claim the name.
         BrokenPlugin
-            If its module cannot be imported.
+            If its module cannot be imported, or what it offers is none of these.
         """
         entry = self._entry(name)
         try:
-            return entry.load()
+            target = entry.load()
         except KeyboardInterrupt:
             raise
         except BaseException as failure:  # a plug-in may fail in any way, and must not take the house down
@@ -93,6 +96,13 @@ class Registry:
                 f"{self.noun} {name!r} ({entry.origin}) cannot be loaded from {entry.target}: "
                 f"{type(failure).__name__}: {reason}; install what it needs, or choose another."
             ) from failure
+        lacking = lacks(target, self.asks)
+        if lacking:
+            raise BrokenPlugin(
+                f"{self.noun} {name!r} ({entry.origin}) is none: {entry.target} has no {', '.join(lacking)}; "
+                "choose another, and tell those who offer it."
+            )
+        return target
 
     def entries(self) -> list[Entry]:
         """All claims to names, including clashing ones, without loading anything."""
@@ -177,6 +187,7 @@ strategies = Registry(
         "value-iteration": "heuristics.value_iteration:ValueIteration",
         "whittle": "optmodels.whittle:Whittle",
     },
+    asks=("name", "needs", "solve"),
 )
 costs = Registry(
     "cost",
@@ -193,6 +204,7 @@ problems = Registry(
         "routing": "optmodels.routing:RoutingProblem",
         "threshold": "optmodels.threshold:ThresholdProblem",
     },
+    asks=("from_data",),
 )
 generators = Registry(
     "generator",
@@ -204,6 +216,7 @@ generators = Registry(
         "routing": "optmodels.routing_generating:RoutingGenerator",
         "threshold": "optmodels.threshold_generating:ThresholdGenerator",
     },
+    asks=("instance",),
 )
 
 gap_costs = Registry(
@@ -246,6 +259,8 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     if not isinstance(strategy, str):
         if not callable(getattr(strategy, "solve", None)) or isinstance(strategy, type):
             raise RequestError(f"a strategy is a name or an object with a method 'solve', got {strategy!r}.")
+        if lacking := lacks(strategy, strategies.asks):
+            raise RequestError(f"a strategy has {', '.join(strategies.asks)}; {strategy!r} has no {lacking[0]}.")
         return strategy
     name, given = parse_strategy(strategy)
     made: Strategy = build(strategies[name], given, f"strategy {name!r}")
@@ -416,6 +431,14 @@ def _default(field: Field[Any]) -> str:
     if field.default_factory is not MISSING:
         return f"={short(field.default_factory())}"
     return " (required)"
+
+
+def lacks(target: Any, asked: Iterable[str]) -> list[str]:
+    """Which of these a class or an object has not; a field without a default is had by what is made of the class."""
+    given = parameter_fields(target)
+    lacking = [name for name in asked if not hasattr(target, name) and name not in given]
+    needs = getattr(target, "needs", object)
+    return [*lacking, "needs that is a class"] if "needs" in asked and not isinstance(needs, type) else lacking
 
 
 def _spelled(target: Any) -> str:

@@ -340,6 +340,9 @@ def _distributed() -> Any:
         return import_module("distributed")
     except ImportError as failure:
         raise RequestError("a cluster needs dask.distributed: pip install 'optmodels[scale]'.") from failure
+    except Exception as failure:  # Dask looks for plug-ins of its own, and fails where a distribution is malformed
+        reason = " ".join(f"{type(failure).__name__}: {failure}".split())
+        raise RequestError(f"a cluster needs dask.distributed, which cannot be imported here ({reason}).") from failure
 
 
 def _merged(merge: Callable[[T, T], T], parts: list[T]) -> T:

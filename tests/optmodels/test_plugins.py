@@ -1,0 +1,181 @@
+"""Distributions of others that are broken, each in its own way: named once, and nothing else suffers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from optmodels import plugins
+from optmodels.cli import main
+from optmodels.errors import BrokenPlugin
+from optmodels.registry import REGISTRIES, make_strategy, strategies
+
+MODULE = '''
+class Useless:
+    """A strategy without its `needs`."""
+    name = "useless"
+    def solve(self, oracle, rng): ...
+
+class Wanting:
+    """A strategy that needs what is no class."""
+    name, needs = "wanting", "everything"
+    def solve(self, oracle, rng): ...
+
+class Kind:
+    """A kind that fails on all data."""
+    @classmethod
+    def from_data(cls, data, **others):
+        return data + 1
+
+class Empty: ...
+'''
+
+SOUND = "Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
+STRATEGIES = "[optmodels.strategies]\n"
+
+#: Name of a distribution, what its entry_points.txt holds, whether it has METADATA, and whether it is passed by.
+DISTRIBUTIONS = {
+    "bad_line": (STRATEGIES + "no equals sign here\n", True, True),
+    "line_without_a_group": ("a = b\n" + STRATEGIES, True, False),
+    "bad_bytes": (b"\xff\xfe\x00[optmodels", True, True),
+    "no_metadata": (STRATEGIES + "lost = broken_things:Empty\n", False, True),
+    "no_metadata_of_another": ("[console_scripts]\nx = y:z\n", False, False),
+    "no_entry_points": (None, True, False),
+    "no_needs": (
+        STRATEGIES + "useless = broken_things:Useless\nwanting = broken_things:Wanting\nempty = broken_things:Empty\n",
+        True,
+        False,
+    ),
+    "bad_kind": (
+        "[optmodels.problems]\nfailing = broken_things:Kind\nhollow = broken_things:Empty\n"
+        "[optmodels.generators]\nhollow = broken_things:Empty\n",
+        True,
+        False,
+    ),
+    "gone": (STRATEGIES + "gone = no_such_module:Gone\n", True, False),
+}
+PASSED_BY = sorted(name for name, (_, _, passed) in DISTRIBUTIONS.items() if passed)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder of installed distributions."""
+    place = tmp_path_factory.mktemp("installed")
+    (place / "broken_things.py").write_text(MODULE)
+    for name, (points, metadata, _) in DISTRIBUTIONS.items():
+        info = place / f"{name}-1.dist-info"
+        info.mkdir()
+        if metadata:
+            (info / "METADATA").write_text(SOUND.format(name=name.replace("_", "-")))
+        if points is not None:
+            (info / "entry_points.txt").write_bytes(points if isinstance(points, bytes) else points.encode())
+    return place
+
+
+@pytest.fixture
+def installed(folder, monkeypatch):
+    """The distributions, on the path of this process."""
+
+    def forget():
+        plugins._offered.cache_clear()
+        plugins._told.clear()
+        for registry in REGISTRIES:
+            registry._offered = None
+
+    monkeypatch.syspath_prepend(str(folder))
+    forget()
+    yield folder
+    sys.modules.pop("broken_things", None)
+    monkeypatch.undo()
+    forget()
+
+
+@pytest.fixture
+def small(instances):
+    return str(instances / "placement" / "gautam-2x3.json")
+
+
+def test_each_is_named_once_and_everything_else_works(installed, small, caplog, capsys):
+    for words in (["list"], ["solve", small, "--strategy", "exhaustive"], ["check", small], ["list", "genetic"]):
+        assert main(words) == 0
+    assert "defect" not in capsys.readouterr().err
+    told = [record.getMessage() for record in caplog.records if record.name == "optmodels"]
+    assert sorted(sentence.split("'")[1] for sentence in told) == PASSED_BY
+    assert all(sentence.startswith("optmodels: the distribution ") and "\n" not in sentence for sentence in told)
+
+
+def test_what_is_sound_of_the_others_is_offered(installed):
+    assert {entry.origin for entry in strategies.entries()} == {"built in", "no-needs", "gone"}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("useless", r"strategy 'useless' \(no-needs\) is none: broken_things:Useless has no needs; choose another"),
+        ("wanting", r"strategy 'wanting' \(no-needs\) is none: .* has no needs that is a class"),
+        ("empty", r"strategy 'empty' \(no-needs\) is none: .* has no name, needs, solve"),
+        ("gone", r"strategy 'gone' \(gone\) cannot be loaded .* No module named"),
+    ],
+)
+def test_a_strategy_that_is_none_is_told_to_those_who_ask_for_it(installed, name, sentence, small, capsys):
+    with pytest.raises(BrokenPlugin, match=sentence):
+        make_strategy(name)
+    assert main(["solve", small, "--strategy", name]) == 2
+    assert capsys.readouterr().err.startswith(f"optmodels: strategy '{name}'")
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("failing", "problem kind 'failing' (bad-kind) fails on these data: TypeError: "),
+        ("hollow", "problem kind 'hollow' (bad-kind) is none: broken_things:Empty has no from_data"),
+    ],
+)
+def test_a_kind_that_fails_costs_its_own_file_alone(installed, tmp_path, small, capsys, kind, sentence):
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps({"format": 1, "kind": kind, "name": "x", "data": {}}))
+    assert main(["check", str(file), small]) == 2
+    told = capsys.readouterr()
+    assert "is well formed" in told.out  # of the other file
+    assert sentence in told.err and "Traceback" not in told.err
+    assert main(["generate", "hollow"]) == 2
+    assert "generator 'hollow' (bad-kind) is none" in capsys.readouterr().err
+
+
+def test_a_defect_of_a_built_in_kind_stays_a_defect(small, monkeypatch, capsys):
+    def fails(*_, **__):
+        raise TypeError("ours")
+
+    monkeypatch.setattr("optmodels.placement.PlacementProblem.from_data", fails)
+    assert main(["check", small]) == 1
+    assert "this is a defect of optmodels" in capsys.readouterr().err
+
+
+def test_the_first_folder_on_the_path_counts(tmp_path, monkeypatch):
+    for number in (1, 2):
+        info = tmp_path / str(number) / f"Same_Name-{number}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(SOUND.format(name="same-name"))
+        (info / "entry_points.txt").write_text(f"{STRATEGIES}same = module{number}:Same\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "1"), str(tmp_path / "2")])
+    plugins._offered.cache_clear()
+    try:
+        assert [point.value for point in plugins.entry_points("optmodels.strategies")] == ["module1:Same"]
+    finally:
+        plugins._offered.cache_clear()
+
+
+@pytest.mark.slow
+def test_processes_started_for_the_work_do_not_say_it_again(folder, small):
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    words = [sys.executable, "-m", "optmodels", "compare", small, "--strategies", "annealing", "--seeds", "4"]
+    told = subprocess.run(
+        [*words, "--evaluations", "50", "--workers", "2"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert told.returncode == 0, told.stderr
+    assert sorted(line.split("'")[1] for line in told.stderr.splitlines()) == PASSED_BY
