@@ -420,7 +420,7 @@ def check(
 def _instance_files(paths: Sequence[str]) -> list[str]:
     files: list[str] = []
     for path in paths:
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             found = sorted(str(file) for file in Path(path).rglob("*.json"))
             if not found:
                 raise RequestError(f"{path}: there is no .json file in this folder.")

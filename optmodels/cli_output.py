@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .errors import RequestError, printable
+from .errors import RequestError, brief, printable
 from .tables import columns, number
-from .writing import refuse_device
+from .writing import explained, refuse_device
 
 if TYPE_CHECKING:
     from heuristics.oracle import Progress
@@ -63,16 +63,18 @@ def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
     """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole."""
     if out is None:
         return
-    target = Path(out).parent.resolve() / Path(out).name  # a link is replaced, not followed
-    for source in read:
-        place = None if source is None else Path(source).resolve()
-        if place in (target, target.resolve()) or (place is not None and place.is_dir() and place in target.parents):
-            raise RequestError(f"{out}: this is, or lies in, what is read from; choose another name.")
-    refuse_device(out)
-    if not target.parent.is_dir():
-        raise RequestError(f"{out}: cannot be written: there is no folder {target.parent.name!r}.")
-    if not os.access(target.parent, os.W_OK):
-        raise RequestError(f"{out}: cannot be written: its folder is not yours to write to.")
+    with explained(out):
+        target = Path(out).parent.resolve() / Path(out).name  # a link is replaced, not followed
+        behind = target.resolve()
+        for source in read:
+            place = None if source is None else Path(source).resolve()
+            if place in (target, behind) or (place is not None and place.is_dir() and place in target.parents):
+                raise RequestError(f"{out}: this is, or lies in, what is read from; choose another name.")
+        refuse_device(out)
+        if not target.parent.is_dir():
+            raise RequestError(f"{out}: cannot be written: there is no folder {brief(target.parent.name)!r}.")
+        if not os.access(target.parent, os.W_OK):
+            raise RequestError(f"{out}: cannot be written: its folder is not yours to write to.")
 
 
 def settle() -> None:

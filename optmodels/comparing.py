@@ -7,6 +7,7 @@ before the next one counts, so that nothing is lost when a comparison is ended, 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import pickle
@@ -22,7 +23,7 @@ from heuristics.running import parameters
 
 from .comparing_table import Summary, reference_of, summarise, table_text
 from .costs import cost_to_data
-from .errors import InstanceError, RequestError, UnreadableFile, printable, short
+from .errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
 from .instance import Instance, check_best_known, problem_of, read
 from .pool import call_all
 from .registry import make_strategy, parameter_fields
@@ -32,6 +33,9 @@ from .strict_json import parse_json
 from .tables import csv_text
 from .verifying import judge
 from .writing import append_line, whole_lines, write_text
+
+#: More runs than this are a slip of the pen.
+MOST_RUNS = 100_000
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]
@@ -457,7 +461,10 @@ def _strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> dict[s
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, int) and (isinstance(seeds, bool) or seeds < 1):
         raise RequestError(f"the number of seeds is 1 or more, got {seeds!r}.")
-    chosen = [check_seed(seed) for seed in (range(seeds) if isinstance(seeds, int) else seeds)]
+    given = range(seeds) if isinstance(seeds, int) else seeds
+    chosen = [check_seed(seed) for seed in itertools.islice(given, MOST_RUNS + 1)]
+    if len(chosen) > MOST_RUNS:
+        raise RequestError(f"a comparison has at most {MOST_RUNS} runs, and {brief(str(seeds))} seeds are more.")
     if not chosen:
         raise RequestError("a comparison needs at least one seed.")
     return list(dict.fromkeys(chosen))
@@ -466,13 +473,22 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 def _cells(
     subjects: Sequence[_Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
 ) -> list[_Cell]:
+    runs = len(subjects) * sum(1 if _is_deterministic(strategy) else len(seeds) for strategy in strategies.values())
+    if runs > MOST_RUNS:
+        raise RequestError(
+            f"a comparison has at most {MOST_RUNS} runs, and these problems, strategies and seeds are {runs}."
+        )
     cells: dict[str, _Cell] = {}
     for subject in subjects:
         for label, strategy in strategies.items():
-            for seed in seeds[:1] if getattr(strategy, "deterministic", False) else seeds:
+            for seed in seeds[:1] if _is_deterministic(strategy) else seeds:
                 key = run_key(subject.digest + subject.label, strategy, seed, budget)
                 cells.setdefault(key, _Cell(subject, label, strategy, seed, key))
     return list(cells.values())
+
+
+def _is_deterministic(strategy: Strategy) -> bool:
+    return bool(getattr(strategy, "deterministic", False))
 
 
 def _merit(run: Run) -> tuple[float, bool, float]:

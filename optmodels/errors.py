@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -155,15 +155,20 @@ def _shown(value: Any) -> str:
         return f"a very large {type(value).__name__}"
 
 
-def _beginning(value: Any, width: int, entries: int | None = None) -> Any:
-    """As much of a value as can be shown: what is cut off need not be written out first."""
-    most = width if entries is None else entries  # an entry takes three characters or more
+def _beginning(value: Any, width: int, room: Iterator[int] | None = None) -> Any:
+    """As much of a value as can be shown: what is cut off need not be written out first.
+
+    Every entry takes a character at least, so that those after the first `width`, counted in order over all levels,
+    are not seen.
+    """
+    room = iter(range(width + 1)) if room is None else room
     if isinstance(value, str):
         return value[: width + 1]
     if isinstance(value, (list, tuple)):
-        return [_beginning(entry, width, most // 3) for entry in value[: most + 1]]
+        return [_beginning(entry, width, room) for entry, _ in zip(value[: width + 1], room, strict=False)]
     if isinstance(value, dict):
-        return {key: _beginning(entry, width, most // 3) for key, entry in islice(value.items(), most + 1)}
+        first = zip(islice(value.items(), width + 1), room, strict=False)
+        return {key: _beginning(entry, width, room) for (key, entry), _ in first}
     return value
 
 

@@ -34,6 +34,10 @@ COMPILING = True
 PATIENCE = 3.0
 
 
+#: More processes than this are a slip of the pen.
+MOST_WORKERS = 1024
+
+
 @dataclass(frozen=True)
 class Answer:
     """What became of one call: its value, or a sentence on why there is none."""
@@ -70,6 +74,8 @@ def call_all(
     """
     if workers < 1:
         raise RequestError(f"workers must be 1 or more, got {workers}.")
+    if workers > MOST_WORKERS:
+        raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")
     if cluster is not None:
         from .scaling import call_on_cluster
 

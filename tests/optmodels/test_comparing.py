@@ -1,6 +1,7 @@
 """Comparisons: fair, complete, on disk, resumable."""
 
 import csv
+import itertools
 import json
 import math
 import re
@@ -627,3 +628,16 @@ def test_a_long_decision_whose_file_was_changed_is_run_again(tmp_path, counted, 
     again = compare(Knapsack(), "exhaustive", out=tmp_path, resume=True)
     assert len(counted) == 2
     assert "has changed since it was written" in again.warnings[0]
+
+
+@pytest.mark.parametrize("seeds", [10**9, 10**30, itertools.count(), range(10**12)], ids=repr)
+def test_more_runs_than_anybody_can_mean_are_refused_before_there_is_a_list_of_them(small, seeds):
+    with pytest.raises(RequestError, match=r"a comparison has at most 100000 runs, and .* seeds are more"):
+        compare(small, "annealing", seeds=seeds)
+
+
+def test_runs_are_counted_over_problems_and_strategies(small):
+    with pytest.raises(RequestError, match="at most 100000 runs, and these problems, strategies and seeds are 120001"):
+        compare(small, ["annealing", "genetic", "exhaustive"], seeds=60_000)
+    with pytest.raises(RequestError, match="at most 1024 workers, got 5000"):
+        compare(small, ["exhaustive", "annealing"], workers=5000)
