@@ -93,10 +93,10 @@ class Exhaustive:
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Ask about all decisions: step by step, or in batches so that problems can share work."""
         problem = oracle.problem
-        start = _first_feasible(oracle)
+        first = _first_feasible(oracle)
         walk: Walk | None = None
         if isinstance(problem, Incremental) and isinstance(problem.space, BinaryVectors):
-            start = (0,) * problem.space.length if start is None else start
+            start: Decision = (0,) * problem.space.length if first is None else first
             walk = problem.start(start)
         if isinstance(walk, Sweeping):
             oracle(start)

@@ -23,8 +23,8 @@ from .walking import EvaluatedWalk
 #: DEAP keeps the classes it makes in one place for the whole process; nobody else will take these names.
 FITNESS, INDIVIDUAL = "HeuristicsGeneticFitness", "HeuristicsGeneticIndividual"
 
-#: Generations in a row without a single new decision after which there is taken to be none left.
-SETTLED = 5
+#: Generations in a row with hardly a new decision, less than this share of the children wanted, that end the run.
+SETTLED, HARDLY = 5, 0.1
 
 #: Share of the first population that may come from the suggestions of the problem; the rest is random.
 SUGGESTED = 0.2
@@ -61,7 +61,7 @@ class Genetic:
     population
         Number of individuals.
     generations
-        Rounds of selection, unless the budget ends first or 5 of them in a row bring nothing new.
+        Rounds of selection, unless the budget ends first or 5 of them in a row bring hardly anything new.
     crossover
         Probability that a pair of parents is mixed.
     mutation
@@ -147,7 +147,7 @@ class Evolution:
         oracle.extra |= {"generations": 0, "restarts": 0, "repeats": 0}
 
     def run(self) -> bool:
-        """Go through the generations; return whether nothing new was left before the last."""
+        """Go through the generations; return whether hardly anything new was left before the last."""
         from deap import tools
 
         strategy, extra = self.strategy, self.oracle.extra
@@ -159,7 +159,7 @@ class Evolution:
             children = self._children(population, strategy.population - len(kept))
             population = kept + children if children else population
             extra["generations"] = generation
-            idle = 0 if children else idle + 1
+            idle = 0 if len(children) >= HARDLY * (strategy.population - len(kept)) else idle + 1
             if idle == SETTLED or len(self.seen) >= self.problem.space.size:
                 return True
             fittest = tools.selBest(population, 1)[0].fitness.values[0]
@@ -175,7 +175,8 @@ class Evolution:
         """Children that were not seen before: as many as wanted, fewer where they are hard to find."""
         from deap import algorithms, tools
 
-        strategy, children = self.strategy, []
+        strategy = self.strategy
+        children: list[Any] = []
         for _ in range(DRAWS * count // 2):  # pairs
             if len(children) >= count:
                 break
@@ -208,7 +209,7 @@ class Evolution:
     def _grown(self, decision: Decision) -> Any | None:
         """An individual of a decision, repaired, judged and polished; ``None`` if there is nothing new about it."""
         self.drawn += 1
-        for _ in range(1 + MUTATIONS):
+        for tries in range(1 + MUTATIONS):
             self.oracle.require()  # repairing may take longer than judging
             if self.mends is not None:
                 decision = self.mends.repair(decision, self.rng)
@@ -217,7 +218,8 @@ class Evolution:
             self.refused += 1
             self.drawn += 1
             self.oracle.extra["repeats"] += 1
-            decision = self._mutated(decision)
+            for _ in range(1 + tries):  # repair may have undone a small step
+                decision = self._mutated(decision)
         else:
             return None
         individual = self.new(decision)

@@ -303,7 +303,9 @@ class Oracle(Generic[P]):
             self.extra["unproved"] = "all decisions were judged, but judgements are estimates with errors that matter"
         if objective is None:
             status = Status.INFEASIBLE if proved else Status.UNKNOWN
-            self.extra |= nothing_feasible(self.problem, self.nearest and self.nearest.evaluation, proved)
+            self.extra |= nothing_feasible(
+                self.problem, None if self.nearest is None else self.nearest.evaluation, proved
+            )
         else:
             status = Status.FEASIBLE
             if self.bound is not None and self.bound > objective + AGREEMENT * abs(objective):

@@ -9,6 +9,7 @@ import pytest
 from heuristics import (
     BinaryVectors,
     Bounded,
+    Budget,
     Describing,
     Incremental,
     Problem,
@@ -16,7 +17,10 @@ from heuristics import (
     Suggesting,
     run,
 )
+from heuristics.annealing import Annealing
 from heuristics.exhaustive import Exhaustive
+from heuristics.genetic import Genetic
+from heuristics.local_search import LocalSearch
 from optmodels.costs import Lexicographic, Limits, UnknownMeasure, WeightedSum
 from optmodels.instance import check_best_known, load, read
 from optmodels.placement import PlacementProblem
@@ -400,3 +404,53 @@ def test_capacity_does_not_grow_with_distance():
     for seed in range(10):
         problem = random_problem(seed)
         assert (np.diff(problem.capacity, axis=1) <= 0).all()
+
+
+# -- the paper's opponent ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_genetic_algorithm_draws_few_children_that_were_seen_before(instances, seed):
+    """Before, 86 to 99 of 100 children had been."""
+    problem = load(instances / "placement" / "gautam-6x6.json")
+    result = run(problem, Genetic(polish=0), Budget(evaluations=500), seed)
+    assert result.evaluations == 500
+    assert result.extra["repeats"] < 0.5 * (result.evaluations + result.extra["repeats"])
+    again = run(problem, Genetic(polish=0), Budget(evaluations=500), seed)
+    assert (again.decision, again.evaluations) == (result.decision, result.evaluations)
+    assert again.extra["repeats"] == result.extra["repeats"]
+
+
+def test_the_genetic_algorithm_finds_the_optimum_of_a_small_grid(instances):
+    result = run(load(instances / "placement" / "gautam-4x4.json"), Genetic(), Budget(evaluations=20_000))
+    assert result.objective == 11.0
+
+
+def test_children_that_are_alike_are_not_all_repaired_alike(instances):
+    problem = load(instances / "placement" / "gautam-6x6.json")
+    rng = np.random.default_rng(0)
+    repaired = {problem.repair((0,) * 36, rng) for _ in range(50)}
+    assert len(repaired) > 40
+    assert all(problem.evaluate(decision).feasible for decision in repaired)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_genetic_algorithm_is_no_straw_man(instances):
+    """The mean gap to the best values known; 800 000 steps are some 8 s (benchmarks/bench_genetic.py has the rest)."""
+    gaps = []
+    for name in ("gautam-6x6", "gautam-8x8", "gautam-9x9", "germany50", "ta2"):
+        problem = load(instances / "placement" / f"{name}.json")
+        known = read(instances / "placement" / f"{name}.json").best_known["objective"]
+        gaps += [run(problem, Genetic(), Budget(evaluations=800_000), seed).objective / known - 1 for seed in (0, 1)]
+    assert np.mean(gaps) < 0.01
+
+
+def test_a_search_under_limits_that_cannot_be_kept_tells_the_least_violation(instances):
+    problem = replace(load(instances / "placement" / "gautam-4x4.json"), limits=Limits.from_data({"open_sites": 3}))
+    for strategy in (LocalSearch(), Annealing(), Genetic(population=10)):
+        result = run(problem, strategy, Budget(evaluations=300))
+        assert result.status == "unknown"
+        [(name, amount)] = result.extra["least_violation"].items()
+        assert "open_sites" in name and amount == 5.0  # eight sites are needed
+        assert "wider limits" in result.extra["hint"]
