@@ -30,6 +30,8 @@ from dataclasses import dataclass, is_dataclass, replace
 from itertools import islice
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from heuristics.budget import Budget
 from heuristics.evaluation import Decision, Evaluation
 from heuristics.lagrangian import SeparableProblem
@@ -50,8 +52,11 @@ PRECISION = 1e-9
 #: Seconds for the roads that are cheap, and for solving again.
 CHEAP_SECONDS, PROVE_SECONDS = 10.0, 60.0
 
-#: Decisions of a space that is enumerated, and in one batch; decisions tried by a descent, and by a search.
-MOST, BATCH, DESCENT, SEARCH = 20_000, 500, 5_000, 20_000
+#: Decisions of a space that is enumerated first, and of one that is if nothing else has settled it; those in a batch.
+FEW, MOST, BATCH = 20_000, 200_000, 500
+
+#: Decisions tried by a descent, and by a search.
+DESCENT, SEARCH = 5_000, 20_000
 
 #: Exact strategies that are quick, as they are asked in passing.
 QUICK = (
@@ -70,7 +75,7 @@ EXACT = (
     "backward-induction",
     "marginal-analysis",
     "policy-iteration",
-    "value-iteration",
+    "value-iteration:accuracy=1e-10",
     "linear-program",
     "optimal-policy:thresholds=false",
     "highs",
@@ -179,7 +184,7 @@ def prove_again(
     known: Iterable[tuple[Decision, str]] = (),
     seconds: float = CHEAP_SECONDS,
     settled: Callable[[Proved], bool] = lambda proved: False,
-    everywhere: bool | None = None,
+    without: str | None = None,
 ) -> Proved:
     """Try cheap roads in turn until all is settled, or time is over.
 
@@ -193,16 +198,18 @@ def prove_again(
         For all roads together.
     settled
         Asked after each road.
-    everywhere
-        Whether the claim is about all decisions, not only those that the space lists; by default as `answer` tells.
+    without
+        A strategy that is not to be asked: the one that answered.
     """
-    about = answer is not None and not lists(problem, answer) if everywhere is None else everywhere
+    about = answer is not None and not lists(problem, answer)
     proof = _Proof(problem, answer, about, time.monotonic() + seconds)
     for decision, by in known:
         proof.met(decision, by)
     proof.met(answer, "the answer")
-    roads: tuple[_Road, ...] = (_reason, _own_bound, _relaxed_optimum, _policies, _enumerated)
-    roads += (*(_quick(spec) for spec in QUICK), _linear, _descent, _search)
+    small = problem.space.size <= FEW
+    roads: tuple[_Road, ...] = (_reason, _own_bound, _relaxed_optimum, _policies, *([_enumerated] if small else []))
+    quick = [_quick(spec) for spec in QUICK if spec.partition(":")[0] != without]
+    roads += (*quick, _descent, _linear, *([] if small else [_enumerated]), _search)
     _follow(proof, roads, settled)
     return proof.proved
 
@@ -356,9 +363,10 @@ def _linear(proof: _Proof) -> None:
 
     with within(proof.seconds), quiet_pyomo():
         program = compile_model(problem.to_pyomo()).program
-    until = time.monotonic() + proof.seconds / 2
-    for _, bound in bounds(program):
-        proof.bounded(bound, "the linear relaxation of the integer program")
+    until = time.monotonic() + proof.seconds / 3
+    unit = float(np.abs(program.cost).max(initial=0.0)) or 1.0  # the method measures errors against 1
+    for _, bound in bounds(replace(program, cost=program.cost / unit, offset=program.offset / unit)):
+        proof.bounded(bound * unit, "the linear relaxation of the integer program")
         best = proof.proved.best
         if time.monotonic() > until or (best is not None and proof.proved.reaches(best.evaluation.objective)):
             return
@@ -415,5 +423,6 @@ def _relaxations(problem: Problem) -> Iterator[Problem]:
         yield problem.relaxed()
         problem = problem.relaxed()
     anything: Any = problem
-    if is_dataclass(anything) and not isinstance(anything, type) and getattr(problem, "limits", None):
-        yield replace(anything, limits=Limits())
+    if is_dataclass(anything) and getattr(problem, "limits", None):
+        free: Problem = replace(anything, limits=Limits())
+        yield free

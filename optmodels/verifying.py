@@ -99,9 +99,13 @@ def verify(
     def settled(proved: Proved) -> bool:
         return not _claims(verification.claims, result, asked, proved).on_trust
 
-    proved = prove_again(asked, result.decision, known=known, seconds=cheap, settled=settled)
+    without = result.strategy if prove else None
+    proved = prove_again(asked, result.decision, known=known, seconds=cheap, settled=settled, without=without)
     if prove and not settled(proved):
-        proved = solve_again(asked, result, proved, seconds=time - cheap, settled=settled)
+        proved = solve_again(asked, result, proved, seconds=time - 2 * cheap, settled=settled)
+    if prove and not settled(proved):  # no other road leads there: at least the same one again
+        again = prove_again(asked, result.decision, known=known, seconds=cheap, settled=settled)
+        proved = replace(again, tried=proved.tried) if settled(again) else proved
     verification = replace(
         _claims(verification.claims, result, asked, proved), problem=asked.name, compared=_compared(result, instance)
     )
@@ -340,7 +344,8 @@ def _of(found_by: str) -> str:
 
 
 def _road(proved: Proved, result: Result) -> str:
-    same = result.strategy is not None and proved.by.partition(":")[0].partition(" ")[0] == result.strategy
+    name = proved.by.partition(":")[0].partition(" ")[0]
+    same = name == result.strategy and proved.by.partition(" ")[0] not in proved.tried
     return f"{proved.by}, the strategy that answered" if same else proved.by
 
 

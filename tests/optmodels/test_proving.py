@@ -109,9 +109,28 @@ def test_true_claims_are_confirmed_and_false_ones_refuted(name, seed, scale):
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", SMALL)
 def test_the_same_on_many_instances_and_scales(name):
-    for seed in range(2, 8):
+    for seed in range(2, 22):
         for scale in (1.0, 1e-12, 1e-150, 1e7, 1e150):
             test_true_claims_are_confirmed_and_false_ones_refuted(name, seed, scale)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("scale", [1e-10, 1e-200, 1e200])
+def test_a_false_optimum_of_tiny_costs_is_found_among_65536_placements(instances, scale):
+    plain = om.load(instances / "placement" / "gautam-4x4.json")
+    problem = replace(plain, opening_cost=plain.opening_cost * scale)
+    best = solve(plain, "highs").decision
+    value = problem.evaluate(best).objective
+    right = claimed(problem, best, status=Status.OPTIMAL, bound=value)
+    assert verdicts(right, problem, seconds=60) == (CONFIRMED, CONFIRMED)
+    others = [problem.repair((1,) * 16, np.random.default_rng(seed)) for seed in range(30)]  # no site can be closed
+    other = min(
+        (o for o in others if problem.evaluate(o).objective > 1.001 * value), key=lambda o: plain.evaluate(o).objective
+    )
+    worse = problem.evaluate(other).objective
+    wrong = claimed(problem, other, status=Status.OPTIMAL, bound=worse)
+    assert verdicts(wrong, problem, seconds=60) == (REFUTED, REFUTED)
 
 
 # -- what no cheap road reaches ---------------------------------------------------------------------------------------
@@ -154,6 +173,20 @@ def test_proving_solves_again_by_another_strategy(monkeypatch):
     assert same.on_trust == ("bound", "status")
     assert same.prove == "no other exact strategy takes this problem"
     assert best is not None
+
+
+def test_the_strategy_that_answered_is_asked_last_and_named(instances):
+    problem = om.load(instances / "routing" / "loss-3.json")
+    answer = solve(problem, "min-mean-cycle")
+    found = verify(answer, problem)
+    assert found.verified
+    assert found.claims["bound"].reason.endswith("by min-mean-cycle:states=200000, the strategy that answered")
+    other = verify(replace(answer, strategy="by hand"), problem)
+    assert other.claims["bound"].reason.endswith("by min-mean-cycle:states=200000")
+    proved = verify(answer, problem, prove=True, seconds=30)
+    assert proved.verified
+    assert proved.proved.by == "value-iteration:accuracy=1e-10"
+    assert "the strategy that answered" not in str(proved)
 
 
 def test_another_solver_is_another_road(large, known):
