@@ -1,7 +1,7 @@
 r"""Robots split over areas under limits: a bound and a search, from a program over tables.
 
-With :math:`c_a(n)` and :math:`g_{al}(n)` what area a costs and what it adds to limit l with n robots, splits are choices
-:math:`x_{an}` of one number for each area:
+With :math:`c_a(n)` and :math:`g_{al}(n)` what area a costs and what it adds to limit l with n robots, splits are
+choices :math:`x_{an}` of one number for each area:
 
 .. math::
 
@@ -9,8 +9,8 @@ With :math:`c_a(n)` and :math:`g_{al}(n)` what area a costs and what it adds to 
    \sum_{a,n} g_{al}(n) \, x_{an} \le b_l.
 
 Solved with fractions, the program gives prices :math:`u_l` of the limits. With prices in their place the best split is
-found exactly (:func:`heuristics.marginal.least_split`), and its cost less :math:`\sum u_l b_l` is a bound on every split
-that keeps the limits (Lagrange). Policies within areas do not look at limits, and the bound is one on splits.
+found exactly (:func:`heuristics.marginal.least_split`), and its cost less :math:`\sum u_l b_l` is a bound on every
+split that keeps the limits (Lagrange). Policies within areas do not look at limits, and the bound is one on splits.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class SoughtFleetPolicies(FleetPolicies):
         object.__setattr__(self, "problem", problem)
 
     @property
-    def fleet(self) -> RobotFleet:  # type: ignore[override]
+    def fleet(self) -> RobotFleet:
         """The problem's."""
         problem: RobotFleetProblem = vars(self)["problem"]
         return problem.fleet

@@ -32,7 +32,8 @@ MOST_MIXED = 5
 #: Times that the prices of limits are raised, at most, until a policy keeps them; then halvings towards the first.
 RAISES, HALVINGS = 40, 16
 
-#: Descents from what the program says, from feasible starts and from those that break limits; and changes that save which others may make up for.
+#: Descents from what the program says, from feasible starts and from those that break limits; and changes that save,
+#: which others may make up for.
 NEAR, FEASIBLE, BROKEN, SAVING = 2, 3, 2, 12
 
 #: Descents from the best policy with so many decisions changed at random.

@@ -185,7 +185,7 @@ def solved_by_highs(
             try:
                 if pause is not None:
                     pause()
-            except BaseException as reason:  # noqa: BLE001 - raised again when the solver has let go
+            except BaseException as reason:
                 ended.append(reason)
                 event.interrupt()
 
@@ -215,7 +215,7 @@ def _balance(moves: EventMoves, service_rate: float) -> csr_array:
     """Rows: flow out of each state, flow into each decision, total share; columns: p, y by action; time in services."""
     states = moves.plain.shape[0]
     plain, events = moves.plain / service_rate, moves.events / service_rate
-    leaving = np.asarray(plain.sum(axis=1)).ravel() + np.asarray(events.sum(axis=1)).ravel()
+    leaving: Vector = np.asarray(plain.sum(axis=1)).ravel() + np.asarray(events.sum(axis=1)).ravel()
     into_states = [csr_array(-matrix.T) for matrix in moves.sending]
     into_events = [csr_array(diags_array(np.ones(states))) for _ in moves.sending]
     if moves.again:  # "one more" leads to the next decision

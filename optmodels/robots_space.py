@@ -112,7 +112,7 @@ class SoughtPolicies(RobotPolicies):
         object.__setattr__(self, "capacity", problem.capacity)
 
     @property
-    def robots(self) -> int:  # type: ignore[override]
+    def robots(self) -> int:
         """As many as the problem's queue has."""
         problem: RobotsProblem = vars(self)["problem"]
         return problem.queue.robots

@@ -93,7 +93,10 @@ def _at_once(problem: RobotsProblem, most: int | None) -> BestStatic | None:
         interrupting.check()
         numbers = np.arange(first, min(first + size, 1 + (most or MOST_LOOKED_AT)))
         measures = fixed_measures(queue, numbers)
-        ahead = sum(weight * measures[name] for name, weight in prices.items() if weight and name != "starvation")
+        ahead = np.zeros(len(numbers))
+        for name, weight in prices.items():
+            if weight and name != "starvation":
+                ahead += weight * measures[name]
         costs = prices.get("starvation", 0.0) * measures["starvation"] + ahead
         if costs.min() < least:
             best, least = int(numbers[np.argmin(costs)]), float(costs.min())

@@ -2,9 +2,9 @@ r"""Policies of a robot fleet that leave decisions to chance: what they achieve.
 
 A randomised policy gives, for each state that an event may leave, the probability of each action. Where any number of
 robots may be sent at once, it gives the probability of sending one more, asked again after each, so that it has two
-actions, "no more" and "one more", as the base model has. Between events the chain is that of :mod:`queueing.robots_fleet`;
-it is judged from the start, without pages and robots, and of several closed classes each counts as often as it is
-reached.
+actions, "no more" and "one more", as the base model has. Between events the chain is that of
+:mod:`queueing.robots_fleet`; it is judged from the start, without pages and robots, and of several closed classes each
+counts as often as it is reached.
 """
 
 from dataclasses import dataclass
@@ -127,7 +127,7 @@ def mixed_chain(moves: EventMoves, chances: Chances) -> tuple[Chain, csr_array]:
     rates.setdiag(0.0)
     rates.eliminate_zeros()
     rates.sort_indices()
-    leaving = np.asarray(rates.sum(axis=1)).ravel()
+    leaving = np.asarray(rates.sum(axis=1), dtype=np.float64).ravel()
     leaving[leaving == 0] = 1.0
     pointers, targets = (np.asarray(part, dtype=np.int64) for part in (rates.indptr, rates.indices))
     return Chain(pointers, targets, np.asarray(rates.data, dtype=np.float64), leaving), decisions

@@ -16,9 +16,8 @@ from optmodels.robots import RobotsProblem
 from optmodels.robots_fleet import RobotFleetProblem
 from optmodels.robots_linear import LinearProgram
 from optmodels.robots_static import Static
-from queueing import RobotQueue, best_policy, static_measures
+from queueing import RobotQueue, best_policy, robots_control, static_measures
 from queueing import robots as robot_queue
-from queueing import robots_control
 from queueing.robots_control import best_base_stock, first_policy
 from queueing.robots_fleet_control import fleet_measures
 
