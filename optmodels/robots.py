@@ -262,7 +262,7 @@ class RobotsProblem(PricedRobots):
         """Why values cannot be iterated, if they cannot."""
         if rule == "paper" and self.unimprovable() is None:
             others = {name for name in PRICED[2:] if self.prices.get(name, 0) != 0}
-            if others or self.prices.get("loss_rate", 0) != 1:
+            if others or self.prices["loss_rate"] != 1:
                 return "the paper's own iteration prices starvation, and losses at 1, and nothing else."
         return self.unimprovable()
 

@@ -109,7 +109,7 @@ def static_and_dynamic(problem: RobotsProblem, gammas: Sequence[float]) -> list[
     """By weight of starvation: least cost, cost of the best fixed number of the robots that there are, that number."""
     found: list[tuple[float, float, Numbers]] = []
     for gamma in gammas:
-        cost = WeightedSum({"starvation": float(gamma), "loss_rate": problem.prices.get("loss_rate", 0.0)})
+        cost = WeightedSum({"starvation": float(gamma), "loss_rate": problem.prices["loss_rate"]})
         asked = RobotsProblem(
             problem.name, problem.robots, problem.capacity, problem.arrival_rate, problem.service_rate, cost
         )

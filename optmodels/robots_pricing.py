@@ -44,7 +44,8 @@ class PricedRobots:
     @property
     def prices(self) -> Mapping[str, float]:
         """Weights of the measures; none if the cost is no weighted sum."""
-        return linear_weights(self.cost) or {}
+        weights = linear_weights(self.cost)
+        return {} if weights is None else {"starvation": 0.0, "loss_rate": 0.0} | dict(weights)
 
     def judge(self, measures: Measures, objective: float | None = None) -> Evaluation:
         """The price of measures, unless it is known already, and the limits they break."""

@@ -315,10 +315,13 @@ def test_the_extra_tells_about_the_solver_and_its_log():
         (7.1, 1e-7, 7.1),
         (-math.inf, 1.0, -math.inf),
         (1e9 + 0.1, 1.0, 1e9 + 0.1),
+        (7.1e-200, 1e-200, 8e-200),
+        (7.0000004e-200, 1e-200, 7e-200),
+        (7.1e200, 1e200, 8e200),
     ],
 )
 def test_bounds_are_raised_to_the_next_multiple_but_for_noise(bound, step, raised):
-    assert raised_to_step(bound, step) == raised
+    assert raised_to_step(bound, step) == pytest.approx(raised, rel=1e-15)
 
 
 def test_a_bound_within_one_step_proves_by_integrality(backend):
@@ -329,6 +332,19 @@ def test_a_bound_within_one_step_proves_by_integrality(backend):
     """
     assert run(Cover(), backend(lazy)).status == Status.OPTIMAL
     assert run(Cover(objective_step=None), backend(lazy)).status == Status.FEASIBLE
+
+
+def test_a_bound_that_misses_by_more_than_1e_9_proves_nothing(backend):
+    lazy = """
+        def solve(request, channel):
+            outcome = mip_highs.solve(request, channel)
+            return replace(outcome, bound=outcome.objective * (1 - {miss}))
+    """
+    near = run(Cover(objective_step=None), backend(lazy.format(miss=1e-10)))
+    assert near.status == Status.OPTIMAL and near.bound < near.objective and near.stopped_by == "complete"
+    far = run(Cover(objective_step=None), backend(lazy.format(miss=1e-8)))
+    assert (far.status, far.stopped_by) == (Status.FEASIBLE, "gap")
+    assert far.gap() == pytest.approx(1e-8, rel=1e-3)
 
 
 def test_a_step_that_is_not_positive_is_refused():
@@ -357,6 +373,95 @@ def test_a_time_limit_leaves_an_incumbent_and_a_bound():
     assert result.status == Status.FEASIBLE and result.stopped_by == "seconds"
     assert 0 < result.bound < result.objective
     assert any(point.bound for point in result.trace)
+
+
+# -- when it is over --------------------------------------------------------------------------------------------------
+
+#: A solver that says what it knows and then does not end, unless it is told to.
+ENDLESS = """
+    def solve(request, channel):
+        {says}
+        while not channel.stopped:
+            time.sleep(0.01)
+        return Outcome("interrupt", detail={{"nodes": 7}})
+"""
+
+
+def test_a_solver_is_ended_when_its_bound_meets_the_best_decision_known(backend, monkeypatch):
+    best = run(Cover(), Exhaustive())
+    monkeypatch.setattr(mip, "find_start", lambda oracle, rng: oracle(best.decision))
+    for miss in (0.0, 0.9):  # raised to the next possible value, it meets it
+        says = f"channel.send(Bound({best.objective} - {miss}))"
+        result = run(Cover(), backend(ENDLESS.format(says=says)), Budget(seconds=100))
+        assert (result.status, result.stopped_by, result.bound) == (Status.OPTIMAL, "complete", best.objective)
+        assert result.extra["solver"]["status"] == "the bound met the best decision known"
+        assert result.extra["solver"]["nodes"] == 7
+
+
+def test_a_solver_is_ended_when_its_decision_meets_the_bound(backend):
+    best = run(Cover(), Exhaustive())
+    point = f"np.array({list(best.decision)}, dtype=float)"
+    says = f"channel.send(Bound({best.objective})); channel.send(Incumbent({point}, {best.objective}))"
+    result = run(Cover(), backend(ENDLESS.format(says=says)), Budget(seconds=100))
+    assert (result.status, result.stopped_by, result.decision) == (Status.OPTIMAL, "complete", best.decision)
+
+
+def test_a_solver_is_ended_when_the_bound_of_the_relaxation_meets_the_best_decision_known(backend, monkeypatch):
+    best = run(Cover(), Exhaustive())
+    monkeypatch.setattr(mip, "find_start", lambda oracle, rng: oracle(best.decision))
+    monkeypatch.setattr(mip, "COMPANION_ENTRIES", 1)
+
+    class Companion:
+        bound = best.objective - 0.5
+
+        def __init__(self, program, seconds):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+    monkeypatch.setattr("optmodels.mip_relaxation.Companion", Companion)
+    result = run(Cover(), backend(ENDLESS.format(says="pass")), Budget(seconds=100))
+    assert (result.status, result.stopped_by) == (Status.OPTIMAL, "complete")
+
+
+def test_no_solver_is_asked_where_the_start_meets_the_bound(spy, monkeypatch):
+    best = run(Cover(), Exhaustive())
+    monkeypatch.setattr(mip, "find_start", lambda oracle, rng: oracle(best.decision))
+    monkeypatch.setattr(WalkingCover, "lower_bound", lambda self: best.objective - 0.3)
+    result = run(WalkingCover(), Highs())
+    assert (result.status, result.stopped_by, result.bound) == (Status.OPTIMAL, "complete", best.objective)
+    assert not spy[0].requests
+
+
+@dataclass(frozen=True)
+class Hairy(Cover):
+    """Two decisions, the cheapest, break a limit that is none of the model's by a hair; others break it for good."""
+
+    barred: tuple[tuple[int, ...], ...] = ()
+    hair: bool = True
+
+    def evaluate(self, decision):
+        judged = super().evaluate(decision)
+        return replace(judged, violations={"a hair": 1e-8}) if tuple(decision) in self.barred else judged
+
+    def almost_feasible(self, decision):
+        return self.hair
+
+
+def test_decisions_that_are_feasible_for_the_solver_alone_are_cut_off_one_by_one():
+    barred: list[tuple[int, ...]] = []
+    for _ in range(2):
+        barred.append(run(Hairy(barred=tuple(barred)), Exhaustive()).decision)
+    problem = Hairy(barred=tuple(barred))
+    listed, solved = run(problem, Exhaustive()), run(problem, Highs())
+    assert (solved.status, solved.objective, solved.bound) == (Status.OPTIMAL, listed.objective, listed.objective)
+    assert solved.extra["solver"]["decisions_cut_off"] >= 1
+    with pytest.raises(Disagreement, match="claimed feasible breaks a hair"):
+        run(replace(problem, hair=False), Highs())
 
 
 # -- starts -----------------------------------------------------------------------------------------------------------

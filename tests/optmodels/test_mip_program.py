@@ -11,7 +11,7 @@ import pyomo.environ as pyo
 import pytest
 
 from optmodels import load
-from optmodels.mip_program import Program
+from optmodels.mip_program import Program, common_step
 from optmodels.mip_pyomo import InfeasibleConstraint, compile_model, reference_program, solve_with_pyomo, write_mps
 
 
@@ -257,3 +257,76 @@ def test_a_broken_row_is_named():
     assert program.broken_row(np.zeros(8)) == "weight"
     assert program.broken_row(np.array([0, 0, 0, 1.0, 0, 0, 0, 0])) is None
     assert program.broken_row(np.array([0, 0, 0, 1.0, 0.5, 0, 0, 0])) == "take[4]"
+
+
+# -- units ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-8, 1.0, 1e200])
+@pytest.mark.parametrize(
+    ("numbers", "step"),
+    [
+        ([1, 2, 3], 1.0),
+        ([-4, 6, 0, 10], 2.0),
+        ([0.1, 0.2, 0.3], 0.1),
+        ([2.5, 5.0, 7.5], 2.5),
+        ([1 / 3, 0.5], 1 / 6),
+        ([0.1234567, 0.7654321], None),
+        ([1.0, math.pi], None),
+        ([1.0, 1e16], None),
+        ([0.0, 0.0], None),
+        ([], None),
+    ],
+)
+def test_numbers_are_multiples_of_their_step(numbers, step, factor):
+    found = common_step(factor * np.array(numbers, dtype=float))
+    assert found is None if step is None else found == pytest.approx(factor * step, rel=1e-15)
+
+
+def covering(cost, whole=True):
+    """Two of three things are needed."""
+    model = pyo.ConcreteModel(name="covering")
+    model.take = pyo.Var(range(3), domain=pyo.Binary if whole else pyo.UnitInterval)
+    model.total = pyo.Objective(expr=sum(cost[i] * model.take[i] for i in range(3)))
+    model.need = pyo.Constraint(expr=sum(model.take[i] for i in range(3)) >= 2)
+    return compile_model(model).program
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-8, 0.3, 1e200])
+def test_whole_costs_are_counted_in_their_step_whatever_its_size(factor):
+    scaled, unit = covering([6 * factor, 4 * factor, 10 * factor]).in_unit()
+    assert sorted(scaled.cost.tolist()) == [2.0, 3.0, 5.0]
+    assert unit == pytest.approx(2 * factor, rel=1e-15)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("factor", [1e-200, 1.0, 1e200])
+def test_other_costs_are_counted_in_a_power_of_two_so_that_objectives_are_large(factor, whole):
+    program = covering([factor * 0.123456789, factor * 0.7654321, factor * 0.3141592], whole)
+    best = program.objective(np.ones(3))
+    for known in (None, best):
+        scaled, unit = program.in_unit(known)
+        assert math.frexp(unit)[0] == 0.5
+        assert (scaled.cost * unit == program.cost).all()  # nothing is rounded
+        assert 2.0**11 <= scaled.objective(np.ones(3)) <= 2.0**14
+
+
+def test_a_thing_that_costs_more_than_a_known_point_is_left_out():
+    program = covering([1.0, 2.0, 1e12])
+    scaled, unit = program.in_unit(best=3.0)
+    dear = program.column_names.index("take[2]")
+    assert (scaled.column_upper[dear], scaled.cost[dear], unit) == (0.0, 0.0, 1.0)
+    assert program.in_unit(best=1e12)[0].column_upper[dear] == 1.0  # it is no dearer
+    assert program.in_unit()[0].column_upper[dear] == 1.0
+
+
+def test_a_point_may_be_left_out_of_a_program():
+    program = covering([1.0, 2.0, 3.0])
+    point = np.array([1.0, 1.0, 0.0])
+    less = program.without(point)
+    assert program.broken_row(point) is None and less.broken_row(point) == less.row_names[-1]
+    for kept in ([1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]):
+        assert less.broken_row(np.array(kept)) is None
+    assert less.without(np.ones(3)).broken_row(np.ones(3)) is not None
+    with pytest.raises(ValueError, match="0 or 1 only"):
+        compile_model(mixture()).program.without(np.full(4, 2.0))

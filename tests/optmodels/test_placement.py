@@ -344,22 +344,27 @@ def test_lower_bound_is_infinite_where_nothing_is_feasible_and_minus_infinite_wh
         ([1, 2, 3], None, 1.0),
         ([4, 6, 10], None, 2.0),
         ([4, 6, 0], None, 2.0),
-        ([0.5, 1.5, 2.0], None, None),
+        ([0.5, 1.5, 2.0], None, 0.5),
+        ([0.5, 1.5, 0.7654321], None, None),
         ([0.5, 1.5, 2.0], {"opening": 2.0}, 1.0),
         ([4, 6, 10], {"opening": 3.0}, 6.0),
         ([4, 6, 10], {"opening": 1.0, "operating": 0.0}, 2.0),
         ([4, 6, 10], {"opening": 1.0, "operating": 0.1}, None),
-        ([4, 6, 10], {"open_sites": 1.0}, None),
+        ([4, 6, 10], {"open_sites": 1.0}, 1.0),
+        ([4, 6, 10], {"open_sites": 2.0, "opening": 1.0}, 2.0),
+        ([4, 6, 10], {"opening": 1e-8}, 2e-8),
+        ([4, 6, 10], {"opening": 1.0, "mean_delay": 0.1}, None),
         ([0, 0, 0], None, None),
         ([2**60, 1, 1], None, None),
     ],
 )
 def test_objectives_are_multiples_of_the_step(cost, weights, step):
     problem = replace(line([1, 2, 3], cost=cost), cost=None if weights is None else WeightedSum(weights))
-    assert problem.objective_step == step
+    assert problem.objective_step == (None if step is None else pytest.approx(step, rel=1e-15))
     if step is not None:
         for decision in problem.space:
-            assert problem.evaluate(decision).objective % step == 0
+            count = problem.evaluate(decision).objective / step
+            assert count == pytest.approx(round(count), rel=1e-15)
 
 
 def test_no_step_is_known_with_operating_prices_or_a_callable_cost():
@@ -404,6 +409,13 @@ def test_capacity_does_not_grow_with_distance():
     for seed in range(10):
         problem = random_problem(seed)
         assert (np.diff(problem.capacity, axis=1) <= 0).all()
+
+
+def test_no_note_of_a_shipped_instance_contradicts_what_it_calls_proved():
+    for path in Path(__file__).parents[2].glob("instances/*/*.json"):
+        told = json.loads(path.read_text())
+        if told.get("best_known", {}).get("proved"):
+            assert "not marked as proved" not in told.get("notes", ""), path.name
 
 
 # -- the paper's opponent ----------------------------------------------------------------------------------------------
