@@ -183,14 +183,15 @@ def policy_iteration(
         if watch is not None:
             watch(best)
         found = evaluate_policy(process, share, policy, near=best)
-        bound = max(bound, found.bound)
+        # Equal gains are no reason to stop: states that do not recur are put right last, and the bound needs them.
+        higher, bound = found.bound > bound, max(bound, found.bound)
         better = best is None or found.gain < best.gain
         if better:
             best = found
         assert best is not None
         improved = _improved(process, share, found)
-        # Gains fall from step to step; where they no longer do, only rounding is left to improve.
-        if (improved == found.policy).all() or not better:
+        # Where gains no longer fall and bounds no longer rise, only rounding is left to improve.
+        if (improved == found.policy).all() or not (better or higher):
             break
         policy = improved
     assert best is not None

@@ -200,3 +200,26 @@ def test_a_bound_before_any_policy_is_kept():
     oracle = Oracle(Process())
     report_bound(oracle, 0.25)
     assert oracle.result().bound == 0.25 and math.isfinite(oracle.bound)
+
+
+@dataclass(frozen=True)
+class Plateau(Process):
+    """Policies of equal cost lie between the first and the best: steps that change nothing for a while."""
+
+    def evaluate(self, decision):
+        return Evaluation(1.0 if all(decision) else 2.0)
+
+    def first_policy(self, quick=False):
+        return (0, 0, 0, 0)
+
+    def policy_step(self, decision):
+        done = sum(decision)
+        better = tuple(int(place <= done) for place in range(4))
+        lower = 1.0 if all(decision) else 0.5
+        return Improvement(decision, better, int(better != decision), lower, 2.0, dict)
+
+
+def test_steps_that_gain_nothing_are_no_reason_to_give_up():
+    result = run(Plateau(), PolicyIteration())
+    assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 1.0, 1.0)
+    assert result.decision == (1, 1, 1, 1)

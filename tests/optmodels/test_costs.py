@@ -75,6 +75,16 @@ def test_differences_below_the_resolution_are_ties():
     assert cost({"opening": 8.01, "delay": 1.0}) < cost({"opening": 8.0, "delay": 2.0})
 
 
+def test_values_are_rounded_to_the_nearest_step_so_that_ties_lie_on_either_side_of_a_multiple():
+    cost = Lexicographic(("opening", "delay"), resolution=0.1)
+    for opening in (7.96, 7.99, 8.01, 8.04):
+        assert cost({"opening": opening, "delay": 1.0}) == cost({"opening": 8.0, "delay": 1.0})
+        assert cost({"opening": opening, "delay": 1.0}) < cost({"opening": 8.0, "delay": 2.0})
+    assert cost({"opening": 7.94, "delay": 9.0}) < cost({"opening": 8.0, "delay": 1.0})
+    # Half a step, and the part of the second measure, above a multiple: the formula of the docstring.
+    assert cost({"opening": 8.0, "delay": 0.0}) == pytest.approx(8.05)
+
+
 def test_three_measures_keep_their_order():
     cost = Lexicographic(("a", "b", "c"))
     values = [cost(dict(zip("abc", triple, strict=True))) for triple in ((1, 1, 1), (1, 1, 2), (1, 2, 0), (2, 0, 0))]

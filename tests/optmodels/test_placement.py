@@ -1,7 +1,9 @@
 """PlacementProblem: judging, what is allowed, bounds, and parts of a problem."""
 
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest

@@ -1,5 +1,6 @@
 """Stationary distributions against exact rational arithmetic and plain linear algebra."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -110,6 +111,21 @@ def test_systems_of_a_chain_that_ends_are_solved_from_both_sides(seed):
     row = left.copy()
     solve_left_in_place(*transient_factors(rates, exits), row)
     assert row == pytest.approx(np.linalg.solve(matrix.T, left), rel=1e-12)
+
+
+def test_rounding_that_looks_like_an_exit_makes_none():
+    rng = np.random.default_rng(3)
+    looked, size = 0, 5
+    for _ in range(50):
+        rates = rng.random((size, size)) * 10.0 ** rng.uniform(-100, 100)
+        np.fill_diagonal(rates, 0.0)
+        np.fill_diagonal(rates, [-math.fsum(row) for row in rates])
+        off_diagonal = rates.sum(axis=1) - np.diagonal(rates)
+        looked += int((-np.diagonal(rates) - off_diagonal > 0).sum())
+        assert not clean_exits(rates).any()
+        leaving = rates - np.diag(1e-12 * np.abs(np.diagonal(rates)))  # a true exit, however small, stays
+        assert clean_exits(leaving) == pytest.approx(1e-12 * np.abs(np.diagonal(rates)), rel=0.01)
+    assert looked > 20
 
 
 def test_rounding_makes_no_exit():

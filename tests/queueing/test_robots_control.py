@@ -1,11 +1,13 @@
 """The best activation policy: against linear programming and enumeration, with a bracket that proves it."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from queueing import robots_control
 from queueing.robots import RobotQueue, best_static, static_measures
 from queueing.robots_bellman import residuals
 from queueing.robots_control import best_policy, led_to, policy_step
@@ -156,3 +158,19 @@ def test_dynamic_control_never_costs_more_than_the_best_fixed_number_and_more_ro
             fixed = static_measures(queue, min(robots, best_static(queue, gamma)))
             assert cost <= (gamma * fixed.starvation + fixed.loss_rate) * (1 + 1e-13)
             before = cost
+
+
+def test_steps_that_gain_nothing_are_no_reason_to_give_up_the_iteration(monkeypatch):
+    """Four steps in a row neither cost less nor prove more, and the fifth does."""
+    queue = RobotQueue(2, 3, 1.0, 1.0)
+    cost = queue.cost(starvation=1.0)
+    real = policy_step(queue, cost, best_policy(queue, cost).policy)
+    gains = iter([3.0, 3.0, 3.0, 3.0, 3.0, 1.0])
+
+    def step(queue, cost, policy):
+        gain = next(gains)
+        return replace(real, gain=gain, lower=0.0, changes=int(gain > 1.0))
+
+    monkeypatch.setattr(robots_control, "policy_step", step)
+    monkeypatch.setattr(robots_control, "descended", lambda policy, *rest: (policy, 9.0, real.values, 1, 0.0, 9.0, 0.0))
+    assert best_policy(queue, cost).gain == 1.0

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from queueing import PhaseType, RobotQueue, best_policy, stationary_distribution
+from queueing import PhaseType, RobotQueue, best_policy, robots_fleet_control, stationary_distribution
 from queueing import robots_fleet_band as band
 from queueing.robots_fleet import Environment, RobotClass, RobotFleet, fleet_of
 from queueing.robots_fleet_control import best_fleet_policy, fleet_cost, fleet_measures, fleet_rates, fleet_step
@@ -415,3 +415,18 @@ def test_policies_that_are_none_are_refused():
     ):
         with pytest.raises(ValueError, match=told):
             check_actions(fleet, change)
+
+
+def test_steps_that_gain_nothing_are_no_reason_to_give_up_the_iteration(monkeypatch):
+    """Four steps in a row neither cost less nor prove more, and the fifth does."""
+    fleet = RobotFleet((RobotClass(1, PhaseType.exponential(1.0)),), 2, 1.0)
+    gains = iter([3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0])
+    none = np.zeros(fleet.states, dtype=np.int64)
+
+    def step(fleet, cost, actions, near, accuracy, corrections, pause):
+        gain = next(gains)
+        return robots_fleet_control.FleetStep(none, gain, np.zeros(fleet.states), none, int(gain > 1.0), 0.0, 9.0, 0.0)
+
+    monkeypatch.setattr(robots_fleet_control, "_step", step)
+    monkeypatch.setattr(robots_fleet_control, "ROUGH", robots_fleet_control.FINE)
+    assert best_fleet_policy(fleet, np.ones(fleet.states)).gain == 1.0
