@@ -230,7 +230,7 @@ class FreshnessProblem:
                 visited[cycle] = True
         else:
             visited = np.asarray(checked["randomized"] if form == "randomized" else checked) > 0
-        missed = ~visited & (self.allocation().frequencies > 0)
+        missed = ~visited & (self.allocation().frequencies > 0) & (self.traits.worths > 0)
         pages, weights = int(np.count_nonzero(missed)), self.pages.weights
         part = math.fsum(weights[missed]) / math.fsum(weights) if pages else 0.0
         found: dict[str, Any] = {"pages_left_out": pages, "weight_left_out": part}

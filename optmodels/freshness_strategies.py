@@ -38,8 +38,8 @@ from .freshness_whole import fitted, once_or_never
 #: A cycle has whole numbers of visits, which may break a cap or a least frequency: so often frequencies are found anew.
 ATTEMPTS = 12
 
-#: The most slots where nobody says how many; so few are put in order at once, whatever the clock says.
-MOST_SLOTS, QUICK = 100_000_000, 200_000
+#: The most slots where nobody says how many; so few are put in order at once, whatever the clock says, or without one.
+MOST_SLOTS, QUICK, SOON = 100_000_000, 200_000, 5_000_000
 
 #: The part of the time left that a longer cycle is planned to take.
 TIME_USED = 0.5
@@ -110,8 +110,9 @@ class Sequencing(ABC):
     slots
         The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
         robots together 1e8. Where rare pages would be left out (:mod:`optmodels.freshness_whole`) up to 16 times that.
-        With a time limit a short cycle is made first, two slots for each page, and then as long a one as the speed of
-        those before promises to be ready in time; one that is not ready is given up.
+        Of a long cycle a short form is made first, two slots for each page, so that an interrupt finds an answer. With
+        a time limit the next one is as long as the speed of the one before promises to be ready in time; one that is
+        not ready is given up.
     """
 
     slots: int | None = None
@@ -136,7 +137,7 @@ class Sequencing(ABC):
         part = Part(np.arange(3), few, np.array([0.5, 0.25, 0.25]), np.arange(3), 0.1, Rules(3))
         gap = min(problem.rules.gap, 2)
         for rule in (*self.variants(), *(self.others(problem) if self._falls_back else ())):
-            rule.order(part, gap)
+            cycle_gain(rule.order(part, gap), few.worths, few.decays)
         once_or_never(part, 3)
 
     def solve(self, oracle: Oracle[VisitProblem], rng: np.random.Generator) -> Result:
@@ -161,9 +162,8 @@ class Sequencing(ABC):
         """Show cycles to the oracle, as long as there is time for; whether the last one is as long as it should be."""
         rules: Rules = oracle.problem.rules
         wanted = self.wanted(rules)
-        if wanted <= QUICK or math.isinf(oracle.remaining_seconds):
-            usual = self.slots is not None or wanted == SLOTS_FOR_EACH * rules.pages or wanted <= QUICK
-            self.settle(oracle, whole, self.slots if usual else wanted // rules.robots)
+        if wanted <= (QUICK if math.isfinite(oracle.remaining_seconds) else SOON):
+            self.settle(oracle, whole, self.slots)
             return True
         slots, made = min(wanted, max(self.shortest * rules.pages, QUICK)), 0
         while made < wanted:

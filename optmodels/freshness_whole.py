@@ -78,15 +78,16 @@ def once_or_never(part: Part, slots: int) -> Vector | None:
     if np.count_nonzero(chosen) > slots:
         chosen = np.zeros(len(pages), dtype=bool)
         chosen[np.argsort(-gains, kind="stable")[:slots]] = True
+    found = None
     for _ in range(ROUNDS if len(pages) < VERY_MANY else 1):
         found = _within(part, np.where(chosen, np.maximum(minimum, 1.0 / slots), 0.0), np.where(chosen, 1.0, 0.0))
         if found is None:
             return None
         kept = chosen & (gains >= found.multiplier)
         if (kept == chosen).all() or not kept.any():
-            return found.frequencies
+            break
         chosen = kept
-    return found.frequencies
+    return None if found is None else found.frequencies
 
 
 def _within(part: Part, least: Vector, most: Vector) -> Allocation | None:

@@ -6,7 +6,6 @@ import pytest
 from heuristics import interrupting, sequencing_slices, sequencing_words
 from heuristics.sequencing import golden_ratio, greedy, power_of_two, regular, tijdeman, whittle
 
-
 WORDS = (regular, tijdeman, golden_ratio, power_of_two)
 
 

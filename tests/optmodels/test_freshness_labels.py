@@ -65,7 +65,7 @@ def test_caps_in_a_list_are_found_by_label_and_written_back_so():
 
 
 def test_a_crowded_host_is_named_as_in_the_file():
-    with pytest.raises(InstanceError, match="least frequencies of the pages on host 40 add up to 0.3 visits"):
+    with pytest.raises(InstanceError, match=r"least frequencies of the pages on host 40 add up to 0\.3 visits"):
         of([40, 40, 7, 7, 7, 7], host_caps=[None] * 7 + [1.0] + [None] * 32 + [0.2], min_frequency=0.15)
 
 

@@ -79,11 +79,11 @@ def test_an_interrupt_is_heard_while_a_long_cycle_is_made(strategy, million):
     if run.poll() is None:
         sent = time.perf_counter()
         run.send_signal(signal.SIGINT)
-        told, said = run.communicate(timeout=300)
+        _, said = run.communicate(timeout=300)
         load = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
         assert "Traceback" not in said
-        assert run.returncode in (0, 3, 130)
-        assert time.perf_counter() - sent <= 6.0 * load  # two seconds to hear it, then the answer is judged and told
+        assert run.returncode in (0, 3)
+        assert time.perf_counter() - sent <= 4.0 * load  # two seconds to hear it, then the answer is judged and told
 
 
 def test_slots_asked_for_in_millions_are_cut_by_the_clock(tmp_path, capsys):

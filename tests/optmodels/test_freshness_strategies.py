@@ -15,7 +15,7 @@ from optmodels.comparing import compare
 from optmodels.costs import Limits, WeightedSum
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_rules import Rules
-from optmodels.freshness_strategies import Greedy, Regular, Whittle, tightened
+from optmodels.freshness_strategies import Greedy, Whittle, tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
 from optmodels.simulating import simulate
@@ -429,7 +429,7 @@ def test_regular_takes_the_better_of_its_two_rules(instances):
 
 
 def test_regular_words_do_not_always_beat_the_golden_ratio(instances):
-    """The paper expects them to; its own four pages are a counterexample, for words, chairmen and the better of both."""
+    """The paper expects them to; its own four pages are a counterexample, for both rules and their better."""
     file = shipped(instances, "coffman-4")
     golden = om.solve(file, "golden-ratio").objective
     for rule in ("regular", "regular:rule=words", "regular:rule=chairmen"):
