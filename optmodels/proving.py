@@ -422,7 +422,6 @@ def _relaxations(problem: Problem) -> Iterator[Problem]:
     if isinstance(problem, Relaxable):
         yield problem.relaxed()
         problem = problem.relaxed()
-    anything: Any = problem
-    if is_dataclass(anything) and getattr(problem, "limits", None):
-        free: Problem = replace(anything, limits=Limits())
-        yield free
+    if is_dataclass(problem) and getattr(problem, "limits", None):
+        anything: Any = problem
+        yield replace(anything, limits=Limits())

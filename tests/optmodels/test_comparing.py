@@ -599,9 +599,9 @@ def test_a_line_that_does_not_hold_is_run_again_with_a_warning(tmp_path, counted
 
 
 def test_what_holds_up_to_rounding_is_not_run_again(tmp_path, counted):
-    compare(Knapsack(), Sampler(), out=tmp_path)
+    compare(Separable(), Sampler(), out=tmp_path)
     change_line(tmp_path / "runs.jsonl", lambda d: d | {"objective": d["objective"] * (1 - 1e-8)})
-    assert compare(Knapsack(), Sampler(), out=tmp_path, resume=True).warnings == ()
+    assert compare(Separable(), Sampler(), out=tmp_path, resume=True).warnings == ()
     assert len(counted) == 1
 
 

@@ -38,6 +38,12 @@ SMALL = {
 }
 
 
+@pytest.fixture(autouse=True)
+def short_search(monkeypatch):
+    """Searches that prove nothing need not be long here."""
+    monkeypatch.setattr("optmodels.proving.SEARCH", 500)
+
+
 def scaled(instance, scale):
     """The same instance with all costs times so much."""
     data = copy.deepcopy(instance.to_data())
