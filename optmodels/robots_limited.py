@@ -65,21 +65,21 @@ class LimitedSearch:
     oracle: Oracle[Any]
     control: LimitedControl
     work: int
-    bound: float
+    bound: float = -math.inf
     seen: list[tuple[Rank, Actions]] = field(default_factory=list)
     judged: int = 0
 
     def run(self, parts: list[Part], prices: Vector) -> None:
         """Judge the starts, then change the best of them."""
+        known = len(self.seen)
         for actions in self.rounded(parts):
             self.judge(actions, start=True)
-        near = [actions for _, actions in sorted(self.seen, key=lambda entry: entry[0])]  # to what the program says
+        near = [actions for _, actions in sorted(self.seen[known:], key=lambda entry: entry[0])]  # to the program
         self.raise_prices(prices)
         for actions in self.curves():
             if self.proved:
                 return
             self.judge(actions, start=True)
-        self.fixed()
         self.seen.sort(key=lambda entry: entry[0])
         feasible = [actions for rank, actions in self.seen if rank[0] == 0]
         broken = [actions for rank, actions in self.seen if rank[0] == 1]

@@ -111,9 +111,9 @@ class LinearProgram:
             return solve_areas(oracle, self.method, self.search)
         with oracle.in_time():
             control = control_of(problem)
+            if problem.limits:
+                return self._limited(oracle, control)
             answer = self._answer(oracle, control)
-        if problem.limits:
-            return self._limited(oracle, control, answer)
         start = problem.first_policy()
         if answer.status == "optimal":
             with oracle.in_time():
@@ -144,27 +144,29 @@ class LinearProgram:
 
     # -- limits -------------------------------------------------------------------------------------------------------
 
-    def _limited(self, oracle: Oracle[Any], control: LimitedControl, answer: ProgramAnswer) -> Result:
-        """Tell the randomised policy, bound, and search for one without chance."""
+    def _limited(self, oracle: Oracle[Any], control: LimitedControl) -> Result:
+        """Tell the randomised policy, bound, and search for one without chance; fixed numbers first, if time ends."""
         problem = oracle.problem
-        with oracle.in_time():
-            if answer.status == "infeasible":
-                reason = self._beyond(oracle, control)
-                if reason is not None:
-                    return oracle.result(proved=True, extra={"reason": reason})
-            parts = []
-            if answer.status == "optimal":
-                parts = parts_of(control, answer)
-                oracle.extra["randomised"] = told(control, parts, problem.cost)
-                oracle.extra["prices_of_limits"] = {
-                    limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
-                }
-            bounds = [control.bounds(np.zeros(len(control.limits)))]
-            if answer.prices.any():
-                bounds.append(control.bounds(answer.prices))
-            report_bound(oracle, max(bound for _, bound in bounds))
-            search = LimitedSearch(oracle, control, self.search, max(exact for exact, _ in bounds))
-            search.run(parts, answer.prices)
+        search = LimitedSearch(oracle, control, self.search)
+        search.fixed()
+        answer = self._answer(oracle, control)
+        if answer.status == "infeasible":
+            reason = self._beyond(oracle, control)
+            if reason is not None:
+                return oracle.result(proved=True, extra={"reason": reason})
+        parts = []
+        if answer.status == "optimal":
+            parts = parts_of(control, answer)
+            oracle.extra["randomised"] = told(control, parts, problem.cost)
+            oracle.extra["prices_of_limits"] = {
+                limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
+            }
+        bounds = [control.bounds(np.zeros(len(control.limits)))]
+        if answer.prices.any():
+            bounds.append(control.bounds(answer.prices))
+        report_bound(oracle, max(bound for _, bound in bounds))
+        search.bound = max(exact for exact, _ in bounds)
+        search.run(parts, answer.prices)
         oracle.extra["policies_searched"] = search.judged
         return oracle.result(proved=search.proved)
 

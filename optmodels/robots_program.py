@@ -28,6 +28,7 @@ References
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +43,9 @@ from queueing.robots_fleet_mixed import EventMoves
 Vector = NDArray[np.float64]
 
 METHODS = {"simplex": "simplex", "interior-point": "ipm"}
+
+#: Seconds between two looks at the clock, and those that HiGHS is given to let go.
+POLL, PATIENCE = 0.05, 0.5
 
 #: Smallest tolerance HiGHS takes.
 TOLERANCE = 1e-10
@@ -179,23 +183,9 @@ def solved_by_highs(
         }
         for name, value in options.items():
             highs.setOptionValue(name, value)
-        ended: list[BaseException] = []
-
-        def look(event: Any, ended: list[BaseException] = ended) -> None:
-            try:
-                if pause is not None:
-                    pause()
-            except BaseException as reason:
-                ended.append(reason)
-                event.interrupt()
-
-        highs.cbSimplexInterrupt += look
-        highs.cbIpmInterrupt += look
         if highs.passModel(program) == highspy.HighsStatus.kError:
             return "unsolved", prices, lower_rows
-        highs.run()
-        if ended:
-            raise ended[0]
+        _run(highs, pause)
         status = highs.getModelStatus().name
         if status == "kOptimal":
             found = highs.getSolution()
@@ -203,6 +193,29 @@ def solved_by_highs(
         if status in ("kInfeasible", "kTimeLimit"):
             return {"kInfeasible": "infeasible", "kTimeLimit": "seconds"}[status], prices, lower_rows
     return "unsolved", prices, lower_rows
+
+
+def _run(highs: Any, pause: Callable[[], None] | None) -> None:
+    """Let HiGHS work, beside, so that what `pause` raises is heard in the middle of its long steps, too."""
+    stop = threading.Event()
+
+    def look(event: Any) -> None:
+        if stop.is_set():
+            event.interrupt()
+
+    highs.cbSimplexInterrupt += look
+    highs.cbIpmInterrupt += look
+    worker = threading.Thread(target=highs.run, name="HiGHS", daemon=True)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(POLL)
+            if pause is not None:
+                pause()
+    except BaseException:
+        stop.set()
+        worker.join(PATIENCE)
+        raise
 
 
 def power_of_two(values: Vector) -> float:
