@@ -165,7 +165,7 @@ def solved(
     tuple
         the best x met, that part, and the steps taken.
     """
-    # In a power of two near the largest number, so that nothing is rounded and squares of prices like 1e200 are numbers.
+    # In a power of two near the largest number: nothing is rounded, and squares of prices like 1e200 are numbers.
     unit = float(np.ldexp(1.0, np.frexp(np.abs(wanted / matrix.leaving).max(initial=0.0))[1]))
     search = _begun(matrix, wanted / unit)
     at_once = max(1, int(AT_ONCE / (len(matrix.targets) + 10.0 * len(wanted))))

@@ -146,3 +146,14 @@ def test_a_search_that_is_ended_keeps_what_it_knows():
     assert search.policy is not None
     assert search.value == pytest.approx(value_of(process, search.policy))
     assert search.bound <= solved(process).value
+
+
+@pytest.mark.parametrize("power", [-600, -40, 40, 600])
+@pytest.mark.parametrize("seed", [1, 4])
+def test_costs_may_be_of_any_size(seed, power):
+    """A power of two rounds nothing: the same search, step by step, in another unit."""
+    usual, unit = random_process(seed), 2.0**power
+    costs = usual.costs * np.array([unit, unit, 1.0])[:, np.newaxis, np.newaxis]
+    one, other = solved(usual), solved(DecisionProcess(usual.rates, costs))
+    assert (other.value, other.bound) == (unit * one.value, unit * one.bound)
+    assert (other.evaluations, other.pieces) == (one.evaluations, one.pieces)

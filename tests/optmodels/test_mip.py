@@ -321,7 +321,7 @@ def test_the_extra_tells_about_the_solver_and_its_log():
     ],
 )
 def test_bounds_are_raised_to_the_next_multiple_but_for_noise(bound, step, raised):
-    assert raised_to_step(bound, step) == pytest.approx(raised, rel=1e-15)
+    assert raised_to_step(bound, step) == pytest.approx(raised, rel=1e-15, abs=0)
 
 
 def test_a_bound_within_one_step_proves_by_integrality(backend):

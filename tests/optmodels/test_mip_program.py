@@ -280,7 +280,7 @@ def test_a_broken_row_is_named():
 )
 def test_numbers_are_multiples_of_their_step(numbers, step, factor):
     found = common_step(factor * np.array(numbers, dtype=float))
-    assert found is None if step is None else found == pytest.approx(factor * step, rel=1e-15)
+    assert found is None if step is None else found == pytest.approx(factor * step, rel=1e-15, abs=0)
 
 
 def covering(cost, whole=True):
@@ -296,7 +296,7 @@ def covering(cost, whole=True):
 def test_whole_costs_are_counted_in_their_step_whatever_its_size(factor):
     scaled, unit = covering([6 * factor, 4 * factor, 10 * factor]).in_unit()
     assert sorted(scaled.cost.tolist()) == [2.0, 3.0, 5.0]
-    assert unit == pytest.approx(2 * factor, rel=1e-15)
+    assert unit == pytest.approx(2 * factor, rel=1e-15, abs=0)
 
 
 @pytest.mark.parametrize("whole", [True, False])

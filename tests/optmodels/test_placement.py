@@ -362,7 +362,7 @@ def test_lower_bound_is_infinite_where_nothing_is_feasible_and_minus_infinite_wh
 )
 def test_objectives_are_multiples_of_the_step(cost, weights, step):
     problem = replace(line([1, 2, 3], cost=cost), cost=None if weights is None else WeightedSum(weights))
-    assert problem.objective_step == (None if step is None else pytest.approx(step, rel=1e-15))
+    assert problem.objective_step == (None if step is None else pytest.approx(step, rel=1e-15, abs=0))
     if step is not None:
         for decision in problem.space:
             count = problem.evaluate(decision).objective / step
