@@ -138,7 +138,7 @@ def _sound(values: Collection[Any]) -> bool:
         if kinds == {str}:
             return all(map(str.isascii, values))
         if kinds == {int}:
-            return min(values) > -HUGE and max(values) < HUGE
+            return bool(min(values) > -HUGE and max(values) < HUGE)
         if kinds == {float}:
             return all(map(math.isfinite, values))
         if dict in kinds or list in kinds:

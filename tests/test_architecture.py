@@ -246,3 +246,9 @@ def test_the_examples_of_the_readme_run(root, tmp_path):
     (tmp_path / "README.py").write_text(program, encoding="utf-8")
     answer = run(sys.executable, "README.py", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
+
+
+def test_the_docs_say_what_is_code_and_what_is_data(root):
+    text = (root / "docs" / "safety.md").read_text(encoding="utf-8")
+    assert "NUMBA_CACHE_DIR" in text and "keep it where only you can write" in text
+    assert "docs/safety.md" in (root / "README.md").read_text(encoding="utf-8")
