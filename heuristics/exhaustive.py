@@ -83,13 +83,6 @@ class Exhaustive:
             f"strategy 'exhaustive' takes at most {spelled(self.largest)} decisions, and {problem.name!r} has {found}."
         )
 
-    def prepare(self, problem: Problem) -> None:
-        """Compile the walk of the problem, if it is to be walked."""
-        if isinstance(problem, Incremental) and isinstance(problem.space, BinaryVectors):
-            walk = problem.start((0,) * problem.space.length)
-            if isinstance(walk, Sweeping):
-                walk.sweep(gray_flips(problem.space.length, 1, min(3, problem.space.size)), math.inf)
-
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Ask about all decisions: step by step, or in batches so that problems can share work."""
         problem = oracle.problem
