@@ -125,7 +125,7 @@ def test_well_formed_instances_are_confirmed(instances, capsys):
         (["solve", "--strategy", "policy-iteration"], "is none: it has no first_policy"),
         (["solve", "--strategy", "whitle"], "Did you mean 'whittle'?"),
         (["solve", "--strategy", "greedy:slots=0"], "slots must be 1 or more, got 0."),
-        (["solve", "--strategy", "greedy:lots=3"], "has no parameter 'lots' (did you mean 'slots'?); it takes slots=null."),
+        (["solve", "--strategy", "greedy:lots=3"], "has no parameter 'lots' (did you mean 'slots'?); it takes slots"),
         (["evaluate", "--at", "0.5,0.5"], "2 frequencies are given; each of the 4 pages needs one."),
         (["evaluate", "--at", '{"schedule": [4]}'], "schedule[0] is 4; pages are numbered from 0 to 3."),
     ],

@@ -207,7 +207,8 @@ def test_a_value_of_the_wrong_type_is_refused(key, text, rule):
 def test_an_unknown_parameter_is_answered_with_fields_and_defaults():
     with pytest.raises(
         RequestError,
-        match=r"no parameter 'stepz' \(did you mean 'steps'\?\); it takes steps=100, start=1.5, careful=false, rule=first",
+        match=r"no parameter 'stepz' \(did you mean 'steps'\?\); "
+        r"it takes steps=100, start=1.5, careful=false, rule=first",
     ):
         build(Walker, {"stepz": "1"}, "walker")
 
