@@ -195,7 +195,7 @@ def test_list_explains_what_each_parameter_does(call, monkeypatch):
     code, out, _ = call("list", "genetic")
     lines = [line.strip() for line in out.splitlines()]
     assert code == 0
-    assert lines[lines.index("population=100") + 1] == "Number of individuals."
+    assert lines[lines.index("population=50") + 1] == "Number of individuals."
     assert "`" not in out
     assert max(map(len, out.splitlines()[1:])) <= 80
 
