@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,9 +43,52 @@ Counts = tuple[int, ...]
 #: Times that prices of limits are raised, at most, and halvings afterwards; areas that the program leaves divided.
 RAISES, HALVINGS, MOST_DIVIDED = 40, 12, 6
 
+#: Starts that are searched from.
+DESCENTS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """By area and number of robots, what areas cost and what they add to each limit; and the bounds of these."""
+
+    costs: Table
+    limits: Table
+    bounds: Table
+
+    @property
+    def size(self) -> int:
+        """Numbers of robots."""
+        return int(self.costs.shape[1])
+
+    def shared_anew(self, counts: Counts, first: int, second: int) -> Counts:
+        """The split that is best if only two areas may change: limits kept first, then costs."""
+        others = [area for area in range(len(counts)) if area not in (first, second)]
+        free = self.size - 1 - sum(counts[area] for area in others)
+        numbers = np.arange(free + 1)
+        one = self.limits[:, first, : free + 1]
+        cost, added = self.costs[first, : free + 1], one[:, :, np.newaxis]
+        if second != first:
+            cost = cost[:, np.newaxis] + self.costs[second, : free + 1]
+            added = added + self.limits[:, second, np.newaxis, : free + 1]
+            cost = np.where(numbers[:, np.newaxis] + numbers <= free, cost, np.inf)
+        else:
+            cost = cost[:, np.newaxis]
+        rest = self.limits[:, others, [counts[area] for area in others]].sum(axis=1)
+        beyond = added + (rest - self.bounds)[:, np.newaxis, np.newaxis]
+        scale = np.maximum(np.abs(self.bounds), np.abs(self.limits).max(axis=(1, 2)))[:, np.newaxis, np.newaxis]
+        excess = np.where(beyond > ROUNDING * scale, beyond / np.where(scale > 0, scale, 1.0), 0.0).sum(axis=0)
+        excess = np.where(np.isfinite(cost), excess, np.inf)
+        kept = np.where(excess <= excess.min(), cost, np.inf)
+        x, y = np.unravel_index(int(np.argmin(kept)), kept.shape)
+        found = list(counts)
+        found[first] = int(x)
+        if second != first:
+            found[second] = int(y)
+        return tuple(found)
+
 
 def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
-    """Bound splits that keep the limits, and search for a good one; `work` is how many numbers may be judged."""
+    """Bound splits that keep the limits, and search for a good one; `work` is how many sharings may be looked at."""
     problem: RobotAreasProblem = oracle.problem
     with oracle.in_time():
         lower, rows = _tables(problem)
@@ -63,7 +107,11 @@ def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
             _, least = _priced(problem, lower, rows, price)
             exact = max(exact, least - float(price @ bounds))
             report_bound(oracle, least - float(price @ (bounds + slack)))
-        _search(oracle, _starts(oracle, lower, rows, shares, prices), work)
+        upper = np.array(
+            [[problem.outcome(area, n).objective for n in range(len(lower[0]))] for area in range(len(lower))]
+        )
+        parts = np.array([tables for _, tables, _ in rows]).reshape(len(rows), *upper.shape)
+        _search(oracle, _starts(oracle, lower, rows, shares, prices), Tables(upper, parts, bounds), work)
     return oracle.result(proved=meets(oracle, exact))
 
 
@@ -191,40 +239,24 @@ def _starts(
         low, high = (low, middle) if oracle(split(middle)).feasible else (middle, high)
 
 
-def _search(oracle: Oracle[Any], starts: Iterator[Counts], work: int) -> None:
-    """From the best starts, move robots between areas, or in and out of use, as long as that helps."""
+def _search(oracle: Oracle[Any], starts: Iterator[Counts], tables: Tables, work: int) -> None:
+    """From the best starts, share the robots of two areas, or some more, out anew as long as that helps."""
     judged = {counts: _rank(oracle(counts)) for counts in starts}
-    ranked = sorted(judged, key=lambda counts: judged[counts])
     left = work
-    for start in ranked[:3]:
+    for start in sorted(judged, key=lambda counts: judged[counts])[:DESCENTS]:
         current, rank = start, judged[start]
         improved = True
         while improved:
             improved = False
-            for other in _neighbours(current, oracle.problem.robots):
-                left -= len(other)
+            for first, second in combinations_with_replacement(range(len(current)), 2):
+                interrupting.check()
+                left -= tables.size**2
                 if left < 0:
                     return
+                other = tables.shared_anew(current, first, second)
                 found = _rank(oracle(other))
                 if found < rank:
                     current, rank, improved = other, found, True
-                    break
-
-
-def _neighbours(counts: Counts, units: int) -> Iterator[Counts]:
-    """Splits with some robots more in one area, fewer in another, or both."""
-    areas = len(counts)
-    for size in (1, 2, 4, 8):
-        for gives, takes in product(range(-1, areas), range(-1, areas)):
-            if gives == takes or (gives >= 0 and counts[gives] < size):
-                continue
-            found = list(counts)
-            if gives >= 0:
-                found[gives] -= size
-            if takes >= 0:
-                found[takes] += size
-            if sum(found) <= units:
-                yield tuple(found)
 
 
 def _rank(judged: Any) -> tuple[int, float]:

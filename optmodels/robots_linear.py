@@ -157,7 +157,7 @@ class LinearProgram:
         parts = []
         if answer.status == "optimal":
             parts = parts_of(control, answer)
-            oracle.extra["randomised"] = told(control, parts, problem.cost)
+            oracle.extra["randomised"] = told(control, parts, problem.cost, problem.limits)
             oracle.extra["prices_of_limits"] = {
                 limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
             }

@@ -23,12 +23,15 @@ from queueing.robots_fleet_mixed import Chances, likeliest, mixed_chances, mixed
 from queueing.robots_fleet_moves import moves_of
 from queueing.robots_fleet_policies import led_to
 
-from .costs import CostFunction
+from .costs import CostFunction, Limits
 from .robots_limits import Actions, LimitedControl
 from .robots_program import TOLERANCE, ProgramAnswer
 
 #: Probabilities of actions, and of classes, below this are rounding of the solver.
 RARE = 1e-9
+
+#: Limits may be missed by so much of them by what is made of a solution, which is right to some 1e-10.
+KEPT = 1e-7
 
 #: Classes that are told one by one, the likeliest first.
 MOST_CLASSES = 20
@@ -86,13 +89,15 @@ def _leading(control: LimitedControl, answer: ProgramAnswer, aim: NDArray[np.boo
     return np.where(known, shares, mixed_chances(control.fleet, np.asarray(led)))
 
 
-def told(control: LimitedControl, parts: list[Part], cost: CostFunction | None) -> dict[str, Any]:
+def told(control: LimitedControl, parts: list[Part], cost: CostFunction | None, limits: Limits) -> dict[str, Any]:
     """For ``extra.randomised``: a policy, or a mixture of policies one of which is drawn at the beginning."""
     if len(parts) == 1:
-        return {"kind": "policy", **_told(control, parts[0], cost)}
+        kept = limits.excess(parts[0].measures.scalars()) <= KEPT
+        return {"kind": "policy", "keeps_limits": kept, **_told(control, parts[0], cost)}
     measures = together(control, parts)
     return {
         "kind": "mixture",
+        "keeps_limits": limits.excess(measures) <= KEPT,
         "objective": None if cost is None else cost(measures),
         "measures": measures,
         "drawn": "one of the classes, once, at time 0; its policy leads there and is followed for good.",
