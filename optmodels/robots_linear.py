@@ -15,9 +15,10 @@ from queueing.robots_fleet import fleet_of
 from queueing.robots_fleet_mixed import event_moves, mixed_chances, mixed_classes, mixed_measures
 
 from .costs import ROUNDING
+from .robots_columns import mixed_by_columns
 from .robots_limited import LimitedSearch
 from .robots_limits import LimitedControl, control_of
-from .robots_mixture import parts_of, told
+from .robots_mixture import Part, parts_of, told
 from .robots_program import METHODS, ProgramAnswer, solve_program
 
 #: Why a program without a solution is no end of the matter.
@@ -146,7 +147,6 @@ class LinearProgram:
 
     def _limited(self, oracle: Oracle[Any], control: LimitedControl) -> Result:
         """Tell the randomised policy, bound, and search for one without chance; fixed numbers first, if time ends."""
-        problem = oracle.problem
         search = LimitedSearch(oracle, control, self.search)
         search.fixed()
         answer = self._answer(oracle, control)
@@ -157,7 +157,7 @@ class LinearProgram:
         parts = []
         if answer.status == "optimal":
             parts = parts_of(control, answer)
-            oracle.extra["randomised"] = told(control, parts, problem.cost, problem.limits)
+            oracle.extra["randomised"] = self._kept(oracle, control, parts, answer)
             oracle.extra["prices_of_limits"] = {
                 limit.told: price for limit, price in zip(control.limits, answer.prices.tolist(), strict=True)
             }
@@ -169,6 +169,18 @@ class LinearProgram:
         search.run(parts, answer.prices)
         oracle.extra["policies_searched"] = search.judged
         return oracle.result(proved=search.proved)
+
+    def _kept(
+        self, oracle: Oracle[Any], control: LimitedControl, parts: list[Part], answer: ProgramAnswer
+    ) -> dict[str, Any]:
+        """What the solution stands for; where that breaks a limit, a mixture that does not."""
+        cost, limits = oracle.problem.cost, oracle.problem.limits
+        found = told(control, parts, cost, limits)
+        if not found["keeps_limits"]:
+            mixture = mixed_by_columns(control, [part.actions for part in parts], answer.prices)
+            if mixture:
+                return told(control, mixture, cost, limits)
+        return found
 
     def _beyond(self, oracle: Oracle[Any], control: LimitedControl) -> str | None:
         """Prove that no policy keeps the limits together: some prices of them cost more than the limits allow."""

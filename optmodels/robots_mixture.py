@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heuristics import interrupting
 from queueing.robots import MEASURES
-from queueing.robots_fleet_control import FleetMeasures
+from queueing.robots_fleet_control import FleetMeasures, fleet_rates
 from queueing.robots_fleet_mixed import Chances, likeliest, mixed_chances, mixed_classes, mixed_measures
 from queueing.robots_fleet_moves import moves_of
 from queueing.robots_fleet_policies import led_to
@@ -27,8 +27,11 @@ from .costs import CostFunction, Limits
 from .robots_limits import Actions, LimitedControl
 from .robots_program import TOLERANCE, ProgramAnswer
 
-#: Probabilities of actions, and of classes, below this are rounding of the solver.
+#: Probabilities below this are not told as chance.
 RARE = 1e-9
+
+#: Shares of time, and rates of decisions in the mean time of a service, that may be rounding of the solver.
+NEVER = (TOLERANCE, 1e-9, 1e-8, 1e-7, 1e-12, 1e-14)
 
 #: Limits may be missed by so much of them by what is made of a solution, which is right to some 1e-10.
 KEPT = 1e-7
@@ -48,12 +51,38 @@ class Part:
 
 
 def parts_of(control: LimitedControl, answer: ProgramAnswer) -> list[Part]:
-    """The closed classes of a solution, the likeliest first."""
-    used = answer.shares > TOLERANCE
+    """The closed classes of a solution, the likeliest first.
+
+    Which decisions are taken at all, and which are rounding of the solver, is not known. Classes between which the
+    solution hardly ever moves may be several or one; what comes nearest to the solution is taken.
+    """
+    best: list[Part] = []
+    nearest = math.inf
+    for least in NEVER:
+        parts = _parts(control, answer, least)
+        found = together(control, parts)
+        far = max(
+            abs((found[name] or 0.0) - meant) / (abs(meant) or 1.0) for name, meant in _meant(control, answer).items()
+        )
+        if far < nearest:
+            best, nearest = parts, far
+        if nearest <= KEPT:
+            break
+    return best
+
+
+def _meant(control: LimitedControl, answer: ProgramAnswer) -> dict[str, float]:
+    """Measures that are averages, as the solver has them."""
+    return dict(zip(MEASURES[:4], (fleet_rates(control.fleet)[:4] @ answer.shares).tolist(), strict=True))
+
+
+def _parts(control: LimitedControl, answer: ProgramAnswer, least: float) -> list[Part]:
+    """The closed classes if decisions that are taken less often than `least` are rounding."""
+    used = answer.shares > least
     used[: control.fleet.environments] = False
     if not used.any():
         used[int(np.argmax(answer.shares))] = True
-    everywhere = _leading(control, answer, used)
+    everywhere = _leading(control, answer, used, least)
     classes = mixed_classes(control.fleet, everywhere, control.moves)
     weights = np.array([float(answer.shares[states].sum()) for states in classes])
     kept = [place for place in np.argsort(-weights, kind="stable") if weights[place] > RARE * weights.sum()]
@@ -62,15 +91,15 @@ def parts_of(control: LimitedControl, answer: ProgramAnswer) -> list[Part]:
         interrupting.check()
         aim = np.zeros(control.fleet.states, dtype=np.bool_)
         aim[classes[place]] = True
-        chances = everywhere if len(classes) == 1 else _leading(control, answer, aim)
+        chances = everywhere if len(classes) == 1 else _leading(control, answer, aim, least)
         measures, _ = mixed_measures(control.fleet, chances, control.moves, interrupting.check)
         found.append(Part(float(weights[place]) / total, chances, likeliest(control.moves, chances), measures))
     return found
 
 
-def _leading(control: LimitedControl, answer: ProgramAnswer, aim: NDArray[np.bool_]) -> Chances:
+def _leading(control: LimitedControl, answer: ProgramAnswer, aim: NDArray[np.bool_], least: float) -> Chances:
     """Probabilities of actions where the states aimed at lead; elsewhere, actions that lead to these states."""
-    moves, flows = control.moves, np.where(control.moves.allowed, answer.flows, 0.0)
+    moves, flows = control.moves, np.where(control.moves.allowed & (answer.flows > least), answer.flows, 0.0)
     asked = np.asarray(moves.events[np.flatnonzero(aim)].sum(axis=0)).ravel() > 0
     if moves.again:  # "one more" asks again
         after = asked
@@ -78,11 +107,9 @@ def _leading(control: LimitedControl, answer: ProgramAnswer, aim: NDArray[np.boo
             after = (np.asarray(moves.sending[1].T @ np.where(flows[1] > 0, after, False)).ravel() > 0) & ~asked
             asked = asked | after
     totals = flows.sum(axis=0)
-    known = asked & (totals > TOLERANCE)
+    known = asked & (totals > 0)
     fallback = (np.cumsum(moves.allowed, axis=0) == 1) & moves.allowed  # the first action that is possible
     shares = np.divide(flows, totals, out=fallback.astype(np.float64), where=known)
-    shares[shares < RARE] = 0.0
-    shares /= shares.sum(axis=0)
     rounded = likeliest(moves, shares)
     # `led_to` looks for actions that may lead to the aim, states whose own decisions are made left alone.
     led = led_to(moves_of(control.fleet), rounded, control.fleet.idle, aim)

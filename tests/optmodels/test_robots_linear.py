@@ -154,12 +154,9 @@ def told_of_chance(asked, answer) -> None:
     randomised = answer.extra.get("randomised")
     if randomised is None:
         return
-    assert randomised["keeps_limits"] == keeps(asked, randomised["measures"])
-    # A limit of 0 is one of 1e-10 to the solver; what that saved is told not to be kept.
-    assert randomised["keeps_limits"] or 0.0 in {one.maximum for one in asked.limits.by_measure.values()}
+    assert randomised["keeps_limits"] and keeps(asked, randomised["measures"])
     assert randomised["objective"] == pytest.approx(asked.cost(randomised["measures"]), rel=1e-12)
-    if randomised["keeps_limits"]:
-        assert answer.bound * (1 - 1e-12) <= randomised["objective"] <= answer.objective * (1 + 1e-7)
+    assert answer.bound * (1 - 1e-12) <= randomised["objective"] <= answer.objective * (1 + 1e-7)
     assert all(price >= 0 for price in answer.extra["prices_of_limits"].values())
     for part in randomised.get("classes", [randomised]):
         again, _ = mixed_measures(control_of(asked).fleet, chances_of(part["policy"]))
@@ -231,6 +228,34 @@ def test_several_classes_are_told_as_a_mixture():
     assert min(active) < 1.66 < max(active)
     told_of_chance(asked, answer)
     assert answer.objective == pytest.approx(solve(asked, "exhaustive").objective, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("robots", "capacity", "rate", "weights", "limits"),
+    [
+        (
+            *(7, 8, 0.026064820121994427),
+            {
+                "starvation": 2.828990809510933,
+                "loss_rate": 0.23037,
+                "mean_length": 0.0097564,
+                "active_robots": 0.568744,
+            },
+            {"response_time": {"min": 1.0743628059416248}},
+        ),
+        (
+            *(5, 6, 0.0011925127057552548),
+            {"starvation": 0.06899883753160124, "active_robots": 0.009866967086793672},
+            {"active_robots": {"min": 1.9980074410855844}},
+        ),
+    ],
+)
+def test_where_tolerances_are_not_enough_evaluated_policies_are_mixed(robots, capacity, rate, weights, limits):
+    """Slow robots hardly ever leave some states: what was made of the program's solution broke the limit by 1e-4."""
+    asked = RobotsProblem("slow", robots, capacity, rate, 1.0, WeightedSum(weights), Limits.from_data(limits))
+    answer = solve(asked, "linear-program:search=0")
+    told_of_chance(asked, answer)
+    assert answer.extra["randomised"]["objective"] == pytest.approx(answer.bound, rel=1e-6)
 
 
 def test_prices_of_limits_tell_what_a_unit_more_would_save():
