@@ -206,10 +206,10 @@ def prove_again(
     for decision, by in known:
         proof.met(decision, by)
     proof.met(answer, "the answer")
-    small = problem.space.size <= FEW
+    small, complete = problem.space.size <= FEW, getattr(problem.space, "complete", True)
     roads: tuple[_Road, ...] = (_reason, _own_bound, _relaxed_optimum, _policies, *([_enumerated] if small else []))
     quick = [_quick(spec) for spec in QUICK if spec.partition(":")[0] != without]
-    roads += (*quick, _descent, _linear, *([] if small else [_enumerated]), _search)
+    roads += (*quick, _descent, _linear, *([] if small or not complete else [_enumerated]), _search)
     _follow(proof, roads, settled)
     return proof.proved
 
