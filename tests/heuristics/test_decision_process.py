@@ -50,7 +50,7 @@ def test_policy_iteration_finds_the_best_of_all_policies_and_proves_it(seed):
 
 
 def ladder(rungs: int):
-    """State 0 is free and kept; from rung k one steps to rung k - 1 for 2, or to the ground for 11 (10 from 1).
+    """State 0 is free and kept for ever; from rung k one steps to rung k - 1 for 2, or jumps to 0 for 11 (10 from 1).
 
     If all jump, a step from rung k looks dear until the rungs below it are put right: one by one, while nothing recurs
     there and the gain is 0 all the time.
