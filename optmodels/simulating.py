@@ -65,8 +65,9 @@ class Experiment(Protocol):
 
     If there is a method ``resolution(time)``, it tells of measures what something unusual, had it happened once in so
     much time, would have changed: that is the least error, however small the one of what was seen. If there is a method
-    ``drifting(observations)``, it tells whether averages are still on their way: a simulation that disagrees is no
-    witness then.
+    ``drifting(observations)``, it tells whether averages are still on their way, and by a method ``settled(time)``
+    whether replications of this time begin when their beginning is forgotten: a simulation that disagrees is no witness
+    where they are, or do not.
     """
 
     def usual_time(self, events: int, seed: int) -> float: ...
@@ -107,8 +108,8 @@ def simulate(
         When to stop; the replication under way is lost. Compilation and the exact evaluation are not counted. With
         neither this nor `time`: a minute, and a second for each replication.
     time
-        Units of the problem's time that each replication observes, after a warm-up of a tenth of it; chosen by a pilot
-        run unless said.
+        Units of the problem's time that each replication observes, after a warm-up of a tenth of it, or longer where
+        it is short; chosen by a pilot run unless said.
     seed
         Same seed, same answer, but for what `seconds` cut off.
 
@@ -148,7 +149,7 @@ def simulate(
         if has_objective(asked) and getattr(asked, "linear_cost", False):
             lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
     agree, largest, limit = _judged(lines, len(run.done))
-    if agree is False and _drifting(experiment, observations):
+    if agree is False and _drifting(experiment, observations, span):
         lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
         agree, largest, limit = _judged(lines, len(run.done))
     return Confrontation(
@@ -246,9 +247,9 @@ def _judged(lines: Sequence[Line], replications: int) -> tuple[bool | None, floa
     return max(deviations) <= limit, max(deviations), limit
 
 
-def _drifting(experiment: Experiment, observations: NDArray[np.float64]) -> bool:
-    told = getattr(experiment, "drifting", None)
-    return bool(told(observations)) if told else False
+def _drifting(experiment: Experiment, observations: NDArray[np.float64], span: float) -> bool:
+    drifting, settled = (getattr(experiment, name, None) for name in ("drifting", "settled"))
+    return bool((drifting and drifting(observations)) or (settled and not settled(span)))
 
 
 def _resolution(experiment: Experiment, time: float) -> Mapping[str, float]:
@@ -269,17 +270,32 @@ def _line(
         expected = 0.0 if exact is None else exact * among
         if exact == 0 and not counted[:, 0].any():
             return Line(name, exact, estimate, 0.0, "never happens")
-        if (counted[:, 0] > 0).mean() < OFTEN:
-            if max(expected, float(counted[:, 0].sum())) < MANY:
-                return Line(name, exact, estimate, None, "too rare to compare")
-            if among > 0:  # it should have been seen: its number has the error of one that happens at random at least
-                error = max(error or 0.0, math.sqrt(expected) / among)
+        often = (counted[:, 0] > 0).mean() >= OFTEN
+        if not often and max(expected, float(counted[:, 0].sum())) < MANY:
+            return Line(name, exact, estimate, None, "too rare to compare")
+        if among > 0:
+            error = _error_of_number(error, expected, float(counted[:, 0].sum()), among, often)
     if exact is None or estimate.value is None or error is None:
         return Line(name, exact, estimate, None, "not seen often enough" if exact is not None else "undefined")
     deviation = Estimate(estimate.value, error, estimate.degrees).deviation(exact)
     if deviation and error < finest:
         deviation = (estimate.value - exact) / finest
     return Line(name, exact, estimate, deviation)
+
+
+def _error_of_number(error: float | None, expected: float, seen: float, among: float, often: bool) -> float | None:
+    """The error of a share of things that are counted, had they happened as often as expected.
+
+    Where fewer were seen, by chance, their error is small by chance too (a number of things, or of bursts of things,
+    that happen at random has a variance that grows with its mean), and a deviation would be told that is none. What
+    happens a few times in all has the error of things that happen at random at least: replications may be alike by
+    chance.
+    """
+    if error is None:
+        return None if often else math.sqrt(expected) / among
+    if seen > 0:
+        error *= math.sqrt(max(1.0, expected / seen))
+    return error if often and expected >= MANY else max(error, math.sqrt(expected) / among)
 
 
 def _objective(
@@ -303,7 +319,17 @@ def _objective(
         if name in exact
     ]
     finest = 0.0 if known is None else sum(abs(one - known) for one in shifted if one is not None)
-    line = _line("objective", known, estimate, None, finest)
+    wider = (
+        0.0
+        if known is None
+        else sum(
+            abs(one - known)
+            for line in lines
+            if line.exact is not None and (one := price({**exact, line.name: line.exact + _widened(line)})) is not None
+        )
+    )
+    judged = estimate if estimate.error is None else replace(estimate, error=math.hypot(estimate.error, wider))
+    line = replace(_line("objective", known, judged, None, finest), estimate=estimate)
     rare = {
         line.name: line.estimate.value or 0.0 for line in lines if line.deviation is None and line.exact is not None
     }
@@ -313,6 +339,14 @@ def _objective(
     if seen is not None and abs(seen - line.exact) <= 0.1 * (estimate.error or 0.0):
         return line
     return Line("objective", line.exact, estimate, None, "rests on what is too rare to compare")
+
+
+def _widened(line: Line) -> float:
+    """By how much the error by which a measure was judged exceeds the one that was seen, as errors that add up."""
+    if not line.deviation or line.exact is None or line.estimate.value is None or line.estimate.error is None:
+        return 0.0
+    used = abs((line.estimate.value - line.exact) / line.deviation)
+    return math.sqrt(max(0.0, used**2 - line.estimate.error**2))
 
 
 def _check_replications(replications: int | None, seconds: float | None) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, usual_time
+from queueing.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, settled, usual_time
 
 from .errors import RequestError, short
 
@@ -75,6 +75,10 @@ class ThresholdExperiment:
             "sojourn_time": (served, 0.0),
             "starvation": (starved, arrived),
         }
+
+    def settled(self, time: float) -> bool:
+        """Whether a warm-up was long enough for the beginning to be forgotten."""
+        return settled(self.queue, time)
 
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Level probabilities, and quantiles of the times in the system."""

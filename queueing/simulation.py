@@ -50,12 +50,21 @@ __all__ = [
     "Simulation",
     "measures_of",
     "replicate",
+    "settled",
+    "settling_time",
     "simulate",
     "usual_time",
 ]
 
 #: Events between two moments at which a caller can look at its watch.
 STEP = 200_000
+
+#: Events at least, and at most, after which a queue that began empty has forgotten it (to wander through n levels takes
+#: some n squared of them), and stays of the arrivals in their slowest phase.
+SETTLING, _STAYS = (2000, 10_000), 5.0
+
+# A warm-up takes no more than so many times the time of these events where the time does not ask for it.
+_PATIENT = 20.0
 
 #: Of the time of a replication, the least share that a clock still tells with four digits.
 _RESOLUTION = 1e-12
@@ -135,7 +144,11 @@ def replicate(
     samples: int = 0,
     step: int = STEP,
 ) -> Iterator[Seen | None]:
-    """What one replication after another has seen, without end; None in between, every `step` events."""
+    """What one replication after another has seen, without end; None in between, every `step` events.
+
+    A warm-up that is not given takes a tenth of the time, and however short this is, as long as it takes to forget the
+    beginning: with many short replications, what is left of it would be all that is seen.
+    """
     index = 0
     if math.isfinite(time) and not queue.shortest > _RESOLUTION * time:
         raise ValueError(
@@ -143,8 +156,9 @@ def replicate(
             f"{queue.shortest:.3g}, as a clock has so many digits, but it is {time:.3g}; "
             "bring the rates nearer to one another, or ask for less time."
         )
+    passed = max(time / 10, settling_time(queue, seed)) if warm_up is None and time > 0 else warm_up or 0.0
     while True:
-        one = Replication(queue, seed, index, time, time / 10 if warm_up is None else warm_up, samples)
+        one = Replication(queue, seed, index, time, passed, samples)
         while not one.advance(step):
             yield None
         yield one.seen
@@ -171,6 +185,23 @@ def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
     return max(passed, 100.0 * queue.slowest)
 
 
+def settling_time(queue: SimulatedQueue, seed: int = 0) -> float:
+    """Units of time in which a queue that began empty forgets it, about; 0 where all comes to rest before.
+
+    Not much more than events take, however rarely the chain behind the arrivals moves: see `settled`.
+    """
+    pilot = Replication(queue, seed, 2**62, _LONGEST, 0.0)
+    if pilot.advance(max(SETTLING[0], min(queue.top**2, SETTLING[1]))):
+        return 0.0
+    passed = float(pilot.state.clocks[NOW])
+    return min(max(passed, _STAYS * queue.slowest), _PATIENT * passed)
+
+
+def settled(queue: SimulatedQueue, time: float, seed: int = 0) -> bool:
+    """Whether replications of this time begin when the chain behind the arrivals has forgotten its beginning."""
+    return max(time / 10, settling_time(queue, seed)) >= _STAYS * queue.slowest
+
+
 def simulate(
     queue: SimulatedQueue,
     *,
@@ -185,7 +216,7 @@ def simulate(
     Parameters
     ----------
     time, warm_up
-        units of time observed in each replication, and passed before them (a tenth unless said).
+        units of time observed in each replication, and passed before them (see `replicate`).
     replications
         two at least give confidence intervals.
     seed
