@@ -53,7 +53,7 @@ def generator_of(law: SojournLaw) -> tuple[csr_array, np.ndarray, np.ndarray]:
     moves = law._clock._chain
     size = len(moves.staying)
     into = csr_array((moves.rates, moves.sources, moves.begins), shape=(size, size))
-    generator = csr_array((into.T + diags_array(moves.staying - 1.0)) * moves.fastest)
+    generator = csr_array((into.T + diags_array(moves.staying - 1.0)) * (moves.fastest / law._unit))
     arrival = np.concatenate([part.ravel() for part in law._clock.page.arrival])
     return generator, arrival, moves.chances[0] / law.probability
 
@@ -73,7 +73,7 @@ def apart(file: Path) -> float:
     for law in (times.served, times.obsolete, times.all):
         for level in (0.1, 0.5, 0.95, 0.999) if law is not None else ():
             time_ = law.quantile(level)
-            worst = max(worst, abs(law.survival(time_) - law._share(law._clock.left_by_inversion(time_))))
+            worst = max(worst, abs(law.survival(time_) - law._share(law._clock.left_by_inversion(time_ / law._unit))))
     return worst
 
 

@@ -279,10 +279,11 @@ def _tell_best_thresholds(oracle: Oracle[Any], rng: np.random.Generator) -> None
 
 
 def _price(oracle: Oracle[Any]) -> None:
-    """Tell what thresholds cost more than the best policy so far."""
+    """Tell what thresholds cost more than the best policy so far: never less, as they are policies too."""
     thresholds = oracle.extra.get("best_threshold")
     if thresholds and oracle.best is not None and oracle.best.evaluation.objective > 0:
-        oracle.extra["price_of_thresholds"] = thresholds["objective"] / oracle.best.evaluation.objective - 1.0
+        price = thresholds["objective"] / oracle.best.evaluation.objective - 1.0
+        oracle.extra["price_of_thresholds"] = max(0.0, price)
 
 
 def _few(problem: ThresholdProblem) -> bool:

@@ -37,14 +37,15 @@ def cheap_sojourn(queue: ThresholdQueue, thresholds: Sequence[int]) -> SojournTi
 
 
 def sojourn_quantiles(times: SojournTimes | None) -> dict[str, dict[str, float] | None] | None:
-    """Quantiles by kind of page and level; ``None`` for kinds of which there are none."""
-    if times is None:
+    """Quantiles by kind of page and level; ``None`` for kinds without pages, or whose times no double can hold."""
+    return None if times is None else {name: _quantiles(getattr(times, name)) for name in _NAMES}
+
+
+def _quantiles(law: SojournLaw | None) -> dict[str, float] | None:
+    try:
+        return None if law is None else {f"{level:g}": law.quantile(level) for level in LEVELS}
+    except ValueError:
         return None
-    laws = {name: getattr(times, name) for name in _NAMES}
-    return {
-        name: None if law is None else {f"{level:g}": law.quantile(level) for level in LEVELS}
-        for name, law in laws.items()
-    }
 
 
 def draw_sojourn(axes: Axes, times: SojournTimes) -> None:

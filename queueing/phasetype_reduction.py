@@ -57,24 +57,42 @@ def reduce_order(law: PhaseType) -> PhaseType:
 
 
 def same_law(first: PhaseType, second: PhaseType, tolerance: float = 1e-10) -> bool:
-    """Whether two laws have the same moments and tails, relative to their size.
+    """Whether two laws have the same moments and tails, relative to their size: see `distance`."""
+    return distance(first, second, tolerance) <= tolerance
+
+
+def distance(first: PhaseType, second: PhaseType, enough: float = math.inf) -> float:
+    """The largest relative difference of moments, divided by their order, and of tails; 0 of a law and itself.
 
     Laws of orders m and n with equal moments up to m + n - 1 are equal; beyond the twentieth, moments say little more
-    about doubles, and tails are compared as well unless some phase is too short for that.
+    about doubles, and tails are compared as well unless some phase is too short for that. Differences beyond `enough`
+    are not looked at further.
     """
-    mean = first.mean
+    if first is second:
+        return 0.0
+    largest, mean = 0.0, first.mean
     for order in range(1, min(first.order + second.order, 20) + 1):
         mine, theirs = first.scaled(mean).moment(order), second.scaled(mean).moment(order)
-        if not math.isclose(mine, theirs, rel_tol=order * tolerance):
-            return False
+        largest = max(largest, _apart(mine, theirs) / order)
+        if not largest <= enough:
+            return largest
     if max(_stiffness(first), _stiffness(second)) > _STIFF:
-        return True
+        return largest
     for time in (0.01 * mean, 0.1 * mean, 0.5 * mean, mean, 2 * mean, 5 * mean, 10 * mean):
-        if not math.isclose(first.survival(time), second.survival(time), rel_tol=tolerance):
-            return False
-        if not math.isclose(first.cdf(time), second.cdf(time), rel_tol=tolerance):
-            return False
-    return True
+        largest = max(largest, _apart(first.survival(time), second.survival(time)))
+        largest = max(largest, _apart(first.cdf(time), second.cdf(time)))
+        if not largest <= enough:
+            return largest
+    return largest
+
+
+def _apart(mine: float, theirs: float) -> float:
+    """Relative difference; infinite where one of them is no finite number."""
+    if mine == theirs:
+        return 0.0
+    if not (math.isfinite(mine) and math.isfinite(theirs)):
+        return math.inf
+    return abs(mine - theirs) / max(abs(mine), abs(theirs))
 
 
 def _stiffness(law: PhaseType) -> float:

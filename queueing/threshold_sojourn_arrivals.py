@@ -56,8 +56,8 @@ def refusal(model: ThresholdModel) -> str | None:
     )
 
 
-def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
-    """The page that arrives under one policy."""
+def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) -> Arrivals:
+    """The page that arrives under one policy; its chain counts time in this unit."""
     chain = chain_of(model, modes)
     # Where nobody ever waits, patience, of whatever order, never counts.
     patience = model.patience_rates if chain.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
@@ -90,7 +90,12 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel) -> Arrivals:
     arriving = float((by_arrivals * chain.offered).sum())
     if not arriving > 0.0:
         return Arrivals(None, 0.0, method, 0.0)
-    page = tagged_page(chain.service, chain.start, chain.ending, patience, [part / arriving for part in joined])
+    laws = chain.service * unit, chain.start, chain.ending * unit, (gamma, patience[1] * unit, patience[2] * unit)
+    if not all(np.isfinite(part).all() for part in (laws[0], laws[2], *laws[3])):
+        raise ValueError(
+            "Rates of patience must be less than 1e300 times those of service, but they are not; bring them nearer."
+        )
+    page = tagged_page(*laws, [part / arriving for part in joined])
     served, obsolete = _leaving(chain, patience, levels)
     seen = page.probabilities * arriving
     error = direct_error(model.top, served, float(seen[0]), obsolete, float(seen[1]))

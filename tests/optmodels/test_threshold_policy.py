@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from heuristics import Budget, Status, UnsupportedProblem, run
 from heuristics.interrupting import answered
+from heuristics.oracle import Oracle
 from optmodels import instance as instance_files
 from optmodels.cli import main
 from optmodels.costs import Lexicographic, Limit, Limits, WeightedSum
@@ -19,7 +20,7 @@ from optmodels.instance import load
 from optmodels.results import result_from_data, result_to_data
 from optmodels.solving import evaluate, solve
 from optmodels.threshold import ThresholdProblem
-from optmodels.threshold_policy import AVERAGES, MOST_THRESHOLDS, QUOTIENTS, OptimalPolicy, priced
+from optmodels.threshold_policy import AVERAGES, MOST_THRESHOLDS, QUOTIENTS, OptimalPolicy, _price, priced
 from optmodels.threshold_policy_pairs import small_process
 from optmodels.threshold_space import StatePolicy
 from optmodels.verifying import verify
@@ -136,6 +137,20 @@ def test_no_policy_is_better_where_waiting_pages_have_phases(seed, patience):
     assert found.status == Status.OPTIMAL
 
 
+@pytest.mark.parametrize("less", [1e-16, 1e-9])
+def test_the_price_of_thresholds_is_never_negative(less, paper):
+    """Thresholds are policies: one that the policy beats by rounding, or before its search has ended, costs no less."""
+    oracle = Oracle(paper, Budget())
+    oracle((-1, 2, 2))
+    best = oracle.best.evaluation.objective
+    oracle.extra["best_threshold"] = {"objective": np.nextafter(best, 0.0) * (1 - less)}
+    _price(oracle)
+    assert oracle.extra["price_of_thresholds"] == 0.0
+    oracle.extra["best_threshold"] = {"objective": 1.5 * best}
+    _price(oracle)
+    assert oracle.extra["price_of_thresholds"] == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("patience", ["exponential", "none", "erlang"])
 def test_thresholds_are_never_better(seed, patience):
@@ -146,7 +161,7 @@ def test_thresholds_are_never_better(seed, patience):
     assert found.objective <= best.objective * (1 + 1e-12)
     assert found.bound <= found.objective
     assert found.extra["best_threshold"]["objective"] == pytest.approx(best.objective)
-    assert found.extra["price_of_thresholds"] >= -1e-12
+    assert found.extra["price_of_thresholds"] >= 0.0
 
 
 @pytest.mark.parametrize("name", AVERAGES)

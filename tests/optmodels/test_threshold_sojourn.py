@@ -85,3 +85,13 @@ def test_results_tell_quantiles_and_are_verified_with_them(paper):
     assert told["served"]["0.5"] < told["served"]["0.95"] < told["served"]["0.99"]
     by_state = {"policy": (0,) * paper.space.policy_lengths[0]}
     assert "sojourn_quantiles" not in paper.describe(by_state)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("factor", [1e100, 1e160, 1e200, 1e280, 1e-200])
+def test_services_of_no_time_or_without_end_are_described(paper, factor):
+    """A search for a quantile had no end from about 1e160 on, in `evaluate` and at the end of every `solve`."""
+    quick = replace(paper, queue=replace(paper.queue, service=paper.queue.service.scaled(factor)))
+    quantiles = quick.describe((-1, 2, 2))["sojourn_quantiles"]
+    if factor > 1:
+        assert 0.1 < quantiles["served"]["0.5"] * factor < 10

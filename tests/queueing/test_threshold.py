@@ -7,6 +7,7 @@ import pytest
 
 from queueing import BMAP, Mode, PhaseType, ThresholdMeasures, ThresholdQueue, direct_modes, independent_modes
 from queueing.threshold import MEASURES, METHODS
+from queueing.threshold_model import ThresholdModel
 
 WEIGHTS = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_robots": 20, "starvation": 300}
 
@@ -294,3 +295,28 @@ def test_batch_sizes_that_never_come_change_nothing(method):
     plain = ThresholdQueue((BMAP.poisson(1.0),), service, capacity=3, admission="complete")
     padded = ThresholdQueue((BMAP(([[-1.0]], [[1.0]], zero, zero)),), service, capacity=3, admission="complete")
     assert padded.measures((), method=method) == plain.measures((), method=method)
+
+
+@pytest.mark.parametrize("share", [1e-12, 2e-11, 5e-11])
+@pytest.mark.parametrize("service", [False, True])
+def test_what_order_reduction_drops_is_part_of_the_error(share, service):
+    """A second phase that differs by some 1e-11 is left out, and all measures are that of another law."""
+    nearly = PhaseType([0.5, 0.5], [[-0.3, 0.1], [0.05, -(0.05 + 0.2 * (1 + share))]])
+    one = PhaseType.exponential(1.0)
+    laws = (nearly.scaled(5.0), one) if service else (one, nearly)
+    queue = ThresholdQueue((Mode(1, BMAP.poisson(2.0)),), *laws, capacity=4)
+    assert queue.model.service.order == queue.model.patience.order == 1
+    modes = queue.mode_by_level(())
+    whole = ThresholdModel(queue.model.arrivals, *laws, queue.capacity, queue.admission)
+    exact = queue._measures(METHODS["reference"].flows(whole, modes), modes, "reference")
+    found = queue.measures(())
+    true = max(abs(getattr(found, name) / value - 1) for name, value in exact.scalars().items() if value)
+    assert share / 1000 < true < found.error_estimate < 10 * share
+    assert all(error >= queue.reduction_error for error in found.errors.values())
+
+
+def test_laws_with_the_same_phases_or_none_too_many_lose_nothing():
+    same = PhaseType([0.3, 0.7], [[-0.3, 0.1], [0.2, -0.4]])  # rates out are equal: exponential to the last digit
+    queue = ThresholdQueue((Mode(1, BMAP.poisson(2.0)),), PhaseType.erlang(2, 3.0), same, capacity=4)
+    assert queue.model.patience.order == 1
+    assert queue.reduction_error == 0.0

@@ -6,6 +6,7 @@ of the package forgets whoever comes later.
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from queueing import BMAP, Mode, PhaseType, ThresholdQueue, stationary_distribut
 from queueing.threshold_generator import full_generator
 from queueing.threshold_sojourn import SojournLaw, SojournTimes, sojourn_times
 from queueing.threshold_sojourn_arrivals import SOJOURN_LIMIT
-from queueing.threshold_sojourn_time import poisson_weights
+from queueing.threshold_sojourn_time import PageClock, poisson_weights
 
 LAWS = ("none", "exponential", "erlang", "hyperexponential", "general")
 ADMISSIONS = ("partial", "whole-batch", "complete")
@@ -28,7 +29,7 @@ def laws_of(times: SojournTimes) -> list[SojournLaw]:
 
 def by_inversion(law: SojournLaw, time: float) -> float:
     """P(V > time) by the road that is not taken for short times."""
-    return law._share(law._clock.left_by_inversion(time))
+    return law._share(law._clock.left_by_inversion(time / law._unit))
 
 
 # Closed forms
@@ -594,3 +595,52 @@ def test_transforms_are_those_of_theorem_4_with_its_first_service_put_right(seed
     if queue.capacity > 1:
         with pytest.raises(ValueError, match="mismatch"):
             theorem_4(queue, thresholds, 0.4, np.kron(begun, np.eye(order)))
+
+
+@pytest.mark.parametrize("factor", [1e-250, 1e-100, 1e100, 1e250])
+@pytest.mark.parametrize("law", ["exponential", "hyperexponential"])
+def test_the_unit_of_time_does_not_matter(factor, law, random_queue):
+    queue, thresholds = random_queue(7, law)
+    modes = [Mode(mode.robots, BMAP(tuple(factor * block for block in mode.arrivals.blocks))) for mode in queue.modes]
+    service, patience = (one.scaled(factor) for one in (queue.service, queue.patience))
+    fast = ThresholdQueue(modes, service, patience, capacity=queue.capacity, admission=queue.admission)
+    pairs = zip(laws_of(sojourn_times(queue, thresholds)), laws_of(sojourn_times(fast, thresholds)), strict=True)
+    for slow, scaled in pairs:
+        assert scaled.mean * factor == pytest.approx(slow.mean, rel=1e-10)
+        assert scaled.transform(0.3 * factor) == pytest.approx(slow.transform(0.3), rel=1e-10)
+        for p in (0.5, 0.95):
+            assert scaled.quantile(p) * factor == pytest.approx(slow.quantile(p), rel=1e-9)
+            assert scaled.survival(slow.mean / factor) == pytest.approx(slow.survival(slow.mean), rel=1e-9)
+
+
+@pytest.mark.timeout(20)
+def test_pages_that_hardly_ever_go_out_of_date_have_times_too():
+    """Their time is about 1e-200, and its share in the mean of all 1e-400: as that was 0, a search had no end."""
+    pairs = BMAP((np.array([[-1.0]]), np.array([[0.0]]), np.array([[1.0]])))
+    queue = ThresholdQueue((Mode(1, pairs),), PhaseType.exponential(1e200), PhaseType.exponential(0.2), capacity=4)
+    obsolete = sojourn_times(queue, ()).obsolete
+    assert 0.0 < obsolete.quantile(0.5) < obsolete.mean < obsolete.quantile(0.95) < 1e-198
+
+
+@pytest.mark.timeout(20)
+def test_a_quantile_that_no_double_can_hold_is_refused(random_queue):
+    law = laws_of(sojourn_times(*random_queue(7, "exponential")))[0]
+
+    class Still(PageClock):
+        """A page that never leaves."""
+
+        def left(self, time):
+            return self.page.probabilities
+
+        def ended(self, time):
+            return np.zeros(2)
+
+    with pytest.raises(ValueError, match="nearer to one another"):
+        replace(law, at_once=0.0, _clock=Still(law._clock.page)).quantile(0.5)
+
+
+def test_what_was_dropped_with_phases_is_told():
+    law = PhaseType([0.5, 0.5], [[-0.3, 0.1], [0.05, -(0.05 + 0.2 * (1 + 2e-11))]])
+    queue = ThresholdQueue((Mode(1, BMAP.poisson(2.0)),), PhaseType.exponential(1.0), law, capacity=4)
+    assert queue.model.patience.order == 1
+    assert 1e-11 < sojourn_times(queue, ()).error_estimate < 1e-10
