@@ -345,8 +345,8 @@ def _widened(line: Line) -> float:
     """By how much the error by which a measure was judged exceeds the one that was seen, as errors that add up."""
     if not line.deviation or line.exact is None or line.estimate.value is None or line.estimate.error is None:
         return 0.0
-    used = abs((line.estimate.value - line.exact) / line.deviation)
-    return math.sqrt(max(0.0, used**2 - line.estimate.error**2))
+    used, seen = abs((line.estimate.value - line.exact) / line.deviation), line.estimate.error
+    return math.sqrt(used - seen) * math.sqrt(used + seen) if used > seen else 0.0
 
 
 def _check_replications(replications: int | None, seconds: float | None) -> int:

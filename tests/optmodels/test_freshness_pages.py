@@ -498,7 +498,7 @@ def tell(phase, done, rows):
     if done == 5000:
         os.kill(os.getpid(), signal.SIGINT)
 table = freshness_pages.open_pages({str(tmp_path / "a.parquet")!r})
-cli._take_signals()
+cli._take_signals(cli.interrupt)
 try:
     write_frequencies(table, Exponential(1.0), Rule(1e-6, 1.0), {str(tmp_path / "f.npy")!r}, tell=tell)
 except KeyboardInterrupt:

@@ -176,9 +176,9 @@ def spy(monkeypatch):
             super().__init__(backend)
             self.started.append(self)
 
-        def ask(self, request, seconds=math.inf, *settled):
+        def ask(self, request, seconds=math.inf, **options):
             self.requests.append(request)
-            for message in super().ask(request, seconds, *settled):
+            for message in super().ask(request, seconds, **options):
                 self.messages.append(message)
                 yield message
 

@@ -150,7 +150,8 @@ def test_files_that_hold_no_column_are_refused_in_one_sentence(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({}), tmp_path / "no-columns.parquet")
     for file in odd_files(tmp_path):
-        with pytest.raises(InstanceError, match=r"r.json: decision.file is .*; it holds no column of numbers: .+\.$"):
+        names = r"r.json: decision.file is .*; it holds no column of numbers: |parquet: (this is no|a column of)"
+        with pytest.raises(InstanceError, match=rf"({names}).+\.$"):
             read_result(told_of(file, 0))
     told = {"file": "folder.npy", "rows": 0, "sha256": ""}
     (tmp_path / "r.json").write_text(json.dumps(result_to_data(RESULT) | {"decision": told}))

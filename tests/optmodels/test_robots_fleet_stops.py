@@ -71,7 +71,7 @@ def test_an_interrupt_leaves_the_best_fixed_number_so_far(monkeypatch):
 
 def test_the_clock_leaves_the_best_fixed_number_so_far(monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr("heuristics.oracle.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("heuristics.clock.time.perf_counter", lambda: clock[0])
     seen = _end_at(monkeypatch, 3, lambda: clock.__setitem__(0, 10.0))
     problem = om.load(FLEETS / "fleet-environment.json")
     result = om.solve(problem, "static", seconds=5.0)
