@@ -6,8 +6,8 @@ share (:mod:`queueing.threshold_tensor_spaces`). Seen in them the queue is solve
 over of both makes better spaces (:mod:`queueing.threshold_tensor_growth`), until the measures stand still. Since errors
 of means are products of what the spaces miss of both, some eight rounds suffice.
 
-Nothing here is a bound: errors are told by how measures still move from one round, with its larger spaces, to the next,
-and by rates of service and obsolescence seen by the server and by arriving pages, which agree only in the limit.
+Nothing here is a bound: errors are estimated from those of the rounds before, from what spaces leave over, and from the
+last round with fewer new directions (:mod:`queueing.threshold_tensor_accuracy`).
 
 Matrices are small and many: threads of the linear algebra would wait for one another, longer than they work, so there
 is only one.
@@ -15,8 +15,8 @@ is only one.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -25,8 +25,8 @@ from .markov import stationary_by_levels
 from .matrices import Matrix, Vector
 from .threshold_chain import Chain, chain_of
 from .threshold_model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
-from .threshold_tensor_accuracy import SHARE, Outcome, estimated
-from .threshold_tensor_growth import Solution, grown
+from .threshold_tensor_accuracy import SHARE, Outcome, estimated, unsettled
+from .threshold_tensor_growth import Leftovers, Solution, grown, leftovers
 from .threshold_tensor_levels import Columns, Moves, eliminate, moves_of, sites, stationary_rows, worths
 from .threshold_tensor_marginals import marginal_cores
 from .threshold_tensor_pages import entering_pages, outlooks_of
@@ -50,16 +50,12 @@ _MEMORY = 600e6
 # Directions added in a round, and parts that are kept, relative to what was left over in the round before.
 _ADDED, _KEPT = 12, 0.4
 
+# Parts of the directions added in the last round with which it is done again, to see how much they matter.
+_PARTS = (0.5, 0.75)
+
 # Share of its worth for a mean wait: what a page that waits is like is judged by longer waits than the mean one, as
 # spaces must know the oldest pages too.
 _LONGER = 4.0
-
-
-class _Round(NamedTuple):
-    """All that is solved for in some spaces, and what it says."""
-
-    solution: Solution
-    outcome: Outcome
 
 
 def tensor_flows(
@@ -71,8 +67,9 @@ def tensor_flows(
 ) -> Flows:
     """All flows of a policy, with an estimate of their errors.
 
-    Rounds go on until the estimate is below `target` (losses and idle times of less than `SHARE` count as if they were
-    so large); there are at most `rounds`, in spaces of at most `dimensions`, and the errors told are those reached.
+    Rounds go on until measures move by less than `target` (losses and idle times of less than `SHARE` count as if they
+    were so large); there are at most `rounds`, in spaces of at most `dimensions`, and the errors told are those
+    reached, smaller than the target as a rule.
     """
     with threadpool_limits(limits=1, user_api="blas"):
         return _rounds(model, modes, target, rounds, dimensions)
@@ -82,20 +79,26 @@ def _rounds(model: ThresholdModel, modes: ModeByLevel, target: float, rounds: in
     moves = moves_of(chain_of(model, modes))
     law, cores = _beginning(model, moves)
     most = _most_dimensions(moves.chain, dimensions)
+    added = min(_ADDED, most // 2)
     thresholds = 0.1, 0.1
     found: list[Outcome] = []
-    for _ in range(rounds):
+    before: Leftovers | None = None
+    while True:
         spaces = spaces_of(law, cores)
-        current = _solved(model, moves, law, spaces)
-        found.append(current.outcome)
+        solution, outcome = _solved(model, moves, law, spaces)
         if _complete(law, spaces):
-            return found[-1].flows
-        if len(found) > 2 and estimated(found, modes).counting < target:
+            return outcome.flows
+        now = leftovers(moves, law, spaces, solution, thresholds)
+        growth = grown(now, added, most)
+        found.append(outcome._replace(left=growth.rows_left * growth.worths_left))
+        if len(found) == rounds or (len(found) > 2 and unsettled(found, modes) < target):
             break
-        growth = grown(moves, law, spaces, current.solution, thresholds, min(_ADDED, most // 2), most)
         thresholds = max(_KEPT * growth.rows_left, 1e-12), max(_KEPT * growth.worths_left, 1e-12)
-        cores = growth.cores
-    return estimated(found, modes).flows
+        cores, before = growth.cores, now
+    if before is None:
+        return replace(outcome.flows, error_estimate=math.inf)
+    fewer = [spaces_of(law, grown(before, max(1, int(part * added)), most).cores) for part in _PARTS]
+    return estimated(found, [_outcome_of(model, moves, law, spaces).flows for spaces in fewer], modes)
 
 
 def _refusal(model: ThresholdModel) -> str | None:
@@ -147,7 +150,7 @@ def _complete(law: ScaledLaw, spaces: Spaces) -> bool:
     return all(after == law.order * before for before, after in pairwise(sizes))
 
 
-def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces) -> _Round:
+def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces) -> tuple[Solution, Outcome]:
     """One round."""
     chain, eliminated = moves.chain, eliminate(moves, spaces)
     rows = stationary_rows(moves, spaces, eliminated)
@@ -155,7 +158,14 @@ def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces)
     entering = entering_pages(chain, spaces, outlooks)
     outcome = _outcome(model, moves, spaces, rows, entering)
     columns, brought = worths(moves, spaces, eliminated, _goals(chain, spaces, entering), rows)
-    return _Round(Solution(rows, columns, brought, outlooks, _importances(outcome.flows)), outcome)
+    return Solution(rows, columns, brought, outlooks, _importances(outcome.flows)), outcome
+
+
+def _outcome_of(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces) -> Outcome:
+    """What some spaces say, without what would be needed to make better ones."""
+    rows = stationary_rows(moves, spaces, eliminate(moves, spaces))
+    entering = entering_pages(moves.chain, spaces, outlooks_of(moves.chain, law, spaces))
+    return _outcome(model, moves, spaces, rows, entering)
 
 
 def _importances(flows: Flows) -> Vector:

@@ -1,12 +1,26 @@
-r"""How accurate measures are that come from ever larger spaces: by how they still move from round to round.
+r"""How accurate measures are that come from ever larger spaces.
 
-If errors shrink by a factor q from one round to the next and the last move was d, the error is about d q / (1 - q); q
-is about 1/2, seldom more than 3/4. So the last move counts `SAFETY` times, the one over two rounds once, and rates
-that the server and arriving pages see alike only in the limit count as far as they differ.
+Rounds end when measures stand still: if errors shrink by a factor q from one round to the next and the last move was d,
+the error is about d q / (1 - q), and q is seldom more than 3/4. But it may be a thousandth: moves tell when to end, not
+how large errors are. For that there are four views of each measure:
+
+* the errors of the two rounds before are known, now that there is a better one: they are the moves :math:`d_k` since.
+  The error of a mean is a product of what spaces miss of the stationary rows and of the worths; what is *left* over of
+  both, :math:`\ell_k`, is known of every round. So the error is about :math:`d_k \, \ell_n / \ell_k`.
+* the last round is done again with a half and with three quarters of the directions it added: what is missed with all
+  of them is about what the rest of them is worth.
+
+Errors have signs, so that each view may be small by chance; the estimate is `SAFETY` times the root of their mean
+square. Rates that the server and arriving pages see alike only in the limit, and Little's law, tell of errors at least
+as large as the difference.
+
+Estimates are no bounds. Of 776 random queues that can be solved exactly, with seeds that no constant here was chosen by,
+the largest error told covered the largest true one in 96.8 %, and was within a hundred times of it in 96.4 %; errors
+below `FINEST` are rounding. ``tests/queueing/test_threshold_tensor.py`` counts both for 200 of them.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,8 +32,21 @@ from .threshold_model import Flows, ModeByLevel, direct_error
 #: A loss or an idle time below this share is not asked for to its last digits.
 SHARE = 0.01
 
-#: How often the last move counts.
-SAFETY = 5.0
+#: Factor between the error that the four views let expect and the one that is told: of measures that count, and of
+#: shares below a tenth of `SHARE`, which directions are hardly chosen for, so that leaving some out changes them more.
+SAFETY, SAFETY_OF_SMALL = 9.0, 6.0
+
+#: Relative errors below this are rounding: what is told of them is not compared with them.
+FINEST = 1e-13
+
+# What is left over falls by no more than this in one round and in two, as far as errors are concerned, nor rises.
+_FALLS = (1e-4, 1e-5)
+
+#: How often the last move counts when rounds may end.
+CAUTION = 5.0
+
+# Measures of pages that go out of date.
+_FADING = ("obsolescence", "obsolescence_rate", "obsolete_time")
 
 # A measure that hardly moved, while others did, may have done so by chance: part of the largest move counts for it.
 # One that moved by far less than others is known whatever the spaces (arrivals, where all modes bring as many).
@@ -27,52 +54,60 @@ _PART, _STILL = 0.2, 1e-6
 
 
 class Outcome(NamedTuple):
-    """Flows of one round, and the rates of service and obsolescence as arriving pages see them."""
+    """Flows of one round, the rates of service and obsolescence as arriving pages see them, and what is left over."""
 
     flows: Flows
     served_seen: float
     obsolete_seen: float
+    left: float = 0.0
 
 
-class Estimated(NamedTuple):
-    """Flows with their errors, and the largest error where small shares count as if they were `SHARE`."""
-
-    flows: Flows
-    counting: float
-
-
-def estimated(found: Sequence[Outcome], modes: ModeByLevel) -> Estimated:
-    """The last of several rounds, judged by those before it."""
-    flows = found[-1].flows
-    if len(found) < 2:
-        return Estimated(replace(flows, error_estimate=math.inf), math.inf)
-    moves = _moves(flows, found[-2].flows, modes)
-    moves = {name: SAFETY * move for name, move in moves.items()}
-    if len(found) > 2:
-        over_two = _moves(flows, found[-3].flows, modes)
-        moves = {name: max(move, over_two[name]) for name, move in moves.items()}
+def unsettled(found: Sequence[Outcome], modes: ModeByLevel) -> float:
+    """How far measures still move, and views of one rate lie apart; small shares count as if they were `SHARE`."""
+    now, flows = found[-1], found[-1].flows
     weights = _weights(flows)
-    largest = max(move * weights.get(name, 1.0) for name, move in moves.items())
-    served = _gap(flows.served, found[-1].served_seen)
-    obsolete = _gap(flows.obsolete, found[-1].obsolete_seen)
-    apart = max(served, obsolete * weights["obsolescence"])
+    last, over_two = _moves(flows, found[-2].flows, modes), _moves(flows, found[-3].flows, modes)
+    moved = max(max(CAUTION * move, over_two[name]) * weights.get(name, 1.0) for name, move in last.items())
+    return moved + max(apart * weights.get(name, 1.0) for name, apart in _apart_by_measure(now, last).items())
+
+
+def estimated(found: Sequence[Outcome], fewer: Sequence[Flows], modes: ModeByLevel) -> Flows:
+    """The flows of the last round with their errors, judged by one or two before it and by itself.
+
+    `fewer` are flows of the same round with fewer of its new directions.
+    """
+    now, flows = found[-1], found[-1].flows
+    moves = _moves(flows, found[-2].flows, modes)
+    views = [_moves(flows, one, modes) for one in fewer]
+    for before, least in zip(found[-2:-4:-1], _FALLS, strict=False):
+        fall = min(1.0, max(least, now.left / before.left)) if before.left > 0.0 else 1.0
+        views.append({name: fall * move for name, move in _moves(flows, before.flows, modes).items()})
+    differences = {name: math.hypot(*(view[name] for view in views)) / math.sqrt(len(views)) for name in moves}
+    weights = _weights(flows)
+    largest = max(value * weights.get(name, 1.0) for name, value in differences.items())
+    farthest = max(move * weights.get(name, 1.0) for name, move in moves.items())
     rounding = direct_error(len(flows.levels) - 1, 1.0, 1.0, 1.0, 1.0)
+    apart = _apart_by_measure(now, moves)
     errors = {}
-    for name, move in moves.items():
-        if max(move, rounding) < _STILL * largest:
-            errors[name] = rounding + move
+    for name, difference in differences.items():
+        if max(moves[name], rounding) < _STILL * farthest:
+            errors[name] = rounding + SAFETY * max(moves[name], difference)
         else:
-            errors[name] = rounding + max(move, _PART * largest) + apart
-    for name in {"obsolescence", "obsolescence_rate", "obsolete_time"} & set(errors):
-        errors[name] += obsolete + (moves[name] if name == "obsolete_time" else 0.0)  # a quotient of two
-    # Little's law, too, holds between levels and pages only in the limit.
+            factor = SAFETY if weights.get(name, 1.0) >= 0.1 else SAFETY_OF_SMALL
+            errors[name] = rounding + max(factor * difference, SAFETY * _PART * largest, apart[name])
+    return replace(flows, error_estimate=max(errors.values()), errors=errors)
+
+
+def _apart_by_measure(now: Outcome, names: Iterable[str]) -> dict[str, float]:
+    """By measure: how far what agrees only in the limit is apart, the rates that server and pages see, Little's law."""
+    flows = now.flows
+    served, obsolete = _gap(flows.served, now.served_seen), _gap(flows.obsolete, now.obsolete_seen)
+    common = max(served, obsolete * _weights(flows)["obsolescence"])
     times = {"response_time": flows.served_time, "obsolete_time": flows.obsolete_time}
     times["sojourn_time"] = flows.served_time + flows.obsolete_time
-    apart = abs(times["sojourn_time"] - float(np.arange(len(flows.levels)) @ flows.levels))
-    for name in set(times) & set(errors):
-        errors[name] += apart / times[name]
-    told = replace(flows, error_estimate=max(errors.values()), errors=errors)
-    return Estimated(told, max(error * weights.get(name, 1.0) for name, error in errors.items()))
+    missing = abs(times["sojourn_time"] - float(np.arange(len(flows.levels)) @ flows.levels))
+    apart = {name: max(common, obsolete) if name in _FADING else common for name in names}
+    return apart | {name: max(apart[name], missing / time) for name, time in times.items() if name in apart}
 
 
 def _weights(flows: Flows) -> dict[str, float]:

@@ -49,20 +49,25 @@ class Solution(NamedTuple):
     importances: Vector
 
 
-def grown(
-    moves: Moves,
-    law: ScaledLaw,
-    spaces: Spaces,
-    solution: Solution,
-    thresholds: tuple[float, float],
-    added: int,
-    most: int,
-) -> Growth:
-    """Cores of better spaces.
+class Leftovers(NamedTuple):
+    """What a solution fills of its spaces and what it leaves over, as Gram matrices by number of pages.
 
-    Parts of rows and of worths above the two thresholds are kept; `added` directions of what is left over come to
-    them; no space gets more than `most` dimensions.
+    `kept` are parts of rows and of worths divided by their thresholds; `left`, by kind (rows, worths) and moment (as it
+    is, later), parts outside the spaces on their traits.
     """
+
+    law: ScaledLaw
+    spaces: Spaces
+    thresholds: tuple[float, float]
+    traits: list[list[RowTraits | ColumnTraits]]
+    kept: list[Matrix]
+    left: list[list[list[Matrix]]]
+
+
+def leftovers(
+    moves: Moves, law: ScaledLaw, spaces: Spaces, solution: Solution, thresholds: tuple[float, float]
+) -> Leftovers:
+    """From the most pages down: what is there to be kept and to be added, above the two thresholds."""
     chain = moves.chain
     later = 1.0 / float(np.abs(np.diagonal(moves.staying[chain.top])).max())
     masses = np.array([max(abs(row[:, 0].sum()), 1e-300) for row in solution.rows])
@@ -88,26 +93,36 @@ def grown(
         for kind, moment in _KINDS:
             above = left[kind][moment][pages + 1]
             left[kind][moment][pages] += traits[kind][moment].transfer(pages + 1).pulled(above)
+    return Leftovers(law, spaces, thresholds, traits, kept, left)
+
+
+def grown(found: Leftovers, added: int, most: int) -> Growth:
+    """Cores of better spaces, from one page up.
+
+    Parts of rows and of worths above the two thresholds are kept; `added` directions of what is left over come to
+    them; no space gets more than `most` dimensions.
+    """
+    law, spaces, traits = found.law, found.spaces, found.traits
     seen = {(kind, moment): traits[kind][moment].values() for kind, moment in _KINDS}
     bases = np.ones((1, 1))
     cores: list[Core] = []
     largest = [0.0, 0.0]
-    for pages in range(1, chain.top):
+    for pages in range(1, len(found.kept)):
         before = bases.shape[1]
         bases = np.ascontiguousarray(spaces.cores[pages] @ bases).reshape(spaces.dimensions[pages], -1)
-        found = whole_row(law, before)[:, np.newaxis]
-        found = _joined(found, bases.T @ kept[pages] @ bases, min(most - added, law.order * before), 1.0)
+        basis = whole_row(law, before)[:, np.newaxis]
+        basis = _joined(basis, bases.T @ found.kept[pages] @ bases, min(most - added, law.order * before), 1.0)
         wanted = np.zeros((law.order * before,) * 2)
         for kind, moment in _KINDS:
             now = traits[kind][moment].transfer(pages).applied(seen[kind, moment])
-            outside = _outside(found, now.T @ left[kind][moment][pages] @ now)
+            outside = _outside(basis, now.T @ found.left[kind][moment][pages] @ now)
             largest[kind] = max(largest[kind], float(np.linalg.norm(outside)))
-            wanted += outside / thresholds[kind] ** 2
+            wanted += outside / found.thresholds[kind] ** 2
             seen[kind, moment] = now
-        found = _joined(found, wanted, min(found.shape[1] + added, most, law.order * before), 0.0)
-        cores.append(np.ascontiguousarray(found.T).reshape(-1, law.order, before))
-        bases = bases @ found
-        seen = {key: rows @ found for key, rows in seen.items()}
+        basis = _joined(basis, wanted, min(basis.shape[1] + added, most, law.order * before), 0.0)
+        cores.append(np.ascontiguousarray(basis.T).reshape(-1, law.order, before))
+        bases = bases @ basis
+        seen = {key: rows @ basis for key, rows in seen.items()}
     return Growth(cores, float(np.sqrt(largest[0])), float(np.sqrt(largest[1])))
 
 

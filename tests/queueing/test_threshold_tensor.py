@@ -1,6 +1,7 @@
 """Threshold queues in small spaces of patience phases: against methods that know every state, and by what must hold."""
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from queueing.threshold_krylov import krylov_flows
 from queueing.threshold_matrix_free import matrix_free_flows
 from queueing.threshold_model import ThresholdModel
 from queueing.threshold_tensor import TENSOR_TRAIN, tensor_flows
+from queueing.threshold_tensor_accuracy import FINEST
 from queueing.threshold_tensor_levels import eliminate, moves_of, stationary_rows
 from queueing.threshold_tensor_marginals import marginal_cores
 from queueing.threshold_tensor_spaces import first_cores, scaled_law, spaces_of
@@ -67,16 +69,25 @@ def measured(queue: ThresholdQueue, thresholds, flows):
     return queue._measures(flows(queue.model, modes), modes, "test")
 
 
-def worst_ratio(queue: ThresholdQueue, thresholds) -> float:
-    """Largest true error of a measure, by its estimate."""
-    found = measured(queue, thresholds, tensor_flows)
-    exact = measured(queue, thresholds, krylov_flows)
-    ratios = []
-    for name, value in exact.scalars().items():
-        if value:
-            error = abs(getattr(found, name) / value - 1)
-            ratios.append(error / (found.errors.get(name, found.error_estimate) + exact.errors[name]))
-    return max(ratios)
+class Judged(NamedTuple):
+    """Estimates by true errors: the largest told by the largest there is, and the least of all measures."""
+
+    largest: float
+    least: float
+
+
+def judged(seeds: range) -> list[Judged]:
+    """Of random queues, as far as they are not solved exactly; errors of a measure below `FINEST` are rounding."""
+    found = []
+    for seed in seeds:
+        queue, thresholds = random_case(seed)
+        told, exact = measured(queue, thresholds, tensor_flows), measured(queue, thresholds, krylov_flows)
+        if not told.errors:
+            continue
+        true = {name: abs(getattr(told, name) / value - 1) for name, value in exact.scalars().items() if value}
+        least = min((told.errors[name] + exact.errors[name]) / error for name, error in true.items() if error > FINEST)
+        found.append(Judged(told.error_estimate / max(*true.values(), FINEST), least))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -101,20 +112,24 @@ def test_errors_are_within_their_estimates_and_below_the_target(law, capacity, t
     np.testing.assert_allclose(found.level_probabilities, exact.level_probabilities, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("start", [0, 8, 16, 24])
-def test_estimates_cover_errors_of_random_queues(start):
-    ratios = [worst_ratio(*random_case(seed)) for seed in range(start, start + 8)]
-    assert max(ratios) <= 1.0
-    assert np.median(ratios) > 1e-3  # an estimate of 1 covers all and says nothing
+@pytest.mark.parametrize("start", [30_000, 30_006])
+def test_estimates_are_near_the_errors_of_random_queues(start):
+    found = judged(range(start, start + 6))
+    assert len(found) >= 5
+    assert all(1 <= one.largest < 100 for one in found)
+    assert all(one.least >= 1 for one in found)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_estimates_cover_errors_of_two_hundred_random_queues():
-    ratios = [worst_ratio(*random_case(seed)) for seed in range(100, 300)]
-    assert sum(ratio > 1 for ratio in ratios) <= 4  # estimates are no bounds
-    assert max(ratios) < 5
-    assert np.median(ratios) > 1e-3
+def test_estimates_are_near_the_errors_of_two_hundred_random_queues():
+    """Seeds that no constant of the estimate was chosen by; those were below 6000."""
+    found = judged(range(30_000, 30_200))
+    assert len(found) > 180
+    assert np.mean([one.largest >= 1 for one in found]) >= 0.97  # estimates are no bounds
+    assert np.mean([one.least >= 1 for one in found]) >= 0.97  # nor are those of single measures
+    assert np.mean([one.largest < 100 for one in found]) >= 0.95  # an estimate of 1 covers all and says nothing
+    assert max(one.largest for one in found) < 1000
 
 
 def test_a_lower_target_gives_smaller_errors_in_more_rounds(paper_queue):
