@@ -141,6 +141,24 @@ class Bursts:
         return BurstExperiment(self.bursts)
 
 
+class PricedBursts(Bursts):
+    """A hundred for each loss."""
+
+    has_objective: ClassVar[bool] = True
+    linear_cost: ClassVar[bool] = True
+
+    def judge(self, measures):
+        return Evaluation(100.0 * measures["loss"], measures=measures)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_price_is_judged_as_what_it_is_the_price_of(seed):
+    loss, objective = simulate(PricedBursts(), (1,), seed=seed).lines
+    assert objective.deviation == pytest.approx(loss.deviation)
+    if loss.estimate.value < loss.exact:  # fewer than expected: their error is that of the number expected
+        assert abs(loss.deviation) < abs(loss.estimate.deviation(loss.exact))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("bursts", "replications"), [(2.0, 30), (5.0, 30), (2.0, 10), (2.0, 5)])
 def test_bursts_that_happen_to_be_few_are_no_disagreement(bursts, replications):
