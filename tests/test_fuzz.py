@@ -36,13 +36,14 @@ def told(tally):
 
 
 @pytest.mark.timeout(300)
-def test_four_hundred_broken_files_give_answers_and_sentences(tmp_path):
+@pytest.mark.parametrize("first", [0, 200])
+def test_four_hundred_broken_files_give_answers_and_sentences(tmp_path, first):
     files = fuzz.Files(tmp_path, seed=1)
     files.answer()
-    tally = fuzz.run_all((files.case(number) for number in range(400)), workers=1)
+    tally = fuzz.run_all((files.case(number) for number in range(first, first + 200)), workers=1)
     assert told(tally) == []
-    assert tally.cases == 400
-    assert tally.codes["0"] > 40 and tally.codes["2"] > 150  # neither all harmless nor all hopeless
+    assert tally.cases == 200
+    assert tally.codes["0"] > 20 and tally.codes["2"] > 75  # neither all harmless nor all hopeless
 
 
 @pytest.mark.timeout(300)

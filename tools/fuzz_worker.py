@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 import warnings
+from pathlib import Path
 from typing import Any
 
 
@@ -43,8 +44,17 @@ def run(command: list[str]) -> dict[str, Any]:
         "err": err.getvalue()[-2_000:],
         "warnings": [f"{each.category.__name__}: {each.message}"[:300] for each in caught],
         "cpu": time.process_time() - before,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "megabytes": peak(),
     }
+
+
+def peak() -> int:
+    """The largest memory of this process, in megabytes."""
+    status = Path("/proc/self/status")
+    if status.exists():  # what the system counts for a process begins with the memory of the one that started it
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+        return int(lines["VmHWM"].split()[0]) // 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def serve() -> None:
