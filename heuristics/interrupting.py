@@ -5,7 +5,8 @@ inside a library that swallows it. A program whose signal handler calls `interru
 is at work the wish is only noted, and the oracle raises it at the next question; if none comes for `PATIENCE`, the
 interrupt comes all the same, wherever that is. Code that asks nothing for long says so by `immediate`. Asked twice, the
 interrupt comes at once. A kernel that is being compiled is compiled to its end first. Long computations call `check` a
-few times a second; within a time limit (`within`) it ends them, too.
+few times a second; within a time limit (`within`) it ends them, too. Runs in several threads do not meet here: what one
+says of itself holds for its own thread, and for threads that say nothing if it is the main one.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ PATIENCE = 0.8
 
 _noted = False
 _heard = False
-_waits = False
+_waits: set[int] = set()  # threads whose work checks often enough
 _begun = False
 _answers = 0
-_limit: Callable[[], None] | None = None
+_limits: dict[int, Callable[[], None]] = {}  # by thread
 
 
 def interrupt() -> None:
     """Note that the run under way is to end; raise ``KeyboardInterrupt`` unless somebody will soon look at the note."""
     global _noted, _heard
-    again = _noted
+    again, waits = _noted, threading.get_ident() in _waits
     _noted = True
     if clock.compiling():
-        clock.afterwards(check if again or not _waits else remind)
-    elif again or not _waits:
+        clock.afterwards(check if again or not waits else remind)
+    elif again or not waits:
         _heard = True
         raise KeyboardInterrupt
     else:
@@ -71,8 +72,9 @@ def check() -> None:
     if _noted:
         _heard = True
         raise KeyboardInterrupt
-    if _limit is not None:
-        _limit()
+    limit = _limits.get(threading.get_ident()) or _limits.get(threading.main_thread().ident or 0)
+    if limit is not None:
+        limit()
 
 
 def answered() -> None:
@@ -110,22 +112,27 @@ def immediate() -> Iterator[None]:
 @contextmanager
 def within(limit: Callable[[], None]) -> Iterator[None]:
     """A block in which `check` asks `limit`, too, which raises when there is no time left."""
-    global _limit
-    before, _limit = _limit, limit
+    thread = threading.get_ident()
+    before = _limits.get(thread)
+    _limits[thread] = limit
     try:
         yield
     finally:
-        _limit = before
+        if before is None:
+            del _limits[thread]
+        else:
+            _limits[thread] = before
 
 
 @contextmanager
 def _waiting(waits: bool) -> Iterator[None]:
-    global _waits
-    before, _waits = _waits, waits
+    thread = threading.get_ident()
+    before = thread in _waits
+    (_waits.add if waits else _waits.discard)(thread)
     try:
         yield
     finally:
-        _waits = before
+        (_waits.add if before else _waits.discard)(thread)
 
 
 def _come_again(seconds: float, answers: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -280,3 +281,37 @@ def test_what_a_strategy_needs_is_not_computed_to_see_whether_it_is_there() -> N
 
     assert refusal(Lengthy(), Asking()) is None
     assert "it has no best_of_all" in (refusal(Separable(), Asking()) or "")
+
+
+def test_runs_in_threads_that_overlap_leave_nothing_behind():
+    """The first to end had given back what it found, and the second what the first had set: for ever."""
+
+    def ring():
+        raise TimeoutError
+
+    entered, left = threading.Event(), threading.Event()
+
+    def first():
+        with interrupting.deferred(), interrupting.within(ring):
+            entered.set()
+            left.wait(10)
+
+    def second():
+        entered.wait(10)
+        with interrupting.deferred(), interrupting.within(ring):
+            left.set()
+            threads[0].join(10)
+            with pytest.raises(TimeoutError):
+                interrupting.check()
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    interrupting.check()  # no limit is in force
+    try:
+        with pytest.raises(KeyboardInterrupt):  # and nobody is said to look soon
+            interrupting.interrupt()
+    finally:
+        interrupting.answered()

@@ -10,6 +10,7 @@ import optmodels as om
 from heuristics import interrupting
 from optmodels import robots_fleet, robots_fleet_static
 from optmodels.costs import WeightedSum
+from optmodels.solving import warm_up
 
 FLEETS = Path(__file__).resolve().parents[2] / "instances" / "robots"
 
@@ -90,8 +91,9 @@ def test_no_time_at_all_still_gives_a_fixed_number(file):
 
 
 def test_a_strategy_that_does_not_fit_is_refused_before_anything_is_computed(monkeypatch):
-    monkeypatch.setattr(robots_fleet, "best_fixed_numbers", None)
     problem = om.load(FLEETS / "fleet-erlang.json")
+    warm_up(problem)  # compiles on a small fleet, once for each process
+    monkeypatch.setattr(robots_fleet, "best_fixed_numbers", None)
     with pytest.raises(om.UnsupportedProblem, match="it has 20801 states, and at most 20000 are taken"):
         om.solve(problem, "linear-program:largest=20000")
 
