@@ -254,6 +254,7 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
     except RequestError:
         raise
     except (ValueError, LookupError, TypeError, OSError, EOFError, NotImplementedError) as failure:
+        # What numpy and pyarrow raise on files of other kinds; the last on columns pyarrow cannot turn into numbers.
         reason = " ".join(str(failure).split()).rstrip(".")
         raise InstanceError("decision.file", value["file"], f"it holds no column of numbers: {reason}.") from None
     if isinstance(value["rows"], bool) or len(values) != value["rows"]:

@@ -77,7 +77,7 @@ def test_limited_placements_are_those_of_enumeration(seed):
 @pytest.mark.parametrize("solver", ["highs", "scip"])
 def test_limited_placements_are_those_of_enumeration_on_many_grids(solver):
     if mip.SOLVERS[solver].missing(solver):
-        pytest.skip("not installed")
+        pytest.skip(f"needs the extra {solver}, which users may leave out; `make test-all` installs it")
     seen = {check_against_enumeration(seed, solver) for seed in range(30)}
     assert seen == {"optimal", "infeasible"}
 
