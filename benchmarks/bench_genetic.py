@@ -1,7 +1,7 @@
 """How far above the best value known does the genetic algorithm end?
 
 The shipped placements of up to 81 sites and 20 random ones, 6x6 to 9x9, whose seeds stand below; five seeds of the
-search each. The best value known is that of the file, of `highs`, annealing and local search given `--reference` seconds
+search each. The best value known is that of the file, of `highs`, annealing and local search given `--reference` s
 each (the searches only where `highs` proves nothing), or of any run of the genetic algorithm here, whichever is least;
 "proved" marks an optimum. The claim: a mean gap below 1 % in 8 s on a quiet machine. 11x22 is reported apart. A loaded
 machine does less in a second: `--evaluations` gives every run as many steps instead. `--part 0/2` measures every second
@@ -80,7 +80,8 @@ def measure(problem, known, budget, seeds, reference):
     steps = sum(result.evaluations for result in results)
     repeats = sum(result.extra["repeats"] for result in results)
     print(
-        f"{problem.name:24} best known {known:10.4f} {'(proved)' if proved else '        '}   gap: mean {np.mean(gaps):6.2%}   worst {max(gaps):6.2%}   "
+        f"{problem.name:24} best known {known:10.4f} {'proved' if proved else '':6}   "
+        f"gap: mean {np.mean(gaps):6.2%}   worst {max(gaps):6.2%}   "
         f"{steps / seeds:9.0f} steps, {busy / seeds:5.1f} s of CPU, {began / seeds:5.1f} s, "
         f"{repeats / seeds:5.0f} repeats refused",
         flush=True,
@@ -92,7 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=8.0, help="of each run")
     parser.add_argument("--evaluations", type=float, help="of each run, instead of seconds")
-    parser.add_argument("--reference", type=float, default=60.0, help="seconds of each rival where no file knows better")
+    parser.add_argument("--reference", type=float, default=60.0, help="seconds of each rival without a file")
     parser.add_argument("--part", default="0/1", help="which part of the problems, of how many")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="five problems only, without 11x22")
