@@ -44,6 +44,7 @@ def run(
         raise UnsupportedProblem(sentence)
     interrupting.begin()
     clock.watch()
+    warm_up(problem)
     prepare = getattr(strategy, "prepare", None)
     if prepare is not None:
         prepare(problem)
@@ -66,6 +67,21 @@ def run(
         parameters=parameters(strategy),
         seed=seed,
     )
+
+
+def warm_up(problem: Problem) -> None:
+    """Let a problem that offers a method ``prepare`` import and compile; once for each class of problem.
+
+    It works on small data of its own: nothing that belongs to the run may happen before the clock starts. What it
+    leaves out is compiled when it is needed, and the clock stands still meanwhile (`heuristics.clock`).
+    """
+    prepare = getattr(problem, "prepare", None)
+    if prepare is not None and type(problem) not in _WARM:
+        prepare()
+        _WARM.add(type(problem))
+
+
+_WARM: set[type] = set()
 
 
 def _solved(oracle: Oracle[Any], strategy: Strategy, rng: np.random.Generator) -> Result:

@@ -23,7 +23,7 @@ from heuristics.budget import Budget
 from heuristics.evaluation import Decision
 from heuristics.exhaustive import Exhaustive, spelled
 from heuristics.protocols import Problem, Strategy
-from heuristics.running import UnsupportedProblem, parameters, refusal
+from heuristics.running import UnsupportedProblem, parameters, refusal, warm_up
 
 from .comparing import BatchProgress
 from .costs import WeightedSum
@@ -32,7 +32,7 @@ from .pareto_points import Candidate, supports
 from .pareto_search import Objective, Sweep, enumerated, with_cost
 from .registry import make_strategy
 from .results import plain
-from .solving import ProblemLike, as_problem, check_seed, make_budget, versions, warm_up
+from .solving import ProblemLike, as_problem, check_seed, make_budget, versions
 from .tables import columns, csv_text, number
 from .writing import write_text
 

@@ -10,7 +10,6 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
-from heuristics import clock
 from heuristics.budget import Budget
 from heuristics.oracle import Progress
 from heuristics.protocols import Describing, Problem, Strategy
@@ -77,8 +76,6 @@ def solve(
         raise RequestError(
             f'{asked.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
-    clock.watch()
-    warm_up(asked)
     result = run(asked, chosen, limits, seed, progress=progress)
     return replace(result, kind=getattr(asked, "kind", None), versions=versions(chosen))
 
@@ -146,21 +143,6 @@ def as_problem(problem: ProblemLike) -> Problem:
             f"a problem has a name, a space and a method 'evaluate', or is the path of a file; got {problem!r}."
         )
     return problem
-
-
-def warm_up(problem: Problem) -> None:
-    """Let a problem that offers a method ``prepare`` import and compile; once for each class of problem.
-
-    It works on small data of its own: nothing that belongs to the run may happen before the clock starts. What it
-    leaves out is compiled when it is needed, and the clock stands still meanwhile (`heuristics.clock`).
-    """
-    prepare = getattr(problem, "prepare", None)
-    if prepare is not None and type(problem) not in _WARM:
-        prepare()
-        _WARM.add(type(problem))
-
-
-_WARM: set[type] = set()
 
 
 def has_objective(problem: Problem) -> bool:

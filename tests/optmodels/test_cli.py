@@ -931,7 +931,7 @@ def test_an_interrupt_before_the_search_is_exit_code_three_and_a_result(call, sm
     def interrupt(problem):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("optmodels.solving.warm_up", interrupt)
+    monkeypatch.setattr("heuristics.running.warm_up", interrupt)
     code, out, _ = call("solve", small, "--strategy", "annealing", "--json")
     assert code == 3
     data = json.loads(out)

@@ -8,9 +8,9 @@ import pytest
 
 import optmodels as om
 from heuristics import interrupting
+from heuristics.running import warm_up
 from optmodels import robots_fleet, robots_fleet_static
 from optmodels.costs import WeightedSum
-from optmodels.solving import warm_up
 
 FLEETS = Path(__file__).resolve().parents[2] / "instances" / "robots"
 

@@ -11,9 +11,10 @@ import pytest
 import optmodels as om
 from heuristics import Budget, Evaluation, Problem, Status, UnsupportedProblem
 from heuristics.exhaustive import Exhaustive
+from heuristics.running import warm_up
 from heuristics.testing import Hopeless, Knapsack, Separable
 from optmodels.errors import RequestError
-from optmodels.solving import LIBRARIES, evaluate, solve, versions, warm_up
+from optmodels.solving import LIBRARIES, evaluate, solve, versions
 
 
 @dataclass(frozen=True)
@@ -166,3 +167,12 @@ def test_a_problem_prepares_once_for_each_class_and_nothing_is_judged_before_the
     warm_up(Prepared())
     warm_up(Prepared())
     assert calls == ["prepared"]
+
+
+def test_what_a_strategy_refuses_is_refused_before_anything_is_compiled():
+    class Large(Separable):
+        def prepare(self) -> None:
+            raise AssertionError("compiled for nothing")
+
+    with pytest.raises(UnsupportedProblem, match="keeps a population of 50"):
+        solve(Large((0, 1) * 300_000), "genetic")
