@@ -101,6 +101,7 @@ LARGE = {
     "unknown data": lambda: json.dumps(HEAD | {"data": keys()}),
     "texts": lambda: json.dumps(HEAD | {"data": {"demand": ["x"] * (N // 5)}}),
     "objects": lambda: json.dumps(HEAD | {"data": {"demand": [{"a": 1}] * (N // 10)}}),
+    "a list of objects": lambda: json.dumps([{"a": 1, "b": [1, 2]}] * (N // 23)),
     "weights": lambda: json.dumps(HEAD | {"data": {}, "cost": {"name": "weighted-sum", "weights": keys()}}),
     "limits": lambda: json.dumps(HEAD | {"data": {}, "limits": keys()}),
     "a best known": lambda: json.dumps(HEAD | {"data": {}, "best_known": keys()}),
