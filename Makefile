@@ -20,7 +20,7 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all fuzz mutants bench lint lock size clean
+.PHONY: help venv demo test test-all fuzz mutants bench lint house lock size clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ lint: $(READY) ## ruff, mypy --strict, import directions
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
+
+house: $(READY) ## figures about the code base, each beside its aim (half a minute)
+	$(BIN)/python tools/house.py
 
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
