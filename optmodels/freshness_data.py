@@ -13,13 +13,12 @@ import numpy as np
 from queueing.freshness_blocks import PageError
 from queueing.laws import AccessTime
 
+from .data_fields import is_number, is_whole, refuse_unknown
+from .data_laws import read_time, write_time
 from .errors import InstanceError, MissingField
 from .freshness_columns import WEIGHT
-from .freshness_laws import read_time, write_time
 from .freshness_rules import Indices, Rules, Vector, numbered, refuse_crowding
 from .instance import inside
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
 
 #: Columns of a table of pages, each a field of its own in small files.
 COLUMNS = ("change_rates", "weights", "hosts", "urls")

@@ -13,10 +13,10 @@ import numpy as np
 
 from queueing.freshness_estimation import GammaPrior, RateEstimates, estimate
 
+from .data_laws import FORM, READERS, read_time, write_time
 from .errors import RequestError
 from .freshness_columns import RATE, WEIGHT
 from .freshness_data import PROPORTIONAL
-from .freshness_laws import FORM, READERS, read_time, write_time
 from .freshness_log import CrawlLog
 from .freshness_output import whole_file, write_parquet
 from .freshness_parquet import parquet

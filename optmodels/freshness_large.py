@@ -19,18 +19,18 @@ from heuristics import Decision, Evaluation
 from heuristics.lagrangian import Relaxation
 from queueing.laws import AccessTime
 
+from .data_fields import is_whole, refuse_unknown
+from .data_laws import read_time
 from .errors import InstanceError
 from .freshness import FreshnessProblem
 from .freshness_data import COLUMNS, FIELDS, MOST_PAGES, PROPORTIONAL, Pages
 from .freshness_engine import Engine, Tell, Threads
-from .freshness_laws import read_time
 from .freshness_output import Written
 from .freshness_pages import Chunk, PageTable, open_pages
 from .freshness_rules import MOST, TOLERANCE, TOTAL, Indices, Rules, Vector
 from .freshness_space import VisitPlans
 from .freshness_streaming import ByRule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
 from .instance import inside
-from .placement_layout import is_whole, refuse_unknown
 
 #: Tables with more pages than this are not read into memory unless somebody needs all of them at once.
 LARGE = 2_000_000

@@ -26,6 +26,7 @@ from heuristics.spaces import BinaryVectors
 from queueing import capacity_by_distance
 
 from .costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
+from .data_fields import refuse_unknown
 from .errors import InstanceError, MissingField
 from .mip_program import common_step
 from .placement_data import (
@@ -39,7 +40,7 @@ from .placement_data import (
     think_times,
     to_rows,
 )
-from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph, refuse_unknown
+from .placement_layout import Grid, Layout, Piece, layout_from_data, network_from_graph
 from .placement_measures import MEASURES, DefinedMeasures, PlacementMeasures
 from .placement_service import ServiceReport, report_service, utilisation_table
 from .placement_walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug

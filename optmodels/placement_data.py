@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from queueing.finite_source import CLIENT_CAP, POPULATION_CAP
 
+from .data_fields import is_number, is_whole, refuse_unknown
 from .errors import InstanceError, MissingField
-from .placement_layout import Grid, Layout, is_whole, refuse_unknown
+from .placement_layout import Grid, Layout
 
 FIELDS = {
     "shape", "network", "demand", "opening_cost", "operating_cost",
@@ -82,16 +83,6 @@ class Quality:
             "delay": self.delay,
             "guarantee": self.guarantee,
         }
-
-
-def is_number(value: Any) -> bool:
-    """Whether `value` is a finite number (not a truth value), and no int too large for a double."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def per_site(data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .data_fields import is_whole, refuse_unknown
 from .errors import InstanceError, MissingField
 
 if TYPE_CHECKING:
@@ -210,22 +211,3 @@ def _topohub(name: Any) -> Network:
     links = topology.get("edges") or topology.get("links") or []
     edges = {(number[link["source"]], number[link["target"]]) for link in links if link["source"] != link["target"]}
     return Network(len(number), tuple(sorted(edges)), topohub=name)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether `value` is a whole number; true for 3 and 3.0, false for True, "3", 3.5 and what no double holds."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return False
-    try:
-        return float(value).is_integer()
-    except OverflowError:  # an int of hundreds of digits; infinity and nan are floats that are no integers
-        return False
-
-
-def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str) -> None:
-    """Refuse fields nobody reads: they are misspellings."""
-    for field in data:
-        if field not in known:
-            raise InstanceError(
-                f"{place}.{field}", data[field], f"no such field; known are {', '.join(sorted(known))}."
-            )

@@ -10,9 +10,8 @@ from heuristics.exhaustive import spelled
 from queueing import RobotQueue
 
 from .costs import CostFunction, linear_weights
+from .data_fields import is_number, is_whole, refuse_unknown
 from .errors import InstanceError, MissingField
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
 from .registry import costs
 from .robots_data import HIGHEST, MOST_STATES, PRICED, is_additive, priced_cost, read_name, read_rate, refuse_same_names
 

@@ -14,9 +14,8 @@ from queueing import RobotQueue, best_policy
 from queueing.robots import static_shares
 
 from .costs import CostFunction, Limits, WeightedSum, linear_weights
+from .data_fields import is_number, is_whole, refuse_unknown
 from .errors import InstanceError, MissingField, RequestError
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
 
 FIELDS = {"robots", "capacity", "arrival_rate", "service_rate", "switching"}
 

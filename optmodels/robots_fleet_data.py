@@ -14,19 +14,19 @@ from queueing.markov import check_generator, check_irreducible
 from queueing.matrices import SUM_TOLERANCE
 from queueing.robots_fleet import Environment, RobotClass, RobotFleet
 
-from .errors import InstanceError, MissingField
-from .placement_layout import is_whole, refuse_unknown
-from .robots_data import FASTEST, SWITCHING, read_name, read_rate, refuse_same_names
-from .threshold_data import (
-    read_law,
+from .data_fields import (
+    is_whole,
     read_list,
     read_matrix,
     read_numbers,
     read_object,
     refuse_negative,
+    refuse_unknown,
     told,
-    write_law,
 )
+from .data_laws import read_law, write_law
+from .errors import InstanceError, MissingField
+from .robots_data import FASTEST, SWITCHING, read_name, read_rate, refuse_same_names
 
 _COMMON = {"capacity", "service_rate", "switching", "environment"}
 _ROBOTS = {"robots", "arrival_rate", "travel_time"}

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from .data_laws import draw_law
 from .instance import Instance
-from .threshold_generating import draw_law
 
 
 def _rounded(value: float) -> float:

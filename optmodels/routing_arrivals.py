@@ -11,11 +11,10 @@ from queueing.laws import Constant, Exponential, Samples
 from queueing.matrices import SUM_TOLERANCE
 from queueing.routing_arrivals import Arrivals, MarkovArrivals, RenewalArrivals, TraceArrivals
 
+from .data_fields import Matrix, is_number, read_matrix, read_numbers, refuse_negative, told
+from .data_laws import READERS as LAWS
+from .data_laws import law_fields, write_time
 from .errors import InstanceError, MissingField, suggestion
-from .freshness_laws import READERS as LAWS
-from .freshness_laws import law_fields, write_time
-from .placement_data import is_number
-from .threshold_data import Matrix, read_matrix, read_numbers, refuse_negative, told
 
 FORM = 'arrivals are an object such as {"law": "poisson", "rate": x} or {"law": "deterministic", "interval": x}.'
 
@@ -27,7 +26,7 @@ MOST_PHASES = 100
 
 
 def read_arrivals(value: Any, place: str = "data.arrivals") -> Arrivals:
-    """The source of packets: ``{"law": name, ...}``, of independent times of any law of kind "freshness" too."""
+    """The source of packets: ``{"law": name, ...}``, of independent times of any law in `data_laws` too."""
     if not isinstance(value, Mapping):
         raise InstanceError(place, value, FORM)
     if "law" not in value:

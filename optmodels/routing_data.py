@@ -15,12 +15,11 @@ from queueing import PhaseType
 from queueing.routing import GapCosts, callable_costs, freshness_costs, loss_costs
 from queueing.routing_arrivals import Arrivals
 
+from .data_fields import is_number, is_whole, refuse_unknown, told
+from .data_laws import read_law, write_law
 from .errors import InstanceError, MissingField
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
 from .routing_arrivals import read_arrivals, write_arrivals
 from .routing_gap_costs import GapCost, limit_of, read_gap_cost, slope_of, write_gap_cost
-from .threshold_data import read_law, told, write_law
 
 FIELDS = {"servers", "arrivals", "application", "period", "max_period", "horizon", "initial"}
 

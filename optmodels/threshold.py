@@ -33,9 +33,10 @@ from queueing.threshold_tree import measures_of_many, shares_work
 from queueing.threshold_truncation import TRUNCATED
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
+from .data_fields import refuse_unknown
+from .data_laws import read_law, write_law
 from .errors import InstanceError, MissingField, RequestError
-from .placement_layout import refuse_unknown
-from .threshold_data import FIELDS, read_admission, read_capacity, read_law, read_modes, write_law, write_modes
+from .threshold_data import FIELDS, read_admission, read_capacity, read_modes, write_modes
 from .threshold_policy_map import policy_map
 from .threshold_simulation import ThresholdExperiment, experiment_of
 from .threshold_sojourn import cheap_sojourn, sojourn_quantiles

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, reduce_order, thinned_modes
 from queueing.matrices import SUM_TOLERANCE
 from queueing.threshold_model import ADMISSIONS
 from queueing.threshold_unbounded import unbounded_room
 
+from .data_fields import (
+    Matrix,
+    is_whole,
+    read_list,
+    read_matrix,
+    read_numbers,
+    read_object,
+    refuse_negative,
+    refuse_unknown,
+    told,
+)
 from .errors import InstanceError, MissingField
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
-
-Matrix = NDArray[np.float64]
-Made = TypeVar("Made")
 
 FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_modes"}
 
 #: More pages in the system than this are refused: matrices are kept for every level.
 MOST_PAGES = 100_000
-
-#: Larger numbers in matrices are refused: sums of them must be numbers, in whatever unit of time.
-LARGEST = 1e300
 
 #: Larger batches are refused: sums over two of them are kept.
 MOST_IN_BATCH = 2000
@@ -76,34 +78,6 @@ def read_admission(value: Any) -> Any:
         known = ", ".join(f'"{name}"' for name in ADMISSIONS)
         raise InstanceError("data.admission", value, f"batches are admitted by one of {known}.")
     return value
-
-
-def read_law(value: Any, place: str) -> PhaseType:
-    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
-    form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
-    known = read_object(value, place, {"initial", "generator", "scale"}, form)
-    for name in ("initial", "generator"):
-        if name not in known:
-            raise MissingField(f"{place}.{name}", form)
-    generator = read_matrix(known["generator"], f"{place}.generator")
-    refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
-    for row, total in enumerate(generator.sum(axis=1)):
-        if total > SUM_TOLERANCE * abs(generator[row, row]):
-            rule = f"its rows sum to at most 0 (what lacks is the rate of ending), this one sums to {float(total)!r}."
-            raise InstanceError(f"{place}.generator[{row}]", generator[row].tolist(), rule)
-    initial = _probabilities(known["initial"], f"{place}.initial")
-    if len(initial) != len(generator):
-        rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
-        raise InstanceError(f"{place}.initial", known["initial"], rule)
-    scale = known.get("scale", 1)
-    if not is_number(scale) or scale <= 0:
-        raise InstanceError(f"{place}.scale", scale, "a scale multiplies all rates and is a positive number.")
-    return told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
-
-
-def write_law(law: PhaseType) -> dict[str, Any]:
-    """The form read by `read_law`."""
-    return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
 
 
 def read_modes(value: Any) -> tuple[Mode, ...]:
@@ -222,21 +196,6 @@ def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
 # -- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def read_matrix(value: Any, place: str) -> Matrix:
-    """A square matrix of finite numbers."""
-    rows = read_list(value, place, "a matrix is a list of rows.")
-    for index, row in enumerate(rows):
-        entries = read_numbers(row, f"{place}[{index}]")
-        if len(entries) != len(rows):
-            rule = f"a square matrix of {len(rows)} rows has {len(rows)} numbers in each, and here are {len(entries)}."
-            raise InstanceError(f"{place}[{index}]", row, rule)
-        for column, entry in enumerate(entries):
-            if abs(entry) > LARGEST:
-                rule = f"numbers of a matrix are {LARGEST:g} at most, or sums of them would be none."
-                raise InstanceError(f"{place}[{index}][{column}]", entry, rule)
-    return np.array(rows, dtype=np.float64)
-
-
 def _block(value: Any, place: str, size: int) -> Matrix:
     """Rates of moves with a batch: none is negative, the diagonal included."""
     matrix = read_matrix(value, place)
@@ -246,58 +205,9 @@ def _block(value: Any, place: str, size: int) -> Matrix:
     return matrix
 
 
-def refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
-    """Refuse negative entries by `rule`; those on the diagonal only where it says so."""
-    for row, column in np.argwhere(matrix < 0).tolist():
-        if diagonal or row != column:
-            raise InstanceError(f"{place}[{row}][{column}]", float(matrix[row, column]), rule)
-
-
 def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
     total = np.sum(blocks, axis=0)
     for row, missed in enumerate(total.sum(axis=1).tolist()):
         if abs(missed) > SUM_TOLERANCE * abs(float(blocks[0][row, row])):
             rule = f"the rates of this row, summed over {names}, make {missed!r} and must make 0 (1e-9 relative)."
             raise InstanceError(f"{place}[{row}]", blocks[0][row].tolist(), rule)
-
-
-def read_numbers(value: Any, place: str) -> list[float]:
-    """A list of finite numbers, one at least."""
-    listed = read_list(value, place, "this is a list of numbers.")
-    for index, entry in enumerate(listed):
-        if not is_number(entry):
-            raise InstanceError(f"{place}[{index}]", entry, "finite numbers stand here.")
-    return [float(entry) for entry in listed]
-
-
-def _probabilities(value: Any, place: str) -> list[float]:
-    chances = read_numbers(value, place)
-    for index, chance in enumerate(chances):
-        if chance < 0:
-            raise InstanceError(f"{place}[{index}]", chance, "probabilities are zero or more.")
-    if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
-        raise InstanceError(place, value, f"initial probabilities sum to 1, and these sum to {sum(chances)!r}.")
-    return chances
-
-
-def read_list(value: Any, place: str, rule: str) -> list[Any]:
-    """A list that is not empty, or `rule`."""
-    if not isinstance(value, list | tuple) or not value:
-        raise InstanceError(place, value, rule)
-    return list(value)
-
-
-def read_object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
-    """An object with no other than the `known` fields; `form` says what it looks like."""
-    if not isinstance(value, Mapping):
-        raise InstanceError(place, value, form)
-    refuse_unknown(value, known, place)
-    return value
-
-
-def told(make: Callable[[], Made], place: str, value: Any) -> Made:
-    """What `make` makes; a refusal of the queueing package gets its place in the file."""
-    try:
-        return make()
-    except ValueError as refusal:
-        raise InstanceError(place, value, str(refusal)) from None

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .data_laws import DIGITS, draw_law
 from .instance import Instance
 
 #: Weights of the example in section 7 of Avrachenkov et al. (2011).
 WEIGHTS = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_robots": 20, "starvation": 300}
-
-# Digits after the point of rates and probabilities: few enough to read.
-_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -111,43 +108,17 @@ class ThresholdGenerator:
 
     def _modes(self, rng: np.random.Generator) -> list[dict[str, Any]]:
         """One chain that moves by itself; in each of its phases every robot brings batches at a rate of its own."""
-        moves = np.round(rng.uniform(0.05, 0.5, (self.phases, self.phases)), _DIGITS)
+        moves = np.round(rng.uniform(0.05, 0.5, (self.phases, self.phases)), DIGITS)
         np.fill_diagonal(moves, 0.0)
         sizes = rng.dirichlet(np.ones(self.largest_batch))
         mean = float(np.arange(1, self.largest_batch + 1) @ sizes)
         rate = self.load / (self.modes * mean)  # of batches, for one robot
         batches = rate * rng.uniform(0.2, 1.8, (self.modes, self.phases, 1)) * sizes
-        brought = np.maximum(np.round(np.cumsum(batches, axis=0), _DIGITS), 10.0**-_DIGITS)
+        brought = np.maximum(np.round(np.cumsum(batches, axis=0), DIGITS), 10.0**-DIGITS)
         result = []
         for robots, rates in enumerate(brought, start=1):
             later = [np.diag(rates[:, size]) for size in range(self.largest_batch)]
             quiet = moves - np.diag(moves.sum(axis=1) + rates.sum(axis=1))
-            blocks = [np.round(block, _DIGITS).tolist() for block in (quiet, *later)]
+            blocks = [np.round(block, DIGITS).tolist() for block in (quiet, *later)]
             result.append({"robots": robots, "arrivals": blocks})
         return result
-
-
-def draw_law(law: str, order: int, mean: float, rng: np.random.Generator) -> dict[str, Any]:
-    """A phase-type law of this mean, up to rounding, as in an instance file."""
-    initial = np.zeros(order)
-    if law == "erlang":
-        initial[0] = 1.0
-        generator = np.diag(np.full(order, -1.0)) + np.diag(np.ones(order - 1), 1)
-    else:
-        initial = rng.dirichlet(np.full(order, 2.0))
-        if law == "hyperexponential":
-            generator = np.diag(-np.geomspace(1.0, 0.05, order))
-        else:
-            generator = rng.uniform(0.1, 1.0, (order, order))
-            np.fill_diagonal(generator, 0.0)
-            np.fill_diagonal(generator, -generator.sum(axis=1) - rng.uniform(0.1, 1.0, order))
-    initial = np.round(initial, _DIGITS)
-    initial[-1] = round(1.0 - float(initial[:-1].sum()), _DIGITS)
-    factor = float(initial @ np.linalg.solve(-generator, np.ones(order))) / mean
-    return {"initial": initial.tolist(), "generator": _rounded(generator * factor).tolist()}
-
-
-def _rounded(generator: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rates rounded to some digits of the slowest phase, so that each phase can still be left."""
-    digits = max(_DIGITS, _DIGITS - math.floor(math.log10(float(np.abs(np.diagonal(generator)).min()))))
-    return np.asarray(np.round(generator, digits))

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
+from optmodels.data_laws import read_time, write_time
 from optmodels.errors import InstanceError
 from optmodels.freshness import FreshnessProblem
-from optmodels.freshness_laws import read_time, write_time
 from optmodels.instance import Instance
 
 CONSTANT = {"law": "constant", "value": 2.0}

@@ -1,19 +1,38 @@
-"""Laws of the access time in files: read with a sentence for every complaint, and written back."""
+"""Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+
+`read_time` and `write_time` know every law by its name; `read_law`, `write_law` and `draw_law` are of phase-type laws,
+which stand in files without a name.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from queueing import PhaseType
 from queueing.laws import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 from queueing.matrices import SUM_TOLERANCE
 
+from .data_fields import (
+    is_number,
+    is_whole,
+    read_matrix,
+    read_numbers,
+    read_object,
+    refuse_negative,
+    refuse_unknown,
+    told,
+)
 from .errors import InstanceError, MissingField, suggestion
-from .placement_data import is_number
-from .placement_layout import is_whole, refuse_unknown
-from .threshold_data import read_law, read_numbers, told, write_law
 
 FORM = 'a law is an object such as {"law": "constant", "value": x} or {"law": "exponential", "mean": x}.'
+
+#: Digits after the point of rates and probabilities: few enough to read.
+DIGITS = 4
 
 
 def read_time(value: Any, place: str) -> AccessTime:
@@ -126,3 +145,73 @@ def _positive(value: Any, place: str) -> float:
     if not is_number(value) or value <= 0:
         raise InstanceError(place, value, "times are finite numbers above 0.")
     return float(value)
+
+
+# -- phase-type laws --------------------------------------------------------------------------------------------------
+
+
+def read_law(value: Any, place: str) -> PhaseType:
+    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
+    form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
+    known = read_object(value, place, {"initial", "generator", "scale"}, form)
+    for name in ("initial", "generator"):
+        if name not in known:
+            raise MissingField(f"{place}.{name}", form)
+    generator = read_matrix(known["generator"], f"{place}.generator")
+    refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
+    for row, total in enumerate(generator.sum(axis=1)):
+        if total > SUM_TOLERANCE * abs(generator[row, row]):
+            rule = f"its rows sum to at most 0 (what lacks is the rate of ending), this one sums to {float(total)!r}."
+            raise InstanceError(f"{place}.generator[{row}]", generator[row].tolist(), rule)
+    initial = _probabilities(known["initial"], f"{place}.initial")
+    if len(initial) != len(generator):
+        rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
+        raise InstanceError(f"{place}.initial", known["initial"], rule)
+    scale = known.get("scale", 1)
+    if not is_number(scale) or scale <= 0:
+        raise InstanceError(f"{place}.scale", scale, "a scale multiplies all rates and is a positive number.")
+    return told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
+
+
+def write_law(law: PhaseType) -> dict[str, Any]:
+    """The form read by `read_law`."""
+    return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
+
+
+def _probabilities(value: Any, place: str) -> list[float]:
+    chances = read_numbers(value, place)
+    for index, chance in enumerate(chances):
+        if chance < 0:
+            raise InstanceError(f"{place}[{index}]", chance, "probabilities are zero or more.")
+    if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
+        raise InstanceError(place, value, f"initial probabilities sum to 1, and these sum to {sum(chances)!r}.")
+    return chances
+
+
+# -- at random --------------------------------------------------------------------------------------------------------
+
+
+def draw_law(law: str, order: int, mean: float, rng: np.random.Generator) -> dict[str, Any]:
+    """A phase-type law of this mean, up to rounding, as in an instance file."""
+    initial = np.zeros(order)
+    if law == "erlang":
+        initial[0] = 1.0
+        generator = np.diag(np.full(order, -1.0)) + np.diag(np.ones(order - 1), 1)
+    else:
+        initial = rng.dirichlet(np.full(order, 2.0))
+        if law == "hyperexponential":
+            generator = np.diag(-np.geomspace(1.0, 0.05, order))
+        else:
+            generator = rng.uniform(0.1, 1.0, (order, order))
+            np.fill_diagonal(generator, 0.0)
+            np.fill_diagonal(generator, -generator.sum(axis=1) - rng.uniform(0.1, 1.0, order))
+    initial = np.round(initial, DIGITS)
+    initial[-1] = round(1.0 - float(initial[:-1].sum()), DIGITS)
+    factor = float(initial @ np.linalg.solve(-generator, np.ones(order))) / mean
+    return {"initial": initial.tolist(), "generator": _rounded(generator * factor).tolist()}
+
+
+def _rounded(generator: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rates rounded to some digits of the slowest phase, so that each phase can still be left."""
+    digits = max(DIGITS, DIGITS - math.floor(math.log10(float(np.abs(np.diagonal(generator)).min()))))
+    return np.asarray(np.round(generator, digits))
