@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .freshness_prices import best_frequency
-from .freshness_simulation_kernel import Drawn, draw_time
+from .freshness_simulation_laws import Drawn, draw_time
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

@@ -14,37 +14,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .simulation_kernel import Law, choose
+from .freshness_simulation_laws import Drawn, draw_time
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
-CONSTANT, EXPONENTIAL, ERLANG, HYPEREXPONENTIAL, PHASES, SAMPLES = range(6)
-
 # Columns of pages (together, as they are needed together), places of the clocks and of the whole numbers of a state.
 CHANGED, STALE, VISITED, MEAN = range(4)
 NOW, BEGIN = range(2)
 SLOTS, LONGEST, SPELLS, PLACE = range(4)
-
-
-class Drawn(NamedTuple):
-    """The law of an access as it is drawn.
-
-    Attributes
-    ----------
-    form
-        which of the laws.
-    values, chances
-        its times (constants, means, samples), and in one row sums of their chances.
-    phases
-        the chain of phases, if it is one.
-    """
-
-    form: int
-    values: Vector
-    chances: Matrix
-    phases: Law
 
 
 class State(NamedTuple):
@@ -71,27 +50,6 @@ def first_state(rates: Vector) -> State:
     with np.errstate(divide="ignore"):
         pages[:, MEAN] = 1.0 / rates
     return State(pages, np.zeros(2), np.zeros(4, dtype=np.int64))
-
-
-@njit(cache=True, inline="always")
-def draw_time(law: Drawn, rng: np.random.Generator) -> float:
-    """How long an access takes."""
-    if law.form == CONSTANT:
-        return float(law.values[0])
-    if law.form == EXPONENTIAL:
-        return float(law.values[0] * rng.standard_exponential())
-    if law.form == ERLANG:  # stages, and the mean of one
-        return float(law.values[1] * rng.standard_gamma(law.values[0]))
-    if law.form == SAMPLES:
-        return float(law.values[int(rng.random() * len(law.values))])
-    if law.form == HYPEREXPONENTIAL:
-        return float(law.values[choose(law.chances, 0, rng)] * rng.standard_exponential())
-    phase = choose(law.phases.start, 0, rng)
-    spent = 0.0
-    while phase < law.phases.rates.shape[0]:
-        spent += rng.standard_exponential() / law.phases.rates[phase]
-        phase = choose(law.phases.moves, phase, rng)
-    return spent
 
 
 @njit(cache=True, inline="always")

@@ -1,13 +1,40 @@
 """Laws of the access time as a simulation draws them: from their parameters alone, never from a transform."""
 
-import numpy as np
+from typing import NamedTuple
 
-from .freshness_simulation_kernel import CONSTANT, ERLANG, EXPONENTIAL, HYPEREXPONENTIAL, PHASES, SAMPLES, Drawn
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
 from .laws import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
-from .simulation_queue import law_of
+from .simulation_draws import Law, choose, law_of
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+CONSTANT, EXPONENTIAL, ERLANG, HYPEREXPONENTIAL, PHASES, SAMPLES = range(6)
 
 _ONE = np.ones((1, 1))
 _NO_PHASES = law_of("access time", None)
+
+
+class Drawn(NamedTuple):
+    """The law of an access as it is drawn.
+
+    Attributes
+    ----------
+    form
+        which of the laws.
+    values, chances
+        its times (constants, means, samples), and in one row sums of their chances.
+    phases
+        the chain of phases, if it is one.
+    """
+
+    form: int
+    values: Vector
+    chances: Matrix
+    phases: Law
 
 
 def drawn_law(law: AccessTime) -> Drawn:
@@ -31,3 +58,24 @@ def drawn_law(law: AccessTime) -> Drawn:
         f"access times must be of a law that can be drawn, but {type(law).__name__} has only a transform; "
         "give a constant, exponential, Erlang, hyperexponential or phase-type law, or samples."
     )
+
+
+@njit(cache=True, inline="always")
+def draw_time(law: Drawn, rng: np.random.Generator) -> float:
+    """How long an access takes."""
+    if law.form == CONSTANT:
+        return float(law.values[0])
+    if law.form == EXPONENTIAL:
+        return float(law.values[0] * rng.standard_exponential())
+    if law.form == ERLANG:  # stages, and the mean of one
+        return float(law.values[1] * rng.standard_gamma(law.values[0]))
+    if law.form == SAMPLES:
+        return float(law.values[int(rng.random() * len(law.values))])
+    if law.form == HYPEREXPONENTIAL:
+        return float(law.values[choose(law.chances, 0, rng)] * rng.standard_exponential())
+    phase = choose(law.phases.start, 0, rng)
+    spent = 0.0
+    while phase < law.phases.rates.shape[0]:
+        spent += rng.standard_exponential() / law.phases.rates[phase]
+        phase = choose(law.phases.moves, phase, rng)
+    return spent

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from .checks import positive
 from .freshness_simulation_kernel import (
     CHANGED,
-    Drawn,
     Plan,
     State,
     first_plan,
@@ -21,6 +20,7 @@ from .freshness_simulation_kernel import (
     visit_the_earliest_due,
     walker,
 )
+from .freshness_simulation_laws import Drawn
 from .laws import not_negative_numbers
 
 Vector = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from .robots_fleet import RobotFleet
 from .robots_simulation_classes import Closed, closed_classes, number_of
 from .robots_simulation_kernel import COUNTS, Matrix, Rules, Vector, Whole
-from .simulation_queue import law_of
+from .simulation_draws import law_of
 
 #: Phases and states of the environment that take less than this share of the time change no average noticeably.
 _SMALL = 1e-4

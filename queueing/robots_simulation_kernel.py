@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .simulation_kernel import choose
+from .simulation_draws import choose
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

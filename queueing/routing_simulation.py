@@ -44,8 +44,8 @@ from .routing_simulation_kernel import (
     first_state,
     send,
 )
+from .simulation_draws import chain_tables, law_of
 from .simulation_intervals import Estimate, Matrix, Vector, jackknife, jackknives
-from .simulation_queue import chain_tables, law_of
 
 Whole = NDArray[np.int64]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .freshness_simulation_kernel import Drawn, draw_time
-from .simulation_kernel import choose
+from .freshness_simulation_laws import Drawn, draw_time
+from .simulation_draws import choose
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

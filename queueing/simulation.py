@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .simulation_draws import Phases
 from .simulation_intervals import Estimate, Matrix, Vector, column_means, jackknife, jackknives
 from .simulation_kernel import (
     ARRIVED,
@@ -38,7 +39,7 @@ from .simulation_kernel import (
     empty_state,
     run,
 )
-from .simulation_queue import Phases, SimulatedQueue
+from .simulation_queue import SimulatedQueue
 
 __all__ = [
     "STEP",

@@ -17,11 +17,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .simulation_draws import CONSTANT, NEVER, Law, choose
+
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Whole = NDArray[np.int64]
-
-NEVER, CONSTANT, PHASES = range(3)
 PARTIAL, WHOLE, COMPLETE = range(3)
 FIRST, LAST, RANDOM = range(3)
 
@@ -34,25 +34,6 @@ NOW, MOVE, FINISH, ENTERED = range(4)
 PHASE, LEVEL, HEAD, TAIL, FREE, EVENTS = range(6)
 
 NOBODY = -1
-
-
-class Law(NamedTuple):
-    """A time to be drawn: never, a constant, or the life of a chain of phases.
-
-    Attributes
-    ----------
-    form, value
-        which of the three, and the constant.
-    start, rates, moves
-        in one row, sums of the chances to begin in phase 0, 1, ...; the rate of leaving each; for each, sums of the
-        chances to go to phase 0, 1, ..., and to the end.
-    """
-
-    form: int
-    value: float
-    start: Matrix
-    rates: Vector
-    moves: Matrix
 
 
 class Rules(NamedTuple):
@@ -231,22 +212,6 @@ def _draw(law: Law, rng: np.random.Generator) -> float:
         spent += rng.standard_exponential() / law.rates[phase]
         phase = choose(law.moves, phase, rng)
     return spent
-
-
-@njit(cache=True, inline="always")
-def choose(sums: Matrix, row: int, rng: np.random.Generator) -> int:
-    """A column by chances of which a row holds the sums; one without a chance is never chosen."""
-    low, high = 0, sums.shape[1] - 1
-    if high == 0:
-        return 0
-    mark = rng.random() * sums[row, high]
-    while low < high:  # the first whose sum is above the mark
-        middle = (low + high) // 2
-        if sums[row, middle] > mark:
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 # -- the waiting pages -------------------------------------------------------------------------------------------------
