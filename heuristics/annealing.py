@@ -13,7 +13,8 @@ from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
 from .protocols import Incremental, Moves, Problem
 from .result import Result
-from .searching import Slices, refuses_continuum, require_fields, starting_points
+from .running import require_fields
+from .searching import Slices, refuses_continuum, starting_points
 
 #: Steps of one cooling where neither `steps` nor a budget says how many: on a walk, and with full evaluations.
 WALK_STEPS, PLAIN_STEPS = 1_000_000, 20_000

@@ -19,13 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from .lagrangian import last_word
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .result import OPTIMALITY_TOLERANCE, Result
 from .routing import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
 from .routing_index import densities
-from .searching import require_fields
+from .running import last_word, require_fields
 
 #: Lengths that are searched where neither the problem nor the strategy says which.
 SEARCHED = 20
@@ -210,5 +208,5 @@ def met(oracle: Oracle[Any], bound: float) -> bool:
 
 def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "complete") -> Result:
     """Close a run on a bound; if it is met, tell the argument behind it."""
-    report_bound(oracle, bound)
+    oracle.report(bound=bound)
     return oracle.result(stopped_by=stopped_by, extra={"argument": argument} if met(oracle, bound) else {})

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from . import clock
 from .evaluation import Decision
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .protocols import Bounded, Followed, Incremental, Problem, Repairable, Suggesting, Walk
 from .result import Result, Status
-from .searching import require_fields
+from .running import require_fields
 from .spaces import BinaryVectors
 
 #: Seconds that one batch may take: time limits are looked at between batches.
@@ -99,7 +98,7 @@ class Exhaustive:
         if getattr(oracle.problem.space, "complete", True):
             return oracle.result(proved=True)
         if isinstance(oracle.problem, Bounded):
-            report_bound(oracle, oracle.problem.lower_bound())
+            oracle.report(bound=oracle.problem.lower_bound())
         result = oracle.result()
         if result.status != Status.OPTIMAL:
             told = "all decisions that the space lists were judged, but there are others"

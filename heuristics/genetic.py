@@ -17,7 +17,8 @@ from .evaluation import Decision
 from .oracle import Oracle
 from .protocols import Incremental, Problem, Repairable
 from .result import Result
-from .searching import Slices, refuses_continuum, require_fields, starting_points
+from .running import require_fields
+from .searching import Slices, refuses_continuum, starting_points
 from .walking import EvaluatedWalk
 
 #: DEAP keeps the classes it makes in one place for the whole process; nobody else will take these names.

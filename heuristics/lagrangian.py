@@ -23,11 +23,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from .evaluation import Decision, Evaluation
-from .oracle import BudgetSpent, Oracle
-from .policy_iteration import report_bound
+from .evaluation import Decision
+from .oracle import Oracle
 from .protocols import Problem
 from .result import Result
+from .running import last_word
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,5 @@ class Lagrangian:
         oracle.extra |= {"multiplier": found.multiplier, "residual": found.residual, **found.details}
         late = oracle.remaining_seconds <= 0
         last_word(oracle, found.decision)
-        report_bound(oracle, found.bound)
+        oracle.report(bound=found.bound)
         return oracle.result(stopped_by="seconds" if late else "complete")
-
-
-def last_word(oracle: Oracle[Any], decision: Decision) -> Evaluation:
-    """Judge a decision that was found with much work, free of charge if the clock has run out in the meantime."""
-    try:
-        return oracle(decision)
-    except BudgetSpent as spent:
-        if spent.limit != "seconds":
-            raise
-        return oracle.confirm(decision)

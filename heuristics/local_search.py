@@ -15,7 +15,8 @@ from .evaluation import Decision
 from .oracle import Oracle, OracleWalk
 from .protocols import Incremental, Moves, Problem, Space
 from .result import Result
-from .searching import Slices, refuses_continuum, require_fields, starting_points
+from .running import require_fields
+from .searching import Slices, refuses_continuum, starting_points
 from .spaces import BinaryVectors
 
 #: Starting points where neither `restarts` nor a budget says how many.

@@ -25,10 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .protocols import Problem
 from .result import Result
-from .searching import require_fields
+from .running import require_fields
 
 Table = NDArray[np.float64]
 Counts = tuple[int, ...]
@@ -97,7 +96,7 @@ class MarginalAnalysis:
             gains = total(upper, marginal(upper, max(units - 1, 0))) - total(upper, greedy)
         oracle(best)
         # Sums of this many numbers of one sign, and slopes of envelopes, are right to about so much.
-        report_bound(oracle, bound * (1 - 8 * np.finfo(float).eps * (units + len(tables))))
+        oracle.report(bound=bound * (1 - 8 * np.finfo(float).eps * (units + len(tables))))
         odd = [activity for activity, table in enumerate(tables) if not is_convex(*table)]
         paid, least = total(upper, greedy), total(upper, best)
         told = {

@@ -17,16 +17,14 @@ import numpy as np
 
 from . import interrupting, two_server
 from .evaluation import Evaluation
-from .lagrangian import last_word
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .result import Result
 from .routing import GapTable, RoutedProblem, Vector, Whole, word_cost
 from .routing_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .routing_howard import least_mean_cycle, no_pause
 from .routing_index import Densities, densities, exchanged, index_word
 from .routing_priced import WORTHWHILE, priced_bounds
-from .searching import require_fields
+from .running import last_word, require_fields
 
 #: Servers at most where keeping the gaps of some gives better bounds than densities do, in the time it takes.
 KEEPING = 12
@@ -247,7 +245,7 @@ class MinMeanCycle:
         if run.found.table.known:
             run.lower = max(run.lower, lower)
             run.oracle.extra["bracket"] = [run.lower, run.upper]
-            report_bound(run.oracle, run.lower)
+            run.oracle.report(bound=run.lower)
 
 
 def _cost(shown: Evaluation) -> float:

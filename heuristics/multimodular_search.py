@@ -31,7 +31,7 @@ from .protocols import Problem
 from .result import Result
 from .routing import GapTable, Whole, later_slopes, refuses_prices
 from .routing_horizon import HorizonCosts, horizon_costs
-from .searching import require_fields
+from .running import require_fields
 
 #: Longest words all of whose neighbours are listed, and longest in which four slots are changed at once, not two.
 LISTED, FOUR = 24, 64

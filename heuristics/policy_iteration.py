@@ -18,7 +18,7 @@ from .evaluation import Decision
 from .oracle import BudgetSpent, Oracle
 from .protocols import Problem
 from .result import Result
-from .searching import require_fields
+from .running import require_fields
 
 #: Steps without a lower cost or a higher bound after which rounding is what is left to improve.
 IDLE = 20
@@ -120,7 +120,7 @@ def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -
                 last = step
             least, lower, upper = min(least, objective), max(lower, step.lower), min(upper, step.upper)
             oracle.extra |= {"bracket": [lower, upper], "iterations": count}
-            report_bound(oracle, lower)
+            oracle.report(bound=lower)
             if step.changes == 0 or idle > IDLE:
                 stopped_by = "complete"
                 break
@@ -134,8 +134,3 @@ def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -
         return oracle.result(decision, stopped_by="interrupt")
     assert last is not None
     return oracle.result(stopped_by=stopped_by, extra=last.details())
-
-
-def report_bound(oracle: Oracle[Any], lower: float) -> None:
-    """Report a lower bound, see `Oracle.report`."""
-    oracle.report(bound=lower)

@@ -7,13 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from .lagrangian import last_word
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .result import Result
 from .routing import GapTable, RoutedProblem
 from .routing_index import MOST_SLOTS, densities, index_word
-from .searching import require_fields
+from .running import last_word, require_fields
 
 
 @dataclass(frozen=True)
@@ -57,5 +55,5 @@ class IndexRule:
         late = oracle.remaining_seconds <= 0
         last_word(oracle, tuple(word.tolist()))
         if found.table.known:
-            report_bound(oracle, found.bound)
+            oracle.report(bound=found.bound)
         return oracle.result(stopped_by="seconds" if late else "complete")

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import clock, interrupting
 from .budget import Budget
+from .evaluation import Decision, Evaluation
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
 from .protocols import Explaining, Problem, Strategy
 from .result import Result
@@ -156,3 +157,23 @@ def checked(problem: Problem, result: Result) -> Result:
             f"the run recorded {result.evaluation.objective!r}."
         )
     return replace(result, checked=True)
+
+
+# -- for strategies ---------------------------------------------------------------------------------------------------
+
+
+def require_fields(strategy: Any, **rules: tuple[bool, str]) -> None:
+    """Raise one sentence for the first parameter whose rule does not hold."""
+    for name, (holds, rule) in rules.items():
+        if not holds:
+            raise ValueError(f"{name} must be {rule}, got {getattr(strategy, name)!r}.")
+
+
+def last_word(oracle: Oracle[Any], decision: Decision) -> Evaluation:
+    """Judge a decision that was found with much work, free of charge if the clock has run out in the meantime."""
+    try:
+        return oracle(decision)
+    except BudgetSpent as spent:
+        if spent.limit != "seconds":
+            raise
+        return oracle.confirm(decision)

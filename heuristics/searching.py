@@ -55,10 +55,3 @@ class Slices:
             pace = SLICE_SECONDS / max(clock.now() - began, 1e-6)
             self.size = int(min(max(1, self.size * min(2.0, pace)), LARGEST_SLICE))
         return followed
-
-
-def require_fields(strategy: Any, **rules: tuple[bool, str]) -> None:
-    """Raise one sentence for the first parameter whose rule does not hold."""
-    for name, (holds, rule) in rules.items():
-        if not holds:
-            raise ValueError(f"{name} must be {rule}, got {getattr(strategy, name)!r}.")

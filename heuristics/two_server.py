@@ -28,11 +28,11 @@ import numpy as np
 from numba import njit
 
 from .balanced import OF_DENSITIES, is_convex, proved
-from .lagrangian import last_word
 from .oracle import Oracle
 from .result import OPTIMALITY_TOLERANCE, Result
 from .routing import GapTable, Matrix, RoutedProblem, Vector
 from .routing_index import ROUNDING, dual_bound
+from .running import last_word
 
 #: Gaps in the first table; longest periods, and those where slopes are not known, so that nothing would be proved.
 FEWEST, MOST, MOST_UNPROVED = 64, 1_000_000, 4096

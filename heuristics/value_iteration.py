@@ -16,10 +16,9 @@ import numpy as np
 
 from .evaluation import Decision
 from .oracle import Oracle
-from .policy_iteration import report_bound
 from .protocols import Problem
 from .result import Result
-from .searching import require_fields
+from .running import require_fields
 
 #: How to stop: when the bracket is narrow, or as a publication did.
 Rule = Literal["certified", "paper"]
@@ -161,11 +160,11 @@ class ValueIteration:
         self, oracle: Oracle[Sweepable], decision: Decision, stopped_by: str, lower: float, closing: Closing
     ) -> Result:
         oracle.confirm(decision)
-        report_bound(oracle, lower)
+        oracle.report(bound=lower)
         return oracle.result(stopped_by=stopped_by, extra=closing.details)
 
     def _tell(self, oracle: Oracle[Sweepable], count: int, lower: float, upper: float) -> None:
         oracle.extra["sweeps"] = count
         if math.isfinite(lower) and math.isfinite(upper):
             oracle.extra["bracket"] = [lower, upper]
-            report_bound(oracle, lower)
+            oracle.report(bound=lower)

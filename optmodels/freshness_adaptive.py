@@ -12,7 +12,7 @@ from heuristics import interrupting
 from heuristics.oracle import Oracle
 from heuristics.protocols import Problem
 from heuristics.result import Result
-from heuristics.searching import require_fields
+from heuristics.running import require_fields
 from queueing.freshness_simulation import STEP, Adapting, CrawlSimulation, Seen, SimulatedCrawl, replicate
 from queueing.freshness_simulation_kernel import first_state, last_visits
 from queueing.laws import AccessTime

@@ -18,11 +18,10 @@ import numpy as np
 
 from heuristics import interrupting, sequencing
 from heuristics.evaluation import Decision
-from heuristics.lagrangian import SeparableProblem, last_word
+from heuristics.lagrangian import SeparableProblem
 from heuristics.oracle import Oracle
-from heuristics.policy_iteration import report_bound
 from heuristics.result import Result
-from heuristics.searching import require_fields
+from heuristics.running import last_word, require_fields
 from heuristics.sequencing_counts import FEWEST_SLOTS, SLOTS_FOR_EACH
 from heuristics.sequencing_index import cycle_gain
 from heuristics.sequencing_words import fibonacci_below
@@ -471,5 +470,5 @@ def _show(oracle: Oracle[Any], decision: Decision) -> set[str]:
     judged = last_word(oracle, decision)
     bound = oracle.problem.lower_bound()
     if np.isfinite(bound):
-        report_bound(oracle, bound)
+        oracle.report(bound=bound)
     return {name for name, amount in judged.violations.items() if amount > 0}

@@ -27,7 +27,6 @@ from scipy.sparse import csc_array, vstack
 
 from heuristics import Oracle, Result, interrupting
 from heuristics.marginal import additions, envelope, least_split, marginal, total
-from heuristics.policy_iteration import report_bound
 
 from .costs import ROUNDING, Limits
 from .robots_areas import MOST_ADDITIONS
@@ -106,7 +105,7 @@ def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
         for price in (prices, np.zeros(len(rows))) if prices.any() else (prices,):
             _, least = _priced(problem, lower, rows, price)
             exact = max(exact, least - float(price @ bounds))
-            report_bound(oracle, least - float(price @ (bounds + slack)))
+            oracle.report(bound=least - float(price @ (bounds + slack)))
         upper = np.array(
             [[problem.outcome(area, n).objective for n in range(len(lower[0]))] for area in range(len(lower))]
         )

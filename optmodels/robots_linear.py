@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from heuristics import Oracle, Result, interrupting
-from heuristics.policy_iteration import iterate, report_bound
+from heuristics.policy_iteration import iterate
 from heuristics.protocols import Problem
-from heuristics.searching import require_fields
+from heuristics.running import require_fields
 from queueing.robots_fleet import fleet_of
 from queueing.robots_fleet_mixed import event_moves, mixed_chances, mixed_classes, mixed_measures
 
@@ -164,7 +164,7 @@ class LinearProgram:
         bounds = [control.bounds(np.zeros(len(control.limits)))]
         if answer.prices.any():
             bounds.append(control.bounds(answer.prices))
-        report_bound(oracle, max(bound for _, bound in bounds))
+        oracle.report(bound=max(bound for _, bound in bounds))
         search.bound = max(exact for exact, _ in bounds)
         search.run(parts, answer.prices)
         oracle.extra["policies_searched"] = search.judged

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heuristics import Budget, Evaluation, Oracle, Policies, Status, UnsupportedProblem, interrupting, run
-from heuristics.policy_iteration import Improvement, PolicyIteration, report_bound
+from heuristics.policy_iteration import Improvement, PolicyIteration
 from heuristics.testing import Separable, check_strategy
 from heuristics.value_iteration import Closing, Swept, ValueIteration
 
@@ -132,16 +132,16 @@ def test_no_steps_are_refused():
 def test_a_bound_near_in_absolute_terms_only_is_no_proof():
     oracle = Oracle(Process(scale=1e-12))
     oracle((1, 0, 1, 0))
-    report_bound(oracle, 0.5 * oracle.best.evaluation.objective)
+    oracle.report(bound=0.5 * oracle.best.evaluation.objective)
     assert oracle.result().status == Status.FEASIBLE
-    report_bound(oracle, oracle.best.evaluation.objective)
+    oracle.report(bound=oracle.best.evaluation.objective)
     assert oracle.result().status == Status.OPTIMAL
 
 
 def test_a_bound_told_before_the_cost_became_small_is_no_proof_either():
     """0 is a bound of every cost; within 1e-9 of it lies one that another policy halves."""
     oracle = Oracle(Process(scale=1e-12))
-    report_bound(oracle, 0.0)
+    oracle.report(bound=0.0)
     oracle((0, 1, 0, 1))
     result = oracle.result()
     assert result.objective > 1.1e-12 * BEST
@@ -151,7 +151,7 @@ def test_a_bound_told_before_the_cost_became_small_is_no_proof_either():
 def test_a_gap_to_a_bound_that_proves_nothing_is_told_as_it_is():
     oracle = Oracle(Process(scale=1e-2))
     best = oracle(min(Process().space, key=lambda one: Process().evaluate(one).objective)).objective
-    report_bound(oracle, best * (1 - 1e-8))
+    oracle.report(bound=best * (1 - 1e-8))
     result = oracle.result()
     assert result.status == Status.FEASIBLE
     assert result.gap() == pytest.approx(1e-8, rel=1e-6)
@@ -198,7 +198,7 @@ def test_the_policy_of_an_interrupted_step_is_not_lost(at):
 
 def test_a_bound_before_any_policy_is_kept():
     oracle = Oracle(Process())
-    report_bound(oracle, 0.25)
+    oracle.report(bound=0.25)
     assert oracle.result().bound == 0.25 and math.isfinite(oracle.bound)
 
 
