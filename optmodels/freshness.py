@@ -24,6 +24,7 @@ import numpy as np
 from heuristics import Decision, Evaluation
 from heuristics.evaluation import NOTHING
 from heuristics.lagrangian import Relaxation
+from heuristics.protocols import Strategy
 from queueing.freshness import (
     Traits,
     cost,
@@ -250,6 +251,12 @@ class FreshnessProblem:
     def _last(self) -> dict[str, tuple[Any, float]]:
         """The decision judged last, and its obsolescence: told once more, not judged once more."""
         return {}
+
+    def index_rule(self, slots: int | None) -> Strategy:
+        """Name the rule of strategy `whittle` for visits."""
+        from .freshness_strategies import LargestIndex  # all rules of sequencing, which most questions do not need
+
+        return LargestIndex(slots)
 
     def experiment(self, decision: Decision) -> FreshnessExperiment:
         """Visits to be tried out access by access, see `optmodels.simulating`."""

@@ -344,8 +344,11 @@ class Greedy(Sequencing):
 
 
 @dataclass(frozen=True)
-class Whittle(Sequencing):
-    """The page for which a visit now is worth most (Whittle's index); keeps gaps between visits to a host."""
+class LargestIndex(Sequencing):
+    """The page for which a visit now is worth most (Whittle's index); keeps gaps between visits to a host.
+
+    The rule of strategy `whittle` for visits, see `heuristics.whittle`.
+    """
 
     name: ClassVar[str] = "whittle"
     keeps_gaps: ClassVar[bool] = True

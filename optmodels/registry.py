@@ -185,7 +185,7 @@ strategies = Registry(
         "two-server": "heuristics.two_server:TwoServer",
         "uniform": "optmodels.freshness_strategies:Uniform",
         "value-iteration": "heuristics.value_iteration:ValueIteration",
-        "whittle": "optmodels.whittle:Whittle",
+        "whittle": "heuristics.whittle:Whittle",
     },
     asks=("name", "needs", "solve"),
 )

@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation
+from heuristics.protocols import Strategy
 from heuristics.routing import GapTable
 from heuristics.routing_index import densities
 from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
+from heuristics.routing_whittle import IndexRule
 from heuristics.value_iteration import Rule, Sweeps
 from queueing.laws import Exponential
 from queueing.routing import GapCosts, word_gaps, words_cost
@@ -205,6 +207,10 @@ class RoutingProblem(PricedRouting):
     def unroutable(self) -> str | None:
         """Why the best of all words is not what is asked for, or not found, if so."""
         return self.unpriced() or self.not_convex
+
+    def index_rule(self, slots: int | None) -> Strategy:
+        """Name the rule of strategy `whittle` for packets."""
+        return IndexRule(slots)
 
     def unsweepable(self, rule: Rule) -> str | None:
         """Why values cannot be iterated, if they cannot."""

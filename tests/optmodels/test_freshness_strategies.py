@@ -15,7 +15,7 @@ from optmodels.comparing import compare
 from optmodels.costs import Limits, WeightedSum
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_rules import Rules
-from optmodels.freshness_strategies import Greedy, Whittle, tightened
+from optmodels.freshness_strategies import Greedy, LargestIndex, tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
 from optmodels.simulating import simulate
@@ -404,11 +404,11 @@ def test_a_limit_that_is_not_met_changes_nothing():
 
 
 def test_cycles_of_very_many_pages_have_a_most():
-    assert Whittle().wanted(Rules(2_000_000)) == 100_000_000
-    assert Whittle().wanted(Rules(1000)) == 50_000
-    assert Whittle().wanted(Rules(10_000_000, 2)) == 100_000_000
-    assert Whittle(slots=10**9).wanted(Rules(10_000_000, 2)) == 2 * 10**9
-    assert Whittle().wanted(Rules(80_000_000)) == 160_000_000
+    assert LargestIndex().wanted(Rules(2_000_000)) == 100_000_000
+    assert LargestIndex().wanted(Rules(1000)) == 50_000
+    assert LargestIndex().wanted(Rules(10_000_000, 2)) == 100_000_000
+    assert LargestIndex(slots=10**9).wanted(Rules(10_000_000, 2)) == 2 * 10**9
+    assert LargestIndex().wanted(Rules(80_000_000)) == 160_000_000
 
 
 # -- two rules --------------------------------------------------------------------------------------------------------
