@@ -1,20 +1,24 @@
-"""Names and rules of the columns of a table of pages, and columns that are ``.npy`` files."""
+"""Names and rules of the columns of a table of pages, and what Parquet files of pages must hold."""
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import UnreadableFile
+from .errors import InstanceError, MissingField
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Vector = NDArray[np.float64]
 
 RATE, WEIGHT, HOST, URL = "change_rate", "weight", "host", "url"
 RULES = {RATE: "change rates are finite numbers, zero or more.", WEIGHT: "weights are finite numbers, zero or more."}
+
+#: Where the label of synthetic pages stands in the metadata of a Parquet file.
+LABEL = b"optmodels.synthetic"
 
 
 def cell(row: int, column: str) -> str:
@@ -22,48 +26,55 @@ def cell(row: int, column: str) -> str:
     return f"row {row}, column {column}"
 
 
-def stamp_of(file: str) -> tuple[int, int]:
-    """Size and time of a file: another stamp, another file."""
-    try:
-        status = os.stat(file)
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be read: {failure.strerror}.", file) from None
-    return status.st_size, status.st_mtime_ns
+# -- Parquet ----------------------------------------------------------------------------------------------------------
 
 
-def reason(failure: BaseException) -> str:
-    """What a library says, as the end of a sentence."""
-    text = " ".join(str(failure).split()) or type(failure).__name__
-    return text if text.endswith(".") else f"{text}."
+def known_columns(footer: Any, file: str, columns: tuple[str, str]) -> tuple[str, ...]:
+    """The columns we know that are there, or the first one that is not what it should be."""
+    import pyarrow as pa
+
+    schema = footer.schema.to_arrow_schema()
+    for name in dict.fromkeys(columns):
+        if name not in schema.names:
+            there = ", ".join(schema.names[:10]) or "none"
+            raise MissingField(
+                f"column {name}", f"a table of pages has {RATE} and {WEIGHT}, and here are: {there}.", file
+            )
+    for name in {*columns, HOST, URL}:
+        if schema.names.count(name) > 1:
+            rule = "every column has a name of its own."
+            raise InstanceError(f"column {name}", f"there {schema.names.count(name)} times", rule, file)
+    for name in dict.fromkeys(columns):
+        kind = schema.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise InstanceError(f"column {name}", str(kind), "it is one column of numbers.", file)
+    for name, allowed, rule in (
+        (HOST, _host_kind, "hosts are whole numbers or texts."),
+        (URL, _text_kind, "URLs are texts."),
+    ):
+        if name in schema.names and not allowed(schema.field(name).type):
+            raise InstanceError(f"column {name}", str(schema.field(name).type), rule, file)
+    return tuple(name for name in (RATE, WEIGHT, HOST, URL) if name in schema.names)
 
 
-# -- .npy -------------------------------------------------------------------------------------------------------------
+def _host_kind(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind)) or _text_kind(kind)
 
 
-def npy_window(file: str, first: int, count: int) -> Vector:
-    """Some rows of a column as floats, mapped into memory where it has them."""
-    kind, offset, _ = npy_layout(file, stamp_of(file))
-    try:
-        window = np.memmap(file, kind, "r", offset + first * kind.itemsize, (count,))
-    except (OSError, ValueError) as failure:
-        raise UnreadableFile(f"the file is damaged: {reason(failure)}", file) from None
-    return np.asarray(window, dtype=np.float64)
+def _text_kind(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-@lru_cache(maxsize=64)
-def npy_layout(file: str, stamp: tuple[int, int]) -> tuple[np.dtype[Any], int, tuple[int, ...]]:
-    """Kind of the numbers, where they begin, and shape; nothing is mapped, as a whole column may not fit."""
-    try:
-        with open(file, "rb") as stream:
-            version = np.lib.format.read_magic(stream)
-            read = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }[version]
-            shape, _, kind = read(stream)
-            offset = stream.tell()
-        if stamp[0] < offset + kind.itemsize * int(np.prod(shape)):
-            raise ValueError(f"{shape} numbers do not fit into {stamp[0]} bytes")
-    except (OSError, ValueError, KeyError) as failure:
-        raise UnreadableFile(f"this is no .npy file, or only a part of one: {reason(failure)}", file) from None
-    return kind, offset, shape
+def numbers_of(column: pa.Array, name: str, row: int, file: str) -> Vector:
+    """One batch of a column as floats, without a copy where it has them."""
+    if column.null_count:
+        missing = int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
+        raise InstanceError(cell(row + missing, name), None, RULES[name], file)
+    values: Vector = column.to_numpy(zero_copy_only=True).astype(np.float64, copy=False)
+    return values

@@ -18,8 +18,8 @@ import numpy as np
 
 from heuristics import interrupting
 
+from .data_written import Part, Written, write_npy, write_parquet
 from .freshness_columns import Vector
-from .freshness_output import Part, Written, write_npy, write_parquet
 
 if TYPE_CHECKING:
     from queueing.laws import AccessTime

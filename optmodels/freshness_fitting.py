@@ -13,13 +13,13 @@ import numpy as np
 
 from queueing.freshness_estimation import GammaPrior, RateEstimates, estimate
 
+from .data_columns import parquet
 from .data_laws import FORM, READERS, read_time, write_time
+from .data_written import whole_file, write_parquet
 from .errors import RequestError
 from .freshness_columns import RATE, WEIGHT
 from .freshness_data import PROPORTIONAL
 from .freshness_log import CrawlLog
-from .freshness_output import whole_file, write_parquet
-from .freshness_parquet import parquet
 from .instance import Instance, write
 from .strict_json import parse_json
 from .tables import csv_rows

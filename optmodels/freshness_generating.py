@@ -18,10 +18,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .data_written import Part, whole_folder, write_manifest, write_npy, write_parquet
 from .errors import RequestError
-from .freshness_columns import HOST, RATE, WEIGHT
-from .freshness_output import Part, whole_folder, write_manifest, write_npy, write_parquet
-from .freshness_parquet import LABEL
+from .freshness_columns import HOST, LABEL, RATE, WEIGHT
 from .instance import Instance
 from .instance import write as write_instance
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .data_columns import npy_window
 from .errors import InstanceError
-from .freshness_columns import HOST, URL, cell, npy_window
+from .freshness_columns import HOST, URL, cell
 from .freshness_data import MOST_HOSTS
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from queueing.laws import AccessTime
 
 from .data_fields import is_whole, refuse_unknown
 from .data_laws import read_time
+from .data_written import Written
 from .errors import InstanceError
 from .freshness import FreshnessProblem
 from .freshness_data import COLUMNS, FIELDS, MOST_PAGES, PROPORTIONAL, Pages
 from .freshness_engine import Engine, Tell, Threads
-from .freshness_output import Written
 from .freshness_pages import Chunk, PageTable, open_pages
 from .freshness_rules import MOST, TOLERANCE, TOTAL, Indices, Rules, Vector
 from .freshness_space import VisitPlans

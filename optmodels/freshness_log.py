@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from queueing.freshness_estimation import History, history
 
+from .data_columns import parquet, reason
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
-from .freshness_columns import reason
-from .freshness_parquet import parquet
 
 Vector = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from queueing.freshness_blocks import PageError
 from queueing.laws import first_negative
 
+from .data_columns import batches_of, footer_of, npy_layout, npy_window, stamp_of
+from .data_written import check_manifest
 from .errors import InstanceError, MissingField, UnreadableFile
-from .freshness_columns import HOST, RATE, RULES, URL, WEIGHT, Vector, cell, npy_layout, npy_window, stamp_of
-from .freshness_output import check_manifest
-from .freshness_parquet import LABEL, batches_of, footer_of, known_columns, numbers_of
+from .freshness_columns import HOST, LABEL, RATE, RULES, URL, WEIGHT, Vector, cell, known_columns, numbers_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

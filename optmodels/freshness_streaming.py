@@ -27,7 +27,7 @@ from .freshness_pricing import price_table
 if TYPE_CHECKING:
     from queueing.laws import AccessTime
 
-    from .freshness_output import Written
+    from .data_written import Written
     from .freshness_pages import Chunk, PageTable, Piece
 
 

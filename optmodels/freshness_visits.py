@@ -11,9 +11,9 @@ import numpy as np
 
 from heuristics.sequencing import greedy
 
+from .data_written import Written, whole_file
 from .errors import RequestError, short
 from .freshness import FreshnessProblem
-from .freshness_output import Written, whole_file
 from .freshness_parts import given_parts
 from .freshness_rules import Indices
 from .freshness_space import Visits
@@ -126,7 +126,7 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _write_parquet(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
-    from .freshness_parquet import parquet
+    from .data_columns import parquet
 
     write = parquet()
     import pyarrow as pa

@@ -267,7 +267,7 @@ def _column(file: Path, told: Mapping[str, Any]) -> Any:
     import numpy as np
 
     if file.suffix == ".parquet":
-        from .freshness_output import read_written
+        from .data_written import read_written
 
         return read_written(file, told)
     if _checksum(file) != told["sha256"]:

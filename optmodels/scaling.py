@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from heuristics import interrupting
 
+from .data_written import Part, Written, whole_folder, write_manifest, write_parquet
 from .errors import RequestError, UnreadableFile, brief
 from .freshness_engine import FREQUENCY, Tell, chunks_of, processors
-from .freshness_output import Part, Written, whole_folder, write_manifest, write_parquet
 from .pool import Answer
 from .strict_json import read_json
 

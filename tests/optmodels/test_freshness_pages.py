@@ -14,11 +14,11 @@ import pytest
 
 from heuristics.lagrangian import Lagrangian
 from optmodels import freshness_generating, freshness_large, freshness_pages
+from optmodels.data_written import MANIFEST, check_manifest, read_written, whole_folder, write_manifest, write_npy
 from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_engine import Threads, in_order
 from optmodels.freshness_generating import FreshnessGenerator
-from optmodels.freshness_output import MANIFEST, check_manifest, read_written, whole_folder, write_manifest, write_npy
 from optmodels.freshness_pages import open_pages
 from optmodels.freshness_pricing import price_table
 from optmodels.freshness_streaming import ByRule, Rule, allocate_pages, judge_pages, write_frequencies
@@ -141,9 +141,9 @@ def test_two_pages_of_one_url_are_refused(tmp_path, small_pieces):
 
 
 def test_a_row_group_larger_than_a_piece_is_read_through_a_buffer(tmp_path, monkeypatch):
-    from optmodels import freshness_parquet
+    from optmodels import data_columns
 
-    monkeypatch.setattr(freshness_parquet, "LARGEST_READ", 1000)
+    monkeypatch.setattr(data_columns, "LARGEST_READ", 1000)
     rates, weights = drawn(20_000)
     table = open_pages(parquet(tmp_path / "a.parquet", rates, weights, group=20_000))
     assert max(len(chunk.rates) for piece in table.pieces for chunk in piece.chunks(5000)) == 5000

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from optmodels import freshness_pages
+from optmodels.data_written import MANIFEST, check_manifest, read_written
 from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness_engine import Threads
 from optmodels.freshness_generating import FreshnessGenerator
-from optmodels.freshness_output import MANIFEST, check_manifest, read_written
 from optmodels.freshness_pages import open_pages
 from optmodels.freshness_streaming import ByRule, allocate_pages, judge_pages, write_frequencies
 from optmodels.scaling import Cluster, cluster, grouped, on_cluster
@@ -165,7 +165,7 @@ def test_what_a_killed_writer_leaves_is_no_table_and_no_result(tmp_path, table, 
     script = f"""
 import os, signal
 from optmodels import freshness_pages
-from optmodels.freshness_output import whole_folder
+from optmodels.data_written import whole_folder
 from optmodels.freshness_streaming import Rule
 from optmodels.scaling import grouped, write_part
 from queueing.laws import Exponential

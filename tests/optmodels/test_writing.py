@@ -18,8 +18,8 @@ from heuristics.evaluation import Evaluation
 from heuristics.result import Result, Status
 from optmodels import writing
 from optmodels.cli import main
+from optmodels.data_written import MANIFEST, whole_file, whole_folder, write_npy
 from optmodels.errors import UnwritableFile
-from optmodels.freshness_output import MANIFEST, whole_file, whole_folder, write_npy
 from optmodels.results import write_result
 from optmodels.writing import append_line, locked, replaced, whole_lines, write_text
 
@@ -235,7 +235,7 @@ WRITERS = {
 ALLOWED = {
     ("mip_worker.py", "fdopen", "os.dup(1)"),  # a pipe
     ("cli_output.py", "open", "os.devnull"),  # stands in for a closed stream
-    ("freshness_output.py", "rename", None),  # folders, made whole and then named
+    ("data_written.py", "rename", None),  # folders, made whole and then named
 }
 
 

@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .data_columns import footer_of, parquet, stamp_of
 from .errors import InstanceError, RequestError, UnreadableFile
 from .strict_json import read_json
 from .writing import explained, replaced, sync_folder, write_text
@@ -170,8 +171,6 @@ def write_parquet(
     path: str | os.PathLike[str], chunks: Iterable[Mapping[str, Any]], labels: Mapping[bytes, bytes] | None = None
 ) -> Part:
     """Columns in a Parquet file, a row group for each chunk; `labels` go into its metadata."""
-    from .freshness_parquet import parquet
-
     write = parquet()
     import pyarrow as pa
 
@@ -259,8 +258,6 @@ def read_written(path: Path, told: Mapping[str, Any]) -> NDArray[np.float64]:
 
 
 def _only_column(file: Path) -> NDArray[np.float64]:
-    from .freshness_columns import stamp_of
-    from .freshness_parquet import footer_of, parquet
 
     footer_of(str(file), stamp_of(str(file)))  # refuses what is no Parquet file
     table = parquet().read_table(file)
