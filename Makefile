@@ -40,7 +40,7 @@ demo: $(READY) ## four strategies on three instances: a table, and a picture in 
 	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO)
 	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO)/best/$(DEMO_PICTURE).json --out $(DEMO)/$(DEMO_PICTURE).png
 
-CLUSTER = tests/optmodels/test_scaling.py
+CLUSTER = tests/optmodels/test_cluster.py
 
 test test-all: export OMP_NUM_THREADS = 1
 test test-all: export OPENBLAS_NUM_THREADS = 1

@@ -316,7 +316,7 @@ def solve(
         if cluster is None:
             problem = solving.as_problem(file)
         else:
-            from .scaling import on_cluster
+            from .freshness_cluster import on_cluster
 
             problem = stack.enter_context(on_cluster(file, cluster))
         check_target(out, file, _table_of(problem, file))

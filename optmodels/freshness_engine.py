@@ -1,11 +1,11 @@
-"""Whoever goes over the pages of a table, piece by piece: threads of this process here, a cluster in `scaling`.
+"""Whoever goes over the pages of a table, piece by piece: threads of this process.
 
-Results are put together in the order of the table, whatever the number of workers, so that answers do not depend on it.
+A cluster does the same in `freshness_cluster`. Results are put together in the order of the table, whatever the number
+of workers, so that answers do not depend on it.
 """
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,6 +18,7 @@ import numpy as np
 
 from heuristics import interrupting
 
+from .cluster import processors
 from .data_written import Part, Written, write_npy, write_parquet
 from .freshness_columns import Vector
 
@@ -64,11 +65,6 @@ def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]
             except ValueError as failure:
                 chunk.refuse(failure)
             yield found
-
-
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def named(phase: str, tell: Tell | None) -> Tell | None:

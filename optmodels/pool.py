@@ -65,8 +65,8 @@ def call_all(
     workers
         Number of processes; 1 makes the calls here, in order.
     cluster
-        Address of a Dask cluster whose workers make the calls, see `optmodels.scaling.cluster`; one called ``"local"``
-        has as many processes as `workers` says, or one for each processor where that is 1.
+        Address of a Dask cluster whose workers make the calls, see `optmodels.cluster.connected`; one called
+        ``"local"`` has as many processes as `workers` says, or one for each processor where that is 1.
     begun
         Called with the index of a call when it is made; a cluster does not tell.
 
@@ -77,8 +77,6 @@ def call_all(
     if workers > MOST_WORKERS:
         raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")
     if cluster is not None:
-        from .scaling import call_on_cluster
-
         yield from call_on_cluster(cluster, partial(attempt, function), calls, workers if workers > 1 else None)
         return
     if workers == 1 or len(calls) < 2:
@@ -110,6 +108,32 @@ def call_all(
     finally:
         for worker in crew:
             worker.end()
+
+
+def call_on_cluster(
+    address: str,
+    attempt: Callable[[int, tuple[Any, ...]], Answer],
+    calls: Sequence[tuple[Any, ...]],
+    workers: int | None = None,
+) -> Generator[Answer, None, None]:
+    """Independent calls made by the workers of a cluster; answers come as they are ready."""
+    from concurrent.futures import CancelledError
+
+    from .cluster import connected, distributed
+
+    if not calls:
+        return
+    with connected(address, workers) as client:
+        futures = {client.submit(attempt, index, arguments, pure=False): index for index, arguments in enumerate(calls)}
+        try:
+            for future in distributed().as_completed(list(futures)):
+                try:
+                    answer: Answer = future.result()
+                except (distributed().KilledWorker, CancelledError, OSError) as failure:
+                    answer = Answer(futures[future], error=f"the cluster gave up: {' '.join(str(failure).split())}")
+                yield answer
+        finally:
+            client.cancel(list(futures), force=True)
 
 
 def sentence(failure: BaseException) -> str:

@@ -16,11 +16,11 @@ import pytest
 from optmodels import freshness_pages
 from optmodels.data_written import MANIFEST, check_manifest, read_written
 from optmodels.errors import InstanceError, RequestError
+from optmodels.freshness_cluster import Cluster, cluster, grouped, on_cluster
 from optmodels.freshness_engine import Threads
 from optmodels.freshness_generating import FreshnessGenerator
 from optmodels.freshness_pages import open_pages
 from optmodels.freshness_streaming import ByRule, allocate_pages, judge_pages, write_frequencies
-from optmodels.scaling import Cluster, cluster, grouped, on_cluster
 from queueing.laws import Exponential
 
 LAW = Exponential(1.0)
@@ -167,7 +167,7 @@ import os, signal
 from optmodels import freshness_pages
 from optmodels.data_written import whole_folder
 from optmodels.freshness_streaming import Rule
-from optmodels.scaling import grouped, write_part
+from optmodels.freshness_cluster import grouped, write_part
 from queueing.laws import Exponential
 table = freshness_pages.open_pages({table.path!r})
 rule, law = Rule({alone.multiplier!r}, 1.0), Exponential(1.0)
@@ -203,7 +203,7 @@ def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
 
 
 def test_no_cluster_there_is_told_in_a_sentence(monkeypatch):
-    monkeypatch.setattr("optmodels.scaling.PATIENCE", 0.5)
+    monkeypatch.setattr("optmodels.cluster.PATIENCE", 0.5)
     with pytest.raises(RequestError, match=r"no cluster answers at 'tcp://127.0.0.1:9'"), cluster("tcp://127.0.0.1:9"):
         pass
 
@@ -253,7 +253,7 @@ STRANGERS = {
 
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_a_port_that_is_no_dask_is_told_in_a_sentence(kind, monkeypatch, capfd):
-    monkeypatch.setattr("optmodels.scaling.PATIENCE", 1.0)
+    monkeypatch.setattr("optmodels.cluster.PATIENCE", 1.0)
     with (
         stranger(STRANGERS[kind]) as address,
         pytest.raises(RequestError, match=f"^no cluster answers at '{address}': .* give the address of one.*") as told,
@@ -341,7 +341,7 @@ def test_workers_compile_before_the_clock_starts(engine, client, table, monkeypa
 
     done = []
     monkeypatch.setattr(client, "run", lambda task, *arguments: done.append((task, arguments)))
-    monkeypatch.setattr("optmodels.scaling.cluster", lambda address: nullcontext(engine))
+    monkeypatch.setattr("optmodels.freshness_cluster.cluster", lambda address: nullcontext(engine))
     with on_cluster(os.path.join(os.path.dirname(table.path), "pages.json")) as problem:
         problem.prepare()
     assert done == [(compile_passes, (problem.access_time,))]
