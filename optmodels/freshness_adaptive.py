@@ -16,10 +16,10 @@ from heuristics.running import require_fields
 from queueing.freshness_simulation import STEP, Adapting, CrawlSimulation, Seen, SimulatedCrawl, replicate
 from queueing.freshness_simulation_kernel import first_state, last_visits
 from queueing.laws import AccessTime
+from queueing.simulation_intervals import CONFIDENCE
 
 from .freshness_data import Pages
 from .freshness_rules import Rules
-from .simulating_report import CONFIDENCE
 
 #: Every visit is simulated.
 MOST_PAGES = 10_000_000

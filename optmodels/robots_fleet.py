@@ -48,7 +48,7 @@ from .robots_static import BestStatic, Numbers, Search, given_up
 from .robots_sweeps import TOLERANCE
 
 if TYPE_CHECKING:
-    from .simulating import Experiment
+    from .robots_simulation import RobotsExperiment
 
 Actions = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -229,7 +229,7 @@ class RobotFleetProblem(PricedRobots):
         """The policy that keeps so many robots of each class out."""
         return self.decision_of(keep_out(self.fleet, (robots,) if isinstance(robots, int) else robots))
 
-    def experiment(self, decision: Decision) -> Experiment:
+    def experiment(self, decision: Decision) -> RobotsExperiment:
         """A policy to be tried out event by event."""
         from .robots_simulation import experiment_of
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from queueing.simulation_intervals import Estimate
+from queueing.simulation_intervals import CONFIDENCE, Estimate
 
 from .errors import short
 from .results import plain
 from .solving import versions
 from .tables import columns, number
-
-CONFIDENCE = 0.95
 
 #: How often all comparisons together go wrong by chance when everything is right: rarely enough that people who
 #: simulate every day need not learn to shrug.

@@ -17,6 +17,9 @@ from scipy.special import stdtr, stdtrit
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+#: How surely intervals hold the true value, wherever they are told.
+CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -36,13 +39,13 @@ class Estimate:
     error: float | None
     degrees: int
 
-    def half_width(self, confidence: float = 0.95) -> float | None:
+    def half_width(self, confidence: float = CONFIDENCE) -> float | None:
         """Half of the interval around the value that holds the true one with this confidence."""
         if self.error is None:
             return None
         return self.error * student_quantile(0.5 + confidence / 2, self.degrees)
 
-    def covers(self, exact: float, confidence: float = 0.95) -> bool:
+    def covers(self, exact: float, confidence: float = CONFIDENCE) -> bool:
         """Whether this value lies in the interval."""
         half = self.half_width(confidence)
         return self.value is not None and half is not None and abs(self.value - exact) <= half
