@@ -37,7 +37,7 @@ from queueing.freshness import (
     traits,
 )
 from queueing.freshness_allocation import Allocation
-from queueing.freshness_blocks import PageError
+from queueing.freshness_limits import PageError
 from queueing.laws import AccessTime, Exponential
 
 from .costs import CostFunction, Limits, is_linear, measures_used, sole_price

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from queueing.freshness_blocks import PageError
+from queueing.freshness_limits import PageError
 from queueing.laws import AccessTime
 
 from .data_fields import is_number, is_whole, refuse_unknown

@@ -35,8 +35,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .checks import positive
-from .freshness_blocks import LEAST, MOST, PageError
 from .freshness_integer import best_whole_gap_bound, whole_gap_rate, whole_gap_sums
+from .freshness_limits import LEAST, MOST, PageError
 from .laws import AccessTime, decays_and_deficits, exp_excess, not_negative_numbers
 from .matrices import Vector
 from .sums import sum_of_products

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .elementary import SMALL, VECTOR, bits_of, log1p_and_excess, small_excess
+from .freshness_limits import PageError
 from .laws import CONSTANT, ERLANG, EXPONENTIAL, AccessTime, decay_and_deficit_at
 from .matrices import Vector
 
@@ -25,32 +26,8 @@ LEAST_WORTH = float(np.finfo(np.float64).tiny)
 
 _INFINITY = 0x7FF0000000000000  # as bits; above it are those that are no numbers
 
-#: Smaller loads have squares that no double can hold, larger numbers have such sums.
-LEAST, MOST = 1e-140, 1e290
-
 #: Change rates or weights of pages, in single or double precision.
 Numbers = NDArray[np.float64] | NDArray[np.float32]
-
-
-class PageError(ValueError):
-    """A page whose rate or weight is a number, but none that can be reckoned with.
-
-    Attributes
-    ----------
-    page, rate
-        Which one, and its change rate.
-    rule
-        What they must be, as the rest of a sentence.
-    """
-
-    def __init__(self, page: int, rate: float, weight: float, mean: float) -> None:
-        self.page, self.rate = page, rate
-        self.rule = (
-            f"with the weight {weight!r} and the mean access time {mean!r}, rate x time and weight over it must be "
-            f"numbers that a double can hold with their squares and sums ({LEAST:g} to {MOST:g}); choose units in "
-            "which they are nearer to 1."
-        )
-        super().__init__(f"rates[{page}] is {rate!r}; {self.rule}")
 
 
 def paired(rates: ArrayLike, weights: ArrayLike) -> tuple[Numbers, Numbers]:

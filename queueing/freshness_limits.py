@@ -1,4 +1,4 @@
-"""Limits on how often pages are visited: of each page, and of the hosts that serve them."""
+"""Limits on how often pages are visited, of each page and of the hosts that serve them, and on numbers of pages."""
 
 import math
 from dataclasses import dataclass
@@ -7,6 +7,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .matrices import Vector
+
+#: Smaller loads have squares that no double can hold, larger numbers have such sums.
+LEAST, MOST = 1e-140, 1e290
+
+
+class PageError(ValueError):
+    """A page whose rate or weight is a number, but none that can be reckoned with.
+
+    Attributes
+    ----------
+    page, rate
+        Which one, and its change rate.
+    rule
+        What they must be, as the rest of a sentence.
+    """
+
+    def __init__(self, page: int, rate: float, weight: float, mean: float) -> None:
+        self.page, self.rate = page, rate
+        self.rule = (
+            f"with the weight {weight!r} and the mean access time {mean!r}, rate x time and weight over it must be "
+            f"numbers that a double can hold with their squares and sums ({LEAST:g} to {MOST:g}); choose units in "
+            "which they are nearer to 1."
+        )
+        super().__init__(f"rates[{page}] is {rate!r}; {self.rule}")
 
 
 @dataclass(frozen=True, eq=False)
