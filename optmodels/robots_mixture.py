@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import interrupting
-from queueing.robots import MEASURES
 from queueing.robots_fleet_control import FleetMeasures, fleet_rates
 from queueing.robots_fleet_mixed import Chances, likeliest, mixed_chances, mixed_classes, mixed_measures
 from queueing.robots_fleet_moves import moves_of
 from queueing.robots_fleet_policies import led_to
+from queueing.robots_measures import MEASURES
 
 from .costs import CostFunction, Limits
 from .robots_limits import Actions, LimitedControl

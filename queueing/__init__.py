@@ -60,8 +60,9 @@ from .mixed_source import MixedSourceMeasures, MixedSourceQueue, MixedSourceTabl
 from .modes import Mode, direct_modes, independent_modes, marked_modes, thinned_modes
 from .phasetype import PhaseType
 from .phasetype_reduction import reduce_order
-from .robots import RobotMeasures, RobotQueue, balancing_weight, best_static, static_measures
+from .robots import RobotQueue, balancing_weight, best_static, static_measures
 from .robots_control import PolicyStep, best_policy, policy_step
+from .robots_measures import RobotMeasures
 from .routing import (
     GapCosts,
     callable_costs,

@@ -27,54 +27,11 @@ from .checks import positive, whole
 from .robots_curves import curve_of
 from .robots_cuts import Grid, Policy, Reduced, Turns, closed_class, expectations, solved, turns_of
 from .robots_levels import Curve, levels_of
+from .robots_measures import RobotMeasures
 
 #: A policy with more cuts than the first is evaluated level by level if it is a falling curve, and with more than the
 #: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.
 FEW_CUTS, MOST_CUTS = 1_000, 5_000
-
-#: Names of the measures, in the order of `RobotMeasures`.
-MEASURES = (
-    "starvation",
-    "loss_rate",
-    "active_robots",
-    "mean_length",
-    "response_time",
-    "fewest_robots",
-    "most_robots",
-)
-
-
-@dataclass(frozen=True)
-class RobotMeasures:
-    """What a policy achieves.
-
-    Attributes
-    ----------
-    starvation
-        probability that the server has nothing to do.
-    loss_rate
-        pages per unit of time that find the buffer full.
-    active_robots
-        mean number of active robots.
-    mean_length
-        mean number of pages, the one in service included.
-    response_time
-        mean time in the system of pages that are not lost, by Little's law; None if every page is.
-    fewest_robots, most_robots
-        among the states that recur.
-    """
-
-    starvation: float
-    loss_rate: float
-    active_robots: float
-    mean_length: float
-    response_time: float | None
-    fewest_robots: int
-    most_robots: int
-
-    def scalars(self) -> dict[str, float | None]:
-        """The measures by name."""
-        return {name: getattr(self, name) for name in MEASURES}
 
 
 @dataclass(frozen=True)

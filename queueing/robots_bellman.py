@@ -14,33 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .numerics_double_double import plus, plus_product
 from .robots_curves import level_values
 from .robots_cuts import Grid, Policy, Reduced, Turns, after_arrival, after_service, collected, expectations
 from .robots_levels import Curve, levels_of
-
-
-@njit(cache=True)
-def plus(high: float, low: float, other: float) -> tuple[float, float]:
-    """Add a double to a sum of two."""
-    total = high + other
-    part = total - high
-    return total, low + ((high - (total - part)) + (other - part))
-
-
-@njit(cache=True)
-def plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
-    """Add the exact product of two doubles to a sum of two (Dekker)."""
-    product = first * second
-    big = 134217729.0 * first
-    head = big - (big - first)
-    tail = first - head
-    big = 134217729.0 * second
-    front = big - (big - second)
-    back = second - front
-    rest = ((head * front - product) + head * back + tail * front) + tail * back
-    total = high + product
-    part = total - high
-    return total, low + ((high - (total - part)) + (product - part)) + rest
 
 
 @njit(cache=True)

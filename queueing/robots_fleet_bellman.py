@@ -12,7 +12,7 @@ brackets the least average cost, :math:`\min b \le g^* \le \max b`, whatever J i
 import numpy as np
 from numba import njit
 
-from .robots_bellman import plus, plus_product
+from .numerics_double_double import plus, plus_product
 from .robots_fleet import Places, Vector
 from .robots_fleet_moves import Actions, Chain, Moves, Outcomes, outcomes, room_for_outcomes
 

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import robots_fleet_band as band
 from . import robots_fleet_krylov as krylov
-from .robots import RobotMeasures
 from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy, images, in_two, residuals
 from .robots_fleet_krylov import Pause
 from .robots_fleet_moves import Actions, Chain, chain_of, moves_of, paces_of
 from .robots_fleet_policies import check_actions, first_actions, led_to, mean_loads
 from .robots_fleet_shares import Shares, closed_classes, layouts, shares_from_start, shares_within
+from .robots_measures import RobotMeasures
 
 #: Corrections of values, and the part of the cost that may be left of their equation.
 CORRECTIONS, PRECISION = 8, 1e-15

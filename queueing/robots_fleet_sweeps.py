@@ -12,7 +12,9 @@ from .robots_fleet import RobotFleet, Vector
 from .robots_fleet_bellman import greedy as best_actions
 from .robots_fleet_moves import Actions, Moves, moves_of
 from .robots_fleet_policies import first_actions
-from .robots_sweeps import PACE
+
+#: Rate of steps, in multiples of the largest rate of leaving a state: above 1, or values might swing for ever.
+PACE = 1.0 + 1e-3
 
 #: Rounding of one operation, relative.
 HALF_A_DIGIT = 2.0**-53

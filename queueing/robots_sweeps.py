@@ -13,9 +13,7 @@ import numpy as np
 from numba import njit
 
 from .robots_cuts import Grid, Policy
-
-#: Rate of steps, in multiples of the largest rate of leaving a state: above 1, or values might swing for ever.
-PACE = 1.0 + 1e-3
+from .robots_fleet_sweeps import PACE
 
 #: Rounding of a sum of three products, in parts of the sum of their sizes; brackets are wider by it.
 ROUNDING = 8 * 2.0**-53
