@@ -107,6 +107,7 @@ class Tally:
         found = complaints(case, answer)
         if found:
             self.failures.append((case, found, answer))
+            print(described(case, found, answer), file=sys.stderr, flush=True)  # a round may take an hour
 
 
 def complaints(case: Case, answer: dict[str, Any]) -> list[str]:
@@ -339,9 +340,14 @@ def show(title: str, tally: Tally) -> None:
     print(f"  largest worker {tally.largest} MB")
     for case, seconds in tally.slow[:20]:
         print(f"  slow: {seconds:.1f} s of CPU: optmodels {' '.join(case.command)}")
-    for case, found, answer in tally.failures[:60]:
-        print(f"  FAILED {case.label}: {'; '.join(found)}\n    optmodels {' '.join(case.command)}")
-        print(f"    {answer['err'].strip()[-400:]}")
+    for failure in tally.failures[:60]:
+        print(described(*failure))
+
+
+def described(case: Case, found: list[str], answer: dict[str, Any]) -> str:
+    """Tell what is wrong with an answer, and how to see it again."""
+    command = f"  FAILED {case.label}: {'; '.join(found)}\n    optmodels {' '.join(case.command)}"
+    return f"{command}\n    {answer['err'].strip()[-400:]}"
 
 
 def main() -> int:
