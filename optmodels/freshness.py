@@ -304,4 +304,4 @@ class FreshnessProblem:
 def _longest(frequencies: Vector) -> float | None:
     """Largest gap of pages that are visited, evenly spaced."""
     visited = frequencies[frequencies > 0]
-    return float(1.0 / visited.min()) if len(visited) else None
+    return 1.0 / float(visited.min()) if len(visited) else None  # infinite, without a warning, below 1e-308

@@ -216,8 +216,11 @@ class ThresholdProblem:
             raise RequestError(f"{self.name!r} cannot be evaluated: {refusal}") from None
         rows = found.rows()
         if isinstance(self.cost, WeightedSum) and not self.limits:  # the usual case, without a call for each policy
-            used = [weight * found.values[name] for name, weight in self.cost.weights.items() if weight != 0]
-            total: NDArray[np.float64] = np.sum(used, axis=0) if used else np.zeros(len(rows))
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # infinite as in `judge`, which says so without a warning
+                used = [weight * found.values[name] for name, weight in self.cost.weights.items() if weight != 0]
+                total: NDArray[np.float64] = np.sum(used, axis=0) if used else np.zeros(len(rows))
             if not np.isnan(total).any():
                 return [Evaluation(value, NOTHING, row) for value, row in zip(total.tolist(), rows, strict=True)]
         return [self.judge(row) for row in rows]

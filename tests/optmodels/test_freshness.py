@@ -362,3 +362,9 @@ def test_a_gap_is_one_number_of_slots_in_files_and_in_python(gap):
         problem_of([1.0] * gap, hosts=hosts, host_gap=gap + 1)
     with pytest.raises(ValueError, match=f"host_gap {gap + 1} needs {gap + 1} hosts"):
         visits(pages, hosts=hosts, host_gap=gap + 1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_page_that_is_hardly_ever_visited_has_an_infinite_gap_without_a_warning():
+    problem = problem_of([1.0, 2.0])
+    assert om.evaluate(problem, (1.0, 5e-324)).evaluation.measures["largest_gap"] == math.inf

@@ -273,3 +273,12 @@ def test_a_complete_search_proves_nothing_where_policies_are_only_estimated(inst
     assert not small.estimated
     assert large.estimated
     assert not load(instances / "threshold" / "avrachenkov-k100.json").estimated
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_price_beyond_all_numbers_is_infinite_one_by_one_and_together(paper):
+    dear = replace(paper, cost=WeightedSum({"active_robots": 1.7e308, "starvation": 1.0}))
+    policies = list(paper.space)[:20]
+    together = [one.objective for one in dear.evaluate_many(policies)]
+    assert together == pytest.approx([dear.evaluate(policy).objective for policy in policies], rel=1e-9)
+    assert math.inf in together
