@@ -3,7 +3,8 @@
 Starts are the policies of the program with their few random decisions made one way or the other, the best policies at
 higher prices of the limits, fixed numbers of robots, and straight switching curves. From the best of them one decision
 is changed after the other, then two at a time: one that saves, though it may break a limit, and one that makes up for
-it; then the same from the best policy with a few decisions changed at random (always the same ones).
+it; then the same from the best policy with a few decisions changed at random (always the same ones). Where there are
+few policies, all of them are judged in the end, which proves what was found.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ NEAR, FEASIBLE, BROKEN, SAVING = 2, 3, 2, 12
 
 #: Descents from the best policy with so many decisions changed at random.
 RESTARTS, SHAKEN = 8, 4
+
+#: Policies that are all judged, at most; a search judges some hundreds.
+FEW = 1024
 
 #: States up to which all decisions are changed, beyond that those that are ever asked for.
 ALL_STATES = 300
@@ -96,6 +100,15 @@ class LimitedSearch:
             found = self.descend(self._shaken(near[0] if near and count % 2 else best, rng))
             if found[1] < rank:
                 best, rank = found
+
+    def judge_all(self) -> bool:
+        """Judge every policy if they are few; return whether that was done, so that the best is proved."""
+        space = self.oracle.problem.space
+        if space.size > FEW or space.size * self.control.fleet.states > self.work:
+            return False
+        for decision in space:
+            self.oracle(decision)
+        return True
 
     # -- starts -------------------------------------------------------------------------------------------------------
 

@@ -168,7 +168,7 @@ class LinearProgram:
         search.bound = max(exact for exact, _ in bounds)
         search.run(parts, answer.prices)
         oracle.extra["policies_searched"] = search.judged
-        return oracle.result(proved=search.proved)
+        return oracle.result(proved=search.proved or search.judge_all())
 
     def _kept(
         self, oracle: Oracle[Any], control: LimitedControl, parts: list[Part], answer: ProgramAnswer
