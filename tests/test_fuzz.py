@@ -105,3 +105,17 @@ def test_a_wrong_answer_disagrees_with_enumeration(monkeypatch):
     instance = fuzz_agreement.MAKERS[0](random.Random("slice-0"), 1_000)
     monkeypatch.setattr(fuzz_agreement, "enumerated", lambda problem: (1e-9, True))
     assert any("optimal" in sentence for sentence in fuzz_agreement.disagreements(instance))
+
+
+def test_only_a_large_model_may_take_its_time_and_room(tmp_path):
+    large, small = tmp_path / "large.json", tmp_path / "small.json"
+    large.write_text(json.dumps({"data": {"robots": 15, "capacity": 5000}}))
+    small.write_text(json.dumps({"data": {"robots": 15, "capacity": 5}}))
+    hungry = PASSED | {"code": 0, "megabytes": 1100}
+    for file, failures, slow in ((large, 0, 1), (small, 1, 0), (tmp_path / "none.json", 1, 0)):
+        tally = fuzz.Tally()
+        tally.add(fuzz.Case("solve 1", ("solve", str(file))), hungry)
+        assert (len(tally.failures), len(tally.slow)) == (failures, slow)
+    tally = fuzz.Tally()
+    tally.add(fuzz.Case("solve 1", ("solve", str(large))), hungry | {"err": "Traceback"})
+    assert len(tally.failures) == 1
