@@ -111,6 +111,10 @@ class Oracle(Generic[P]):
         self._improved_at = 0
         self._repeats = 0
 
+    def restart(self, spent: float) -> None:
+        """Set the clock of the run to `spent` seconds."""
+        self._started = clock.start() - spent
+
     # -- asking -------------------------------------------------------------------------------------------------------
 
     def __call__(self, decision: Decision) -> Evaluation:
@@ -119,7 +123,8 @@ class Oracle(Generic[P]):
         if known is not None:
             return known
         self._require(1)
-        evaluation = self._judge(decision)
+        with self.in_time():  # one evaluation may take long, too
+            evaluation = self._judge(decision)
         self.charge(1)
         self._consider(decision, evaluation)
         return evaluation
@@ -151,7 +156,8 @@ class Oracle(Generic[P]):
             self._require(1)
             fitting = asked[: int(min(len(asked), self.remaining_evaluations))]
             asked = asked[len(fitting) :]
-            evaluations = self._batch.evaluate_many([recalled[i][0] for i in fitting])
+            with self.in_time():
+                evaluations = self._batch.evaluate_many([recalled[i][0] for i in fitting])
             self._count_full(len(fitting))
             self.charge(len(fitting))
             for i, evaluation in zip(fitting, evaluations, strict=True):

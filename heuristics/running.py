@@ -40,18 +40,21 @@ def run(
     Disagreement
         If the evaluator does not confirm the answer.
     """
-    sentence = refusal(problem, strategy)
-    if sentence:
-        raise UnsupportedProblem(sentence)
     interrupting.begin()
     clock.watch()
-    warm_up(problem)
-    prepare = getattr(strategy, "prepare", None)
-    if prepare is not None:
-        prepare(problem)
     rng = np.random.default_rng(seed)
     oracle = Oracle(problem, budget, progress=progress)
     try:
+        with oracle.in_time():  # how large a problem is may have to be found out first
+            sentence = refusal(problem, strategy)
+        if sentence:
+            raise UnsupportedProblem(sentence)
+        asked = oracle.seconds
+        warm_up(problem)
+        prepare = getattr(strategy, "prepare", None)
+        if prepare is not None:
+            prepare(problem)
+        oracle.restart(asked)
         interrupting.check()
         with interrupting.deferred():
             result = _solved(oracle, strategy, rng)

@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation
+from heuristics import Decision, Evaluation, interrupting
 from heuristics.marginal import least_split, total
 from heuristics.splits import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
@@ -176,7 +176,7 @@ class RobotAreasProblem(PricedRobots):
         """The best policy of an area that has all robots."""
         if area not in self._largest:
             queue = self.areas[area].queue(self.robots)
-            self._largest[area] = best_policy(queue, state_costs(queue, self.prices))
+            self._largest[area] = best_policy(queue, state_costs(queue, self.prices), pause=interrupting.check)
         return self._largest[area]
 
     def _wanted(self, area: int) -> int:
@@ -194,7 +194,7 @@ class RobotAreasProblem(PricedRobots):
             return policy, largest.lower
         policy[:, -1] = 0
         queue = self.areas[area].queue(robots)
-        step = best_policy(queue, state_costs(queue, self.prices), policy)
+        step = best_policy(queue, state_costs(queue, self.prices), policy, pause=interrupting.check)
         return step.policy, step.lower
 
     # -- judging ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -315,3 +316,32 @@ def test_runs_in_threads_that_overlap_leave_nothing_behind():
             interrupting.interrupt()
     finally:
         interrupting.answered()
+
+
+def test_finding_out_whether_a_strategy_takes_a_problem_is_inside_the_clock():
+    """How large a problem is may take long to find: its refusal ends with the budget, and its seconds are counted."""
+
+    @dataclass(frozen=True)
+    class Slow(Exhaustive):
+        pauses: int = 0
+
+        def refuses(self, problem):
+            for _ in range(self.pauses):
+                time.sleep(0.01)
+                interrupting.check()
+            return None
+
+    endless = run(Separable(), Slow(pauses=10**6), Budget(seconds=0.05))
+    assert (endless.status, endless.stopped_by) == (Status.UNKNOWN, "seconds")
+    assert run(Separable(), Slow(pauses=5)).seconds >= 0.05
+
+
+def test_one_long_evaluation_hears_the_clock():
+    class Long(Separable):
+        def evaluate(self, decision):
+            for _ in range(10**6):
+                time.sleep(0.01)
+                interrupting.check()
+            return super().evaluate(decision)
+
+    assert run(Long(), Exhaustive(), Budget(seconds=0.05)).stopped_by == "seconds"
