@@ -34,10 +34,9 @@ from numba import njit
 from scipy.optimize import brentq
 from scipy.special import lambertw
 
-from queueing.freshness import cost, even_obsolescence, traits
-from queueing.freshness_allocation import allocate
-from queueing.freshness_histogram import frequencies_at, histogram_of, objective_pass, price_pages, solve
-from queueing.laws import Constant, Exponential
+from queueing.freshness import allocate, cost, even_obsolescence, traits
+from queueing.freshness.large import frequencies_at, histogram_of, objective_pass, price_pages, solve
+from queueing.processes import Constant, Exponential
 
 LOAD = 3.0
 

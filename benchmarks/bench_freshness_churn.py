@@ -20,11 +20,9 @@ import numpy as np
 
 from heuristics.sequencing import greedy
 from heuristics.sequencing_plan import VisitPlan
-from queueing.freshness import traits
-from queueing.freshness_allocation import allocate
-from queueing.freshness_churn import ChurningPages, simulate_churn
-from queueing.freshness_prices import best_frequency
-from queueing.laws import Exponential
+from queueing.freshness import allocate, best_frequency, traits
+from queueing.freshness.simulation import ChurningPages, simulate_churn
+from queueing.processes import Exponential
 
 PAGES = 1000
 RATES_OF_CHURN = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3)

@@ -29,7 +29,7 @@ from optmodels.freshness_generating import FreshnessGenerator
 from optmodels.freshness_pages import PageTable, open_pages
 from optmodels.freshness_pricing import price_table
 from optmodels.freshness_streaming import allocate_pages, write_frequencies
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 
 LAW = Exponential(1.0)
 COLUMNS = ["change_rate", "weight"]

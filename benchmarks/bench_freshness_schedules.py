@@ -36,9 +36,8 @@ from heuristics.sequencing import (
 from heuristics.sequencing_calendar import KEY, LEFT, greedy_record, next_gap, phases
 from heuristics.sequencing_counts import apportion
 from heuristics.sequencing_heap import pop, sink
-from queueing.freshness import Traits, cost, even_obsolescence, integer_bound, schedule_obsolescence, traits
-from queueing.freshness_allocation import allocate
-from queueing.laws import Exponential
+from queueing.freshness import Traits, allocate, cost, even_obsolescence, integer_bound, schedule_obsolescence, traits
+from queueing.processes import Exponential
 
 TARGET = 1.0005
 Cycle = np.ndarray

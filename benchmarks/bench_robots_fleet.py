@@ -5,8 +5,9 @@
 Journeys of two phases (Erlang), mu = 1, gamma = 1.2, K = 20: N = 100 robots make 108 171 states, N = 300 make 954 471
 (--small leaves those out). Rivals on the same chain, at 108 171 states:
 
-* value iteration, `queueing.robots_fleet_sweeps`, compiled like ours, plain doubles, until its bracket is narrower than
-  1e-8 of the cost (at most ten minutes; it is said if that was not enough, and the time is then a lower bound);
+* value iteration, `queueing.robots.fleet.value_iteration`, compiled like ours, plain doubles, until its bracket is
+  narrower than 1e-8 of the cost (at most ten minutes; it is said if that was not enough, and the time is then a lower
+  bound);
 * one evaluation of the best policy, not a search, by SuperLU (scipy) and by BiCGStab with an incomplete factorisation
   (scipy), both on the assembled chain.
 
@@ -22,10 +23,17 @@ from scipy.sparse import csc_array, diags_array, eye_array
 from scipy.sparse.linalg import LinearOperator, bicgstab, spilu, splu
 
 from queueing import PhaseType
-from queueing.robots_fleet import RobotClass, RobotFleet
-from queueing.robots_fleet_control import best_fleet_policy, fleet_cost, fleet_measures, fleet_step
-from queueing.robots_fleet_moves import chain_of, moves_of
-from queueing.robots_fleet_sweeps import sweep
+from queueing.robots.fleet import (
+    RobotClass,
+    RobotFleet,
+    best_fleet_policy,
+    chain_of,
+    fleet_cost,
+    fleet_measures,
+    fleet_step,
+    moves_of,
+    sweep,
+)
 
 ACCURACY, MOST_SECONDS = 1e-8, 600.0
 

@@ -2,10 +2,10 @@
 
     python benchmarks/bench_robots_iteration.py [--small]
 
-Rivals: Proposition 2 of the paper on its own chain of (q, r, event), in numpy on whole arrays, `queueing.robots_paper`,
+Rivals: Proposition 2 of the paper on its own chain of (q, r, event), in numpy on whole arrays, `queueing.robots.talim`,
 with which the published tests reproduce the printed iteration counts, and in the five ways of `robots_sparse.py`, four
 of them with sparse matrices of scipy. All stop when the bracket [min, max] of T(h) - h is narrower than 1e-8 of the
-cost. The paper's own stopping rule is shown too; it proves less. Ours is `queueing.robots_control.best_policy`, asked
+cost. The paper's own stopping rule is shown too; it proves less. Ours is `queueing.robots.best_policy`, asked
 for 1e-8 too, and without a limit, as the strategies call it.
 
 Times are CPU times of one thread: of rivals the least of three runs, of one in the large case (--small leaves that
@@ -18,9 +18,7 @@ import time
 
 from robots_sparse import sparse_iteration, sparse_operator
 
-from queueing.robots import RobotQueue
-from queueing.robots_control import PolicyStep, best_policy
-from queueing.robots_paper import paper_iteration
+from queueing.robots import PolicyStep, RobotQueue, best_policy, paper_iteration
 
 ACCURACY = 1e-8
 CASES = [

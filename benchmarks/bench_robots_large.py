@@ -13,8 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array
 from scipy.sparse.linalg import splu
 
-from queueing.robots import RobotQueue
-from queueing.robots_control import best_policy, policy_step
+from queueing.robots import RobotQueue, best_policy, policy_step
 
 
 def balance_equations(queue: RobotQueue, policy: np.ndarray) -> csc_array:

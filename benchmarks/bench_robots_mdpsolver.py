@@ -16,8 +16,7 @@ import time
 
 import numpy as np
 
-from queueing.robots import RobotQueue
-from queueing.robots_control import PolicyStep, best_policy
+from queueing.robots import PolicyStep, RobotQueue, best_policy
 
 ROBOTS, CAPACITY, RATE, GAMMA = 107, 15, 1 / 100, 2.4
 PACE = RATE * ROBOTS + 1.0

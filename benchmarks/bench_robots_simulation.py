@@ -3,7 +3,8 @@
 Three fleets: the paper's ten robots under their best policy, a thousand robots of which 900 are always out, and two
 classes on journeys of phases in an environment that changes their pace. Two questions:
 
-events    the compiled event loop (`queueing.robots_simulation`) against a plain one in Python with `heapq`, which must
+events    the compiled event loop (`queueing.robots.simulation.runs`) against a plain one in Python with `heapq`, which
+must
           agree
 1 %       time until the 95 % confidence interval of the rate of losses is 1 % wide to either side, against the exact
           evaluation of all measures
@@ -25,9 +26,16 @@ import numpy as np
 
 from optmodels.instance import load
 from queueing import PhaseType, RobotQueue
-from queueing.robots_fleet import Environment, RobotClass, RobotFleet, fleet_of
-from queueing.robots_fleet_control import best_fleet_policy, fleet_cost, fleet_measures
-from queueing.robots_simulation import (
+from queueing.robots.fleet import (
+    Environment,
+    RobotClass,
+    RobotFleet,
+    best_fleet_policy,
+    fleet_cost,
+    fleet_measures,
+    fleet_of,
+)
+from queueing.robots.simulation import (
     FleetRun,
     FleetSimulation,
     Seen,
@@ -36,7 +44,7 @@ from queueing.robots_simulation import (
     replicate,
     usual_time,
 )
-from queueing.simulation_intervals import jackknife
+from queueing.simulation import jackknife
 
 INSTANCE = Path(__file__).parents[1] / "instances" / "robots" / "talim-fig2.json"
 CLAIM = 15.0

@@ -3,8 +3,9 @@
 The paper's queue of five pages under its best thresholds, and the same with patience that is truly of two phases
 (Figure 4). Two questions:
 
-events    the compiled event loop (`queueing.simulation`) against a plain one in Python with `heapq`, which must agree
-1 % of J  time until the 95 % confidence interval of the cost is 1 % wide to either side, against the exact evaluation
+events    the compiled event loop (`queueing.threshold.simulation.runs`) against a plain one in Python with `heapq`,
+which must agree 1 % of J  time until the 95 % confidence interval of the cost is 1 % wide to either side, against the
+exact evaluation
 
 Times are CPU seconds of one thread; compilation is not counted. The claim is the first ratio. The second says what the
 simulation is for: a witness, not a rival.
@@ -19,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from optmodels.instance import load
-from queueing.simulation import Replication, SimulatedQueue, Simulation, measures_of, usual_time
-from queueing.simulation_intervals import Estimate, jackknife
+from queueing.simulation import Estimate, jackknife
+from queueing.threshold.simulation import Replication, SimulatedQueue, Simulation, measures_of, usual_time
 
 FOLDER = Path(__file__).parents[1] / "instances" / "threshold"
 CASES = (("avrachenkov-k5.json", (-1, 2, 2)), ("avrachenkov-fig4-3.json", (0, 2, 2)))

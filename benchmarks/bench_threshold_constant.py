@@ -1,7 +1,7 @@
 """How near does an Erlang law of n phases come to constant patience, and at what price?
 
 One server, pages in batches of 1 or 2 at rates that fall when two pages are there, room for 4, patience exactly 1. The
-loss for n = 1, 2, 4, ... by two roads (`queueing.threshold_deterministic`), with the states and CPU seconds they take:
+loss for n = 1, 2, 4, ... by two roads (`queueing.threshold.deterministic`), with the states and CPU seconds they take:
 
 common  all pages count the ticks of one clock; errors are a series in 1/n
 own     every page has its own clock, an Erlang patience in the usual sense; errors are a series in 1/sqrt(n)

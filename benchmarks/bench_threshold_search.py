@@ -3,7 +3,7 @@
 The INRIA crawler: 4 modes, room for 20 pages, batches of up to 8, patience of one phase; 2024 policies. Five roads,
 the first three with all measures of every policy:
 
-shared        all policies at once, levels that policies share eliminated once (`queueing.threshold_tree`)
+shared        all policies at once, levels that policies share eliminated once (`queueing.threshold.tree`)
 from scratch  the same elimination, compiled too, a policy at a time, each from the data: nothing is kept in between
 one by one    the same, but the queue with its reduced laws is kept (`ThresholdQueue.measures`)
 block         the paper's algorithm [9], a policy at a time; its blocks are given, and it ends with the probabilities
@@ -25,9 +25,9 @@ from scipy.sparse.linalg import spsolve
 
 from optmodels.instance import load
 from queueing import ThresholdQueue
-from queueing.markov import stationary_by_levels
-from queueing.threshold_generator import full_generator, level_blocks
-from queueing.threshold_tree import measures_of_many
+from queueing.numerics import stationary_by_levels
+from queueing.threshold import measures_of_many
+from queueing.threshold.methods import full_generator, level_blocks
 
 FILE = Path(__file__).parents[1] / "instances" / "threshold" / "inria-batches-mended.json"
 AIM, MOMENT = 300.0, 0.05

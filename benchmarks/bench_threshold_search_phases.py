@@ -3,7 +3,7 @@
 The section 7 example with hyperexponential patience of mean 5, two phases each of arrivals, service and patience: 4094
 states a policy. All roads end with all measures of every policy:
 
-shared   tables are kept, and each policy begins with the solution of a neighbour (`queueing.threshold_neighbours`)
+shared   tables are kept, and each policy begins with the solution of a neighbour (`queueing.threshold.neighbours`)
 cold     the same sweeps, a policy at a time, nothing kept (method 'matrix-free')
 block    the paper's algorithm [9], a policy at a time (method 'block')
 spsolve  scipy's sparse direct solver on the full generator, which compiled code has written; ends with probabilities
@@ -21,7 +21,7 @@ from bench_threshold_single import by_spsolve, equations
 
 from optmodels.instance import load
 from queueing import PhaseType, ThresholdQueue
-from queueing.threshold_tree import measures_of_many
+from queueing.threshold import measures_of_many
 
 FILE = Path(__file__).parents[1] / "instances" / "threshold" / "avrachenkov-k10.json"
 LAW = PhaseType.hyperexponential([0.9, 0.1], [3.0, 0.1 / 4.7])

@@ -20,12 +20,9 @@ from scipy.sparse.linalg import spsolve
 
 from optmodels.instance import load
 from queueing import PhaseType, ThresholdQueue
-from queueing.markov import stationary_by_levels
+from queueing.numerics import stationary_by_levels
 from queueing.threshold import MEASURES
-from queueing.threshold_assembly import assemble
-from queueing.threshold_chain import chain_of
-from queueing.threshold_generator import level_blocks
-from queueing.threshold_words import plain_letters
+from queueing.threshold.methods import assemble, chain_of, level_blocks, plain_letters
 
 FILE = Path(__file__).parents[1] / "instances" / "threshold" / "avrachenkov-k10.json"
 AIM = 100.0

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import expm_multiply
 
 from optmodels.instance import load
 from queueing import SojournLaw
-from queueing.threshold_sojourn_time import PageClock
+from queueing.threshold.sojourn import PageClock
 
 FOLDER = Path(__file__).parents[1] / "instances" / "threshold"
 FILE = FOLDER / "avrachenkov-fig4-3.json"

@@ -25,11 +25,9 @@ from bench_threshold_single import by_spsolve, equations
 
 from optmodels.instance import load
 from queueing import PhaseType, ThresholdQueue
-from queueing.threshold import ThresholdMeasures
-from queueing.threshold_generator import BLOCK
-from queueing.threshold_matrix_free import MATRIX_FREE
-from queueing.threshold_model import Flows
-from queueing.threshold_tensor import TENSOR_TRAIN
+from queueing.threshold import Flows, ThresholdMeasures
+from queueing.threshold.methods import BLOCK, MATRIX_FREE
+from queueing.threshold.tensor import TENSOR_TRAIN
 
 FILE = Path(__file__).parents[1] / "instances" / "threshold" / "avrachenkov-k5.json"
 WEIGHTS = json.loads(FILE.read_text())["cost"]["weights"]

@@ -4,7 +4,7 @@
 
 Random instances, sizes and rates drawn over orders of magnitude, first with the paper's prices, starvation and losses,
 then with prices of pages and robots too. Each is solved and proved optimal; shapes are judged by
-`queueing.robots_structure`, whose detector is tested on planted violations. What is printed as found is larger than
+`queueing.robots.structure`, whose detector is tested on planted violations. What is printed as found is larger than
 rounding; ties, where the best policy is not the only one, are counted apart. None found proves nothing.
 """
 
@@ -14,9 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from queueing.robots import RobotQueue
-from queueing.robots_control import best_policy
-from queueing.robots_structure import ROUNDING, robot_structure
+from queueing.robots import ROUNDING, RobotQueue, best_policy, robot_structure
 
 
 def random_instance(rng: np.random.Generator, priced: bool) -> tuple[RobotQueue, np.ndarray]:

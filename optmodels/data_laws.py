@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing import PhaseType
-from queueing.laws import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
-from queueing.matrices import SUM_TOLERANCE
+from queueing.numerics import SUM_TOLERANCE
+from queueing.processes import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 
 from .data_fields import (
     is_number,

@@ -26,6 +26,8 @@ from heuristics.evaluation import NOTHING
 from heuristics.lagrangian import Relaxation
 from heuristics.protocols import Strategy
 from queueing.freshness import (
+    Allocation,
+    PageError,
     Traits,
     cost,
     even_obsolescence,
@@ -36,9 +38,7 @@ from queueing.freshness import (
     schedule_obsolescence,
     traits,
 )
-from queueing.freshness_allocation import Allocation
-from queueing.freshness_limits import PageError
-from queueing.laws import AccessTime, Exponential
+from queueing.processes import AccessTime, Exponential
 
 from .costs import CostFunction, Limits, is_linear, measures_used, sole_price
 from .freshness_data import Pages, read_fields, refuse_page, refuse_weights, write_fields

@@ -13,10 +13,18 @@ from heuristics.oracle import Oracle
 from heuristics.protocols import Problem
 from heuristics.result import Result
 from heuristics.running import require_fields
-from queueing.freshness_simulation import STEP, Adapting, CrawlSimulation, Seen, SimulatedCrawl, replicate
-from queueing.freshness_simulation_kernel import first_state, last_visits
-from queueing.laws import AccessTime
-from queueing.simulation_intervals import CONFIDENCE
+from queueing.freshness.simulation import (
+    STEP,
+    Adapting,
+    CrawlSimulation,
+    Seen,
+    SimulatedCrawl,
+    first_state,
+    last_visits,
+    replicate,
+)
+from queueing.processes import AccessTime
+from queueing.simulation import CONFIDENCE
 
 from .freshness_data import Pages
 from .freshness_rules import Rules

@@ -29,7 +29,7 @@ from .errors import RequestError
 from .freshness_engine import FREQUENCY, Tell, chunks_of
 
 if TYPE_CHECKING:
-    from queueing.laws import AccessTime
+    from queueing.processes import AccessTime
 
     from .freshness_large import LargeFreshnessProblem
     from .freshness_pages import PageTable, Piece

@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from queueing.freshness_limits import PageError
-from queueing.laws import AccessTime
+from queueing.freshness import PageError
+from queueing.processes import AccessTime
 
 from .data_fields import is_number, is_whole, refuse_unknown
 from .data_laws import read_time, write_time

@@ -23,7 +23,7 @@ from .data_written import Part, Written, write_npy, write_parquet
 from .freshness_columns import Vector
 
 if TYPE_CHECKING:
-    from queueing.laws import AccessTime
+    from queueing.processes import AccessTime
 
     from .freshness_pages import Chunk, PageTable, Piece
     from .freshness_streaming import Rule

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from queueing.freshness_estimation import GammaPrior, RateEstimates, estimate
+from queueing.freshness.estimation import GammaPrior, RateEstimates, estimate
 
 from .data_columns import parquet
 from .data_laws import FORM, READERS, read_time, write_time
@@ -96,7 +96,7 @@ class Fit:
 
 
 def fit(log: CrawlLog, prior: GammaPrior | str | None = "fit", confidence: float = 0.95) -> Fit:
-    """Estimate the change rates of the pages of a log; see :func:`queueing.freshness_estimation.estimate`."""
+    """Estimate the change rates of the pages of a log; see :func:`queueing.freshness.estimation.estimate`."""
     try:
         return Fit(log, estimate(log.seen, prior, confidence))
     except ValueError as refusal:

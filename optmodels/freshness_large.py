@@ -17,7 +17,7 @@ import numpy as np
 
 from heuristics import Decision, Evaluation
 from heuristics.lagrangian import Relaxation
-from queueing.laws import AccessTime
+from queueing.processes import AccessTime
 
 from .data_fields import is_whole, refuse_unknown
 from .data_laws import read_time
@@ -239,8 +239,7 @@ def large_fields(
 
 def compile_passes(law: AccessTime) -> None:
     """Go over two pages in every way that there is."""
-    from queueing.freshness_histogram import price_pages
-    from queueing.freshness_passes import frequencies_at, objective_pass
+    from queueing.freshness.large import frequencies_at, objective_pass, price_pages
 
     column = np.array([1.0, 2.0])
     price = price_pages(column, column[::-1].copy(), law).multiplier

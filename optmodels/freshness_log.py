@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.freshness_estimation import History, history
+from queueing.freshness.estimation import History, history
 
 from .data_columns import parquet, reason
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.freshness_limits import PageError
-from queueing.laws import first_negative
+from queueing.freshness import PageError
+from queueing.processes import first_negative
 
 from .data_columns import batches_of, footer_of, npy_layout, npy_window, stamp_of
 from .data_written import check_manifest

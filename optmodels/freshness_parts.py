@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from queueing.freshness import Traits
-from queueing.freshness_allocation import Allocation, allocate
+from queueing.freshness import Allocation, Traits, allocate
 
 from .freshness_rules import TOLERANCE, Indices, Rules, Vector
 

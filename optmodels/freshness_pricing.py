@@ -1,7 +1,7 @@
 r"""The price of a visit to the pages of a table, from one pass over them.
 
-Pages are counted by worth (`queueing.freshness_histogram`), and from the histogram come the price :math:`\lambda` of a
-visit and the least cost. Pages near the price are better taken as they are. A few pieces of the table, looked at
+Pages are counted by worth (`queueing.freshness.large.histogram`), and from the histogram come the price :math:`\lambda`
+of a visit and the least cost. Pages near the price are better taken as they are. A few pieces of the table, looked at
 before, tell which these will be, so that they are collected on the way; a second pass is made if they told wrong.
 """
 
@@ -14,22 +14,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from queueing.freshness_histogram import (
+from queueing.freshness.large import (
     FEW,
+    NEAR,
     Histogram,
     Marginal,
+    Nodes,
+    bin_of,
+    cost_at,
+    cut_out,
     histogram_of,
+    lower_edge,
     marginal_within,
     pages_between,
+    priced,
     solve_marginal,
     solved_nodes,
 )
-from queueing.freshness_nodes import NEAR, Nodes, bin_of, cost_at, cut_out, lower_edge, priced
 
 from .freshness_engine import Engine, Tell, Threads, chunks_of, named
 
 if TYPE_CHECKING:
-    from queueing.laws import AccessTime
+    from queueing.processes import AccessTime
 
     from .freshness_pages import Chunk, PageTable, Piece
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.freshness_simulation import (
+from queueing.freshness.simulation import (
     CrawlSimulation,
     Cycle,
     Draws,

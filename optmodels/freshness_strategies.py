@@ -25,9 +25,8 @@ from heuristics.running import last_word, require_fields
 from heuristics.sequencing_counts import FEWEST_SLOTS, SLOTS_FOR_EACH
 from heuristics.sequencing_index import cycle_gain
 from heuristics.sequencing_words import fibonacci_below
-from queueing.freshness import even_cost, schedule_gaps, traits
-from queueing.freshness_allocation import Allocation, allocate_randomized
-from queueing.laws import Exponential
+from queueing.freshness import Allocation, allocate_randomized, even_cost, schedule_gaps, traits
+from queueing.processes import Exponential
 
 from .freshness_parts import Part, allocate_within, best_parts, given_parts, in_proportion
 from .freshness_rules import CAPS, LEAST, TOLERANCE, Indices, Rules

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from queueing.freshness import cost, even_obsolescence, refuse_extremes, traits
-from queueing.freshness_passes import Marginal, PassSums, added, frequencies_at, objective_pass
+from queueing.freshness.large import Marginal, PassSums, added, frequencies_at, objective_pass
 
 from .freshness_columns import Vector
 from .freshness_engine import Engine, Tell, Threads, chunks_of, named
 from .freshness_pricing import price_table
 
 if TYPE_CHECKING:
-    from queueing.laws import AccessTime
+    from queueing.processes import AccessTime
 
     from .data_written import Written
     from .freshness_pages import Chunk, PageTable, Piece

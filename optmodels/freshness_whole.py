@@ -20,8 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from heuristics.sequencing_counts import NEAR
-from queueing.freshness import even_cost
-from queueing.freshness_allocation import Allocation, allocate
+from queueing.freshness import Allocation, allocate, even_cost
 
 from .freshness_parts import Part
 from .freshness_rules import Vector

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.finite_source import CLIENT_CAP, POPULATION_CAP
+from queueing.placement import CLIENT_CAP, POPULATION_CAP
 
 from .data_fields import is_number, is_whole, refuse_unknown
 from .errors import InstanceError, MissingField

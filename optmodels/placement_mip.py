@@ -40,7 +40,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from heuristics import Decision
-from queueing.mixed_source import CLIENT_LIMIT
+from queueing.placement import CLIENT_LIMIT
 
 from .placement_patterns import Pattern, Reach, Service, SitePatterns
 from .placement_terms import PRICED, Terms, linear, operating_terms, priced_sites, within_limit

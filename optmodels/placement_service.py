@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing import FiniteSourceQueue, MixedSourceQueue
-from queueing.mixed_source import CLIENT_LIMIT
+from queueing.placement import CLIENT_LIMIT
 
 if TYPE_CHECKING:
     from .placement import PlacementProblem

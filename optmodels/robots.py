@@ -26,8 +26,8 @@ from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
-from queueing.robots_control import descend, first_policy
-from queueing.robots_fleet import fleet_of
+from queueing.robots import descend, first_policy
+from queueing.robots.fleet import fleet_of
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError

@@ -45,8 +45,7 @@ from heuristics import Decision, Evaluation, interrupting
 from heuristics.marginal import least_split, total
 from heuristics.splits import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
-from queueing.robots_control import PolicyStep
-from queueing.robots_cuts import Policy
+from queueing.robots import Policy, PolicyStep
 
 from .costs import CostFunction, Limits
 from .robots_areas_data import Area, Control, area_prices, read_areas

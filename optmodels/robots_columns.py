@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from heuristics import interrupting
-from queueing.robots_fleet_control import FleetMeasures
-from queueing.robots_fleet_mixed import Chances, mixed_chances, mixed_measures
+from queueing.robots.fleet import Chances, FleetMeasures, mixed_chances, mixed_measures
 
 from .robots_limits import Actions, LimitedControl, Vector
 from .robots_mixture import RARE, Part

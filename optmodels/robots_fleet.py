@@ -1,7 +1,7 @@
 """Fleets of robots: several classes, long journeys, a world that changes, several sent out at once; kind "robots".
 
 As in `optmodels.robots`, robots bring pages to one indexing server, and after every arrival and every service idle ones
-may be sent out. What is more is in `queueing.robots_fleet`.
+may be sent out. What is more is in `queueing.robots.fleet.model`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ from heuristics import Decision, Evaluation, interrupting
 from heuristics.policy_iteration import Improvement
 from heuristics.value_iteration import Closing, Rule, Swept
 from queueing import RobotQueue
-from queueing import robots_fleet_krylov as krylov
-from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_control import (
+from queueing.robots.fleet import (
     FleetMeasures,
     FleetStep,
+    RobotFleet,
     best_fleet_policy,
+    chain_of,
+    first_actions,
     fleet_cost,
     fleet_measures,
     fleet_step,
+    greedy,
+    keep_out,
+    krylov,
+    mean_loads,
+    moves_of,
+    sweep,
 )
-from queueing.robots_fleet_moves import chain_of, moves_of
-from queueing.robots_fleet_policies import first_actions, keep_out, mean_loads
-from queueing.robots_fleet_sweeps import greedy, sweep
 
 from .costs import CostFunction, Limits, WeightedSum
 from .errors import RequestError
@@ -70,7 +74,7 @@ class RobotFleetProblem(PricedRobots):
     """Choose what is sent out in each state of a fleet.
 
     A decision has an entry for each state (q pages, robots by class and phase, environment), in the order of
-    `queueing.robots_fleet.RobotFleet`; see `optmodels.robots_fleet_space.FleetPolicies`.
+    `queueing.robots.fleet.RobotFleet`; see `optmodels.robots_fleet_space.FleetPolicies`.
 
     Parameters
     ----------

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing import PhaseType
-from queueing.markov import check_generator, check_irreducible
-from queueing.matrices import SUM_TOLERANCE
-from queueing.robots_fleet import Environment, RobotClass, RobotFleet
+from queueing.numerics import SUM_TOLERANCE, check_generator, check_irreducible
+from queueing.robots.fleet import Environment, RobotClass, RobotFleet
 
 from .data_fields import (
     is_whole,
@@ -77,7 +76,7 @@ class FleetPlan:
     listed
         Whether the file lists classes; otherwise there is one, told at the top.
     capacity, service_rate, environment, switching
-        As in `queueing.robots_fleet.RobotFleet`.
+        As in `queueing.robots.fleet.RobotFleet`.
     """
 
     sorts: tuple[RobotSort, ...]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.robots_fleet import RobotFleet
+from queueing.robots.fleet import RobotFleet
 
 from .plot_canvas import COLOURS, MARKERS, literal, new_figure, plain
 from .robots_fleet import RobotFleetProblem

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics.spaces import IntegerBox
-from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_policies import allowed_actions
+from queueing.robots.fleet import RobotFleet, allowed_actions
 
 if TYPE_CHECKING:
     from .robots_fleet import RobotFleetProblem

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from heuristics import Evaluation, interrupting
 from queueing import RobotQueue, static_measures
-from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_control import fleet_measures
-from queueing.robots_fleet_policies import keep_out, mean_loads
+from queueing.robots.fleet import RobotFleet, fleet_measures, keep_out, mean_loads
 
 from .robots_data import is_additive, least_of
 from .robots_static import BestStatic, Numbers

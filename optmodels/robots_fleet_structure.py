@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_moves import moves_of
-from queueing.robots_fleet_shares import shares_from_start
+from queueing.robots.fleet import RobotFleet, moves_of, shares_from_start
 
 Actions = NDArray[np.int64]
 Rates = NDArray[np.float64]

@@ -20,9 +20,7 @@ import numpy as np
 from heuristics import Evaluation, Oracle
 from heuristics.result import OPTIMALITY_TOLERANCE
 from queueing.robots import static_measures
-from queueing.robots_fleet_mixed import likeliest
-from queueing.robots_fleet_policies import allowed_actions
-from queueing.robots_fleet_shares import shares_from_start
+from queueing.robots.fleet import allowed_actions, likeliest, shares_from_start
 
 from .robots_limits import Actions, LimitedControl, Vector
 from .robots_mixture import RARE, Part

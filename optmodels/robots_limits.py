@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from heuristics import BudgetSpent, Decision, interrupting
 from queueing import best_policy
-from queueing.robots_fleet import RobotFleet, fleet_of
-from queueing.robots_fleet_control import best_fleet_policy, fleet_rates
-from queueing.robots_fleet_mixed import EventMoves, event_moves
+from queueing.robots.fleet import EventMoves, RobotFleet, best_fleet_policy, event_moves, fleet_of, fleet_rates
 
 from .costs import ROUNDING, Limits
 from .robots_program import LinearLimit

@@ -11,8 +11,7 @@ from heuristics import Oracle, Result, interrupting
 from heuristics.policy_iteration import iterate
 from heuristics.protocols import Problem
 from heuristics.running import require_fields
-from queueing.robots_fleet import fleet_of
-from queueing.robots_fleet_mixed import event_moves, mixed_chances, mixed_classes, mixed_measures
+from queueing.robots.fleet import event_moves, fleet_of, mixed_chances, mixed_classes, mixed_measures
 
 from .costs import ROUNDING
 from .robots_columns import mixed_by_columns

@@ -17,11 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import interrupting
-from queueing.robots_fleet_control import FleetMeasures, fleet_rates
-from queueing.robots_fleet_mixed import Chances, likeliest, mixed_chances, mixed_classes, mixed_measures
-from queueing.robots_fleet_moves import moves_of
-from queueing.robots_fleet_policies import led_to
-from queueing.robots_measures import MEASURES
+from queueing.robots import MEASURES
+from queueing.robots.fleet import (
+    Chances,
+    FleetMeasures,
+    fleet_rates,
+    led_to,
+    likeliest,
+    mixed_chances,
+    mixed_classes,
+    mixed_measures,
+    moves_of,
+)
 
 from .costs import CostFunction, Limits
 from .robots_limits import Actions, LimitedControl

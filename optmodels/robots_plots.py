@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heuristics.protocols import Problem
 from queueing import best_policy
-from queueing.robots_structure import curves
+from queueing.robots import curves
 
 from .costs import WeightedSum
 from .errors import InstanceError, RequestError

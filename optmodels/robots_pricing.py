@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from heuristics import Evaluation
-from queueing.robots_measures import MEASURES
+from queueing.robots import MEASURES
 
 from .costs import CostFunction, Limits, Measures, is_linear, linear_weights
 from .robots_data import PRICED, is_additive

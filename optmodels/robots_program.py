@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, hstack, vstack
 
-from queueing.robots_fleet_mixed import EventMoves
+from queueing.robots.fleet import EventMoves
 
 Vector = NDArray[np.float64]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queueing import RobotQueue
-from queueing.robots_fleet import RobotFleet, fleet_of
-from queueing.robots_simulation import (
+from queueing.robots.fleet import RobotFleet, fleet_of
+from queueing.robots.simulation import (
+    SERVED,
     FleetSimulation,
     Seen,
     SimulatedFleet,
@@ -22,8 +23,7 @@ from queueing.robots_simulation import (
     resolution_of,
     usual_time,
 )
-from queueing.robots_simulation_kernel import SERVED
-from queueing.simulation_intervals import Estimate
+from queueing.simulation import Estimate
 
 from .errors import RequestError
 

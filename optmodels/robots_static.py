@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from heuristics import BudgetSpent, Evaluation, Oracle, Result, interrupting
 from heuristics.protocols import Problem
 from queueing import RobotQueue, best_static, static_measures
-from queueing.robots import static_shares
-from queueing.robots_measures import MEASURES
+from queueing.robots import MEASURES, static_shares
 
 from .robots_data import is_additive
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.robots_structure import curves, is_monotone, structure_of
+from queueing.robots import curves, is_monotone, structure_of
 
 
 def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:

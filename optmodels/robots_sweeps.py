@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from heuristics import Decision
 from heuristics.value_iteration import Closing, Swept
-from queueing.robots_paper import PaperChain, paper_chain
-from queueing.robots_sweeps import greedy, sweep
+from queueing.robots import PaperChain, greedy, paper_chain, sweep
 
 if TYPE_CHECKING:
     from .robots import RobotsProblem

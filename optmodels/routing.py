@@ -29,9 +29,8 @@ from heuristics.routing_index import densities
 from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
 from heuristics.routing_whittle import IndexRule
 from heuristics.value_iteration import Rule, Sweeps
-from queueing.laws import Exponential
-from queueing.routing import GapCosts, word_gaps, words_cost
-from queueing.routing_arrivals import RenewalArrivals
+from queueing.processes import Exponential
+from queueing.routing import GapCosts, RenewalArrivals, word_gaps, words_cost
 
 from .costs import CostFunction, Limits
 from .errors import RequestError

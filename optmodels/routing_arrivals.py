@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from queueing import BMAP
-from queueing.laws import Constant, Exponential, Samples
-from queueing.matrices import SUM_TOLERANCE
-from queueing.routing_arrivals import Arrivals, MarkovArrivals, RenewalArrivals, TraceArrivals
+from queueing.numerics import SUM_TOLERANCE
+from queueing.processes import Constant, Exponential, Samples
+from queueing.routing import Arrivals, MarkovArrivals, RenewalArrivals, TraceArrivals
 
 from .data_fields import Matrix, is_number, read_matrix, read_numbers, refuse_negative, told
 from .data_laws import READERS as LAWS

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from queueing import PhaseType
-from queueing.routing import GapCosts, callable_costs, freshness_costs, loss_costs
-from queueing.routing_arrivals import Arrivals
+from queueing.routing import Arrivals, GapCosts, callable_costs, freshness_costs, loss_costs
 
 from .data_fields import is_number, is_whole, refuse_unknown, told
 from .data_laws import read_law, write_law

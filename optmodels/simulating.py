@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heuristics import clock, interrupting
 from heuristics.protocols import Problem
-from queueing.simulation_intervals import Estimate, jackknife, jackknives, joint_limit
+from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
 
 from .errors import BrokenPlugin, RequestError, short
 from .registry import problems

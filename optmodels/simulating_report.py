@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from queueing.simulation_intervals import CONFIDENCE, Estimate
+from queueing.simulation import CONFIDENCE, Estimate
 
 from .errors import short
 from .results import plain

@@ -25,12 +25,10 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation
 from heuristics.evaluation import NOTHING
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
-from queueing.threshold import MEASURES
-from queueing.threshold_open import open_measures, takes_open
-from queueing.threshold_policies import PolicyChain, pair_count, policy_chain, policy_measures
-from queueing.threshold_tensor import TENSOR_TRAIN
-from queueing.threshold_tree import measures_of_many, shares_work
-from queueing.threshold_truncation import TRUNCATED
+from queueing.threshold import MEASURES, measures_of_many, open_measures, shares_work, takes_open
+from queueing.threshold.methods import TRUNCATED
+from queueing.threshold.policies import PolicyChain, pair_count, policy_chain, policy_measures
+from queueing.threshold.tensor import TENSOR_TRAIN
 
 from .costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from .data_fields import refuse_unknown
@@ -60,7 +58,7 @@ class ThresholdProblem:
     robots, threshold 2" is ``(-1, 2, 2)``, "always 2" is ``(-1, -1, K)``.
 
     A policy that sees more than the number of pages is a decision too: ``{"policy": [mode index of each state]}``, with
-    the states in the order of `queueing.threshold_policies`.
+    the states in the order of `queueing.threshold.policies.chain`.
 
     Parameters
     ----------

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, reduce_order, thinned_modes
-from queueing.matrices import SUM_TOLERANCE
-from queueing.threshold_model import ADMISSIONS
-from queueing.threshold_unbounded import unbounded_room
+from queueing.numerics import SUM_TOLERANCE
+from queueing.threshold import ADMISSIONS, unbounded_room
 
 from .data_fields import (
     Matrix,

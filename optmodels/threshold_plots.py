@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics import Evaluation
-from queueing.threshold_tree import shares_work
+from queueing.threshold import shares_work
 
 from .errors import InstanceError, RequestError
 from .plot_canvas import COLOURS, MARKERS, literal, new_figure, number, plain

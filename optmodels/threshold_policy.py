@@ -28,15 +28,8 @@ from heuristics.oracle import BudgetSpent, Oracle
 from heuristics.protocols import Problem
 from heuristics.result import Result
 from queueing import ThresholdQueue
-from queueing.threshold_policies import (
-    SINGLE_LIMIT,
-    YIELDS,
-    PolicyChain,
-    pair_count,
-    policy_measures,
-    too_large,
-)
-from queueing.threshold_tree import shares_work
+from queueing.threshold import shares_work
+from queueing.threshold.policies import SINGLE_LIMIT, YIELDS, PolicyChain, pair_count, policy_measures, too_large
 
 from .costs import CostFunction, linear_weights
 from .threshold import ThresholdProblem

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.threshold_policies import checked_policy, stationary_of_policy
+from queueing.threshold.policies import checked_policy, stationary_of_policy
 
 if TYPE_CHECKING:
     from .threshold import ThresholdProblem

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, kron
 
 from heuristics.decision_process import DecisionProcess, Watch, policy_iteration
 from heuristics.fractional_process import FractionalSearch
-from queueing.threshold_policies import PolicyChain, checked_policy, policy_chain, stationary_of_policy
+from queueing.threshold.policies import PolicyChain, checked_policy, policy_chain, stationary_of_policy
 
 Modes = NDArray[np.int64]
 Costs = NDArray[np.float64]

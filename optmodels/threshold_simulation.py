@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, settled, usual_time
+from queueing.threshold.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, settled, usual_time
 
 from .errors import RequestError, short
 

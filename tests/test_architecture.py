@@ -53,9 +53,10 @@ def test_imports_point_downwards_only(root):
 )
 def test_an_import_in_a_wrong_direction_is_noticed(root, tmp_path, package, statement):
     shutil.copy(root / "pyproject.toml", tmp_path)
-    for name in PACKAGES:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("")
+    for file in (file for name in PACKAGES for file in (root / name).rglob("*.py")):  # all that contracts name
+        empty = tmp_path / file.relative_to(root)
+        empty.parent.mkdir(parents=True, exist_ok=True)
+        empty.write_text("")
     assert lint_imports(tmp_path).returncode == 0
     (tmp_path / package / "wrong.py").write_text(statement + "\n")
     verdict = lint_imports(tmp_path)
@@ -105,7 +106,8 @@ def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
 
 def test_the_wheel_holds_the_three_packages_and_nothing_else(root, wheel):
     names = {name for name in wheel.namelist() if not name.startswith("optmodels-0.1.0.dist-info/")}
-    sources = {file.relative_to(root).as_posix() for package in PACKAGES for file in (root / package).rglob("*.py")}
+    files = [file for package in PACKAGES for file in (root / package).rglob("*.py*")]
+    sources = {file.relative_to(root).as_posix() for file in files if file.suffix in (".py", ".pyi")}
     assert names == sources | {f"{package}/py.typed" for package in PACKAGES}
 
 

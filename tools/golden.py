@@ -46,8 +46,8 @@ from optmodels.registry import BUILT_IN, make_strategy, strategies
 from optmodels.results import plain, result_to_data
 from optmodels.simulating import simulate
 from optmodels.solving import solve
-from queueing.freshness_churn import ChurningPages, simulate_churn
-from queueing.laws import Constant
+from queueing.freshness.simulation import ChurningPages, simulate_churn
+from queueing.processes import Constant
 
 ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances"

@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rooms import PACKAGES, code_lines, deep_imports, exported, folders, imports, is_door, kind_edges, modules
+from rooms import PACKAGES, code_lines, deep_imports, exported_by, folders, imports, is_door, kind_edges, modules
 
 ROOT = Path(__file__).parents[1]
 LONGEST_MODULE = 500
@@ -56,7 +56,7 @@ from importlib.util import find_spec
 if find_spec("queueing.placement"):
     from queueing.placement import FiniteSourceQueue
 else:
-    from queueing.finite_source import FiniteSourceQueue
+    from queueing.placement import FiniteSourceQueue
 """
 
 
@@ -106,7 +106,7 @@ def exports(root: Path) -> dict[int, Any]:
     """Load what the packages export, each object once, by its identity."""
     found: dict[int, Any] = {}
     for name, file in modules(root).items():
-        for word in exported(file.read_text(encoding="utf-8")) or ():
+        for word in exported_by(file) or ():
             thing = getattr(import_module(name), word)
             found[id(thing)] = thing
     return found

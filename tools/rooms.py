@@ -162,6 +162,12 @@ def code_lines(source: str) -> int:
     return len(lines)
 
 
+def exported_by(file: Path) -> list[str] | None:
+    """Read ``__all__`` of a module: of the stub beside it, if it is a door that has one."""
+    stub = file.with_suffix(".pyi")
+    return exported((stub if stub.is_file() else file).read_text(encoding="utf-8"))
+
+
 def exported(source: str) -> list[str] | None:
     """Read ``__all__``; ``None`` where there is none, or it is not a plain list of names."""
     for node in ast.parse(source).body:

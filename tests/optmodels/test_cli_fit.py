@@ -12,7 +12,7 @@ from optmodels.errors import RequestError
 from optmodels.freshness_fitting import read_access_time
 from optmodels.freshness_log import read_log
 from optmodels.instance import load, read
-from queueing.freshness_estimation import GammaPrior, estimate, history
+from queueing.freshness.estimation import GammaPrior, estimate, history
 
 LOG = """url,interval,changed
 https://a/,1.5,1

@@ -21,7 +21,7 @@ from optmodels.freshness_engine import Threads
 from optmodels.freshness_generating import FreshnessGenerator
 from optmodels.freshness_pages import open_pages
 from optmodels.freshness_streaming import ByRule, allocate_pages, judge_pages, write_frequencies
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 
 LAW = Exponential(1.0)
 PAGES = 40_000
@@ -168,7 +168,7 @@ from optmodels import freshness_pages
 from optmodels.data_written import whole_folder
 from optmodels.freshness_streaming import Rule
 from optmodels.freshness_cluster import grouped, write_part
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 table = freshness_pages.open_pages({table.path!r})
 rule, law = Rule({alone.multiplier!r}, 1.0), Exponential(1.0)
 with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:

@@ -25,9 +25,8 @@ from optmodels.freshness_streaming import ByRule, Rule, allocate_pages, judge_pa
 from optmodels.results import read_result, write_result
 from optmodels.solving import solve
 from optmodels.verifying import verify_file
-from queueing.freshness import cost, even_obsolescence, traits
-from queueing.freshness_allocation import allocate
-from queueing.laws import Constant, Exponential, Hyperexponential
+from queueing.freshness import allocate, cost, even_obsolescence, traits
+from queueing.processes import Constant, Exponential, Hyperexponential
 
 LAW = Exponential(1.0)
 
@@ -492,7 +491,7 @@ def test_ctrl_c_in_the_middle_of_a_write_leaves_no_file(tmp_path):
 import os, signal, sys
 from optmodels import cli, freshness_pages
 from optmodels.freshness_streaming import Rule, write_frequencies
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 freshness_pages.PIECE = 1000
 def tell(phase, done, rows):
     if done == 5000:
@@ -577,7 +576,7 @@ import resource, sys
 from optmodels.freshness_pages import open_pages
 from optmodels.freshness_engine import Threads
 from optmodels.freshness_streaming import allocate_pages, write_frequencies
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 path, small, out, room, workers = *sys.argv[1:4], int(sys.argv[4]), Threads(int(sys.argv[5]))
 law, few = Exponential(1.0), open_pages(small)
 write_frequencies(few, law, allocate_pages(few, law).rule, out)  # compiled, and libraries are there

@@ -13,8 +13,8 @@ from optmodels.errors import RequestError
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness_adaptive import Adaptive
 from optmodels.simulating import simulate
-from queueing.freshness_simulation import Adapting, SimulatedCrawl
-from queueing.freshness_simulation import simulate as observe
+from queueing.freshness.simulation import Adapting, SimulatedCrawl
+from queueing.freshness.simulation.runs import simulate as observe
 
 LAWS = {
     "constant": {"law": "constant", "value": 0.5},

@@ -20,7 +20,7 @@ from optmodels.instance import load, read
 from optmodels.registry import make_strategy
 from optmodels.simulating import simulate
 from optmodels.verifying import verify
-from queueing.freshness_allocation import allocate_randomized
+from queueing.freshness import allocate_randomized
 
 CYCLES = (
     "regular", "regular:rule=chairmen", "golden-ratio", "golden-ratio:form=stateless", "power-of-two", "greedy",

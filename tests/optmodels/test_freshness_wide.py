@@ -12,8 +12,7 @@ from optmodels.freshness_parts import best_parts
 from optmodels.freshness_strategies import Greedy, LargestIndex, PowerOfTwo, Regular
 from optmodels.freshness_whole import crowded, once_or_never
 from optmodels.instance import Instance, write
-from queueing.freshness import even_cost
-from queueing.freshness_allocation import allocate
+from queueing.freshness import allocate, even_cost
 
 ORDERS = ("whittle", "greedy", "regular", "golden-ratio", "power-of-two")
 

@@ -16,7 +16,7 @@ from optmodels.robots_fleet_static import all_numbers, closed_form, judged_by_fo
 from optmodels.robots_fleet_structure import decision_rates, habits, is_order_up_to, recurring_decisions
 from optmodels.testing import check_problem
 from queueing import RobotQueue, static_measures
-from queueing.robots_fleet_policies import keep_out
+from queueing.robots.fleet import keep_out
 
 ERLANG = {"initial": [1, 0], "generator": [[-1, 1], [0, -2]]}
 MIXED = {"initial": [0.5, 0.5], "generator": [[-1, 0.5], [0, -2]]}
@@ -149,8 +149,8 @@ def test_policies_are_judged_as_by_the_dense_generator(data):
 
 
 def closed_labels(asked, decision):
-    from queueing.robots_fleet_moves import chain_of, moves_of
-    from queueing.robots_fleet_shares import closed_classes
+    from queueing.robots.fleet import chain_of, moves_of
+    from queueing.robots.fleet.stationary import closed_classes
 
     fleet = asked.fleet
     present = np.arange(fleet.environments, fleet.states)

@@ -14,9 +14,9 @@ from optmodels.robots_areas import RobotAreasProblem
 from optmodels.robots_fleet import RobotFleetProblem
 from optmodels.robots_limits import control_of
 from optmodels.robots_program import solve_program
-from queueing.robots_fleet import RobotFleet
-from queueing.robots_fleet_mixed import event_moves, mixed_chain, mixed_measures
-from queueing.robots_fleet_shares import closed_classes, reachable
+from queueing.robots.fleet import RobotFleet, event_moves, mixed_measures
+from queueing.robots.fleet.mixed import mixed_chain
+from queueing.robots.fleet.stationary import closed_classes, reachable
 
 AVERAGES = ("starvation", "loss_rate", "active_robots", "mean_length", "response_time")
 

@@ -16,10 +16,12 @@ from optmodels.robots import RobotsProblem
 from optmodels.robots_fleet import RobotFleetProblem
 from optmodels.robots_linear import LinearProgram
 from optmodels.robots_static import Static
-from queueing import RobotQueue, best_policy, robots_control, static_measures
-from queueing import robots as robot_queue
-from queueing.robots_control import best_base_stock, first_policy
-from queueing.robots_fleet_control import fleet_measures
+from queueing import RobotQueue, best_policy, static_measures
+from queueing.robots import control as robots_control
+from queueing.robots import first_policy
+from queueing.robots import queue as robot_queue
+from queueing.robots.control import best_base_stock
+from queueing.robots.fleet import fleet_measures
 
 
 def asked(ratio: float, weights=None, capacity=3) -> RobotsProblem:
@@ -140,7 +142,7 @@ def test_measures_are_the_same_through_cuts_along_levels_and_state_by_state(monk
 
 
 def robot_queue_fleet(queue: RobotQueue):
-    from queueing.robots_fleet import fleet_of
+    from queueing.robots.fleet import fleet_of
 
     return fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
 

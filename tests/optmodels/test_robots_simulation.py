@@ -14,7 +14,7 @@ from optmodels.instance import load
 from optmodels.robots import RobotsProblem
 from optmodels.robots_simulation import experiment_of
 from optmodels.simulating import simulable_kinds, simulate
-from queueing.robots_fleet import fleet_of
+from queueing.robots.fleet import fleet_of
 
 ERLANG = {"initial": [1, 0], "generator": [[-1, 1], [0, -1]]}
 WEATHER = {"generator": [[-0.3, 0.3], [0.5, -0.5]], "factors": [0.4, 2.0]}

@@ -14,8 +14,8 @@ from optmodels.routing_arrivals import read_arrivals, write_arrivals
 from optmodels.routing_horizon import RoutingHorizonProblem
 from optmodels.testing import check_problem
 from queueing import BMAP
-from queueing.laws import Exponential
-from queueing.routing_arrivals import MarkovArrivals, RenewalArrivals, TraceArrivals
+from queueing.processes import Exponential
+from queueing.routing import MarkovArrivals, RenewalArrivals, TraceArrivals
 
 POISSON = {"law": "poisson", "rate": 2.0}
 PLAIN = {"servers": [{"rate": 1.0}, {"rate": 3.0}], "arrivals": POISSON, "application": "loss"}

@@ -12,7 +12,7 @@ from heuristics import Evaluation
 from heuristics.spaces import BinaryVectors
 from optmodels.instance import load
 from optmodels.simulating import simulate
-from queueing.simulation_intervals import student_quantile
+from queueing.simulation.intervals import student_quantile
 
 #: File, decision or the strategy that finds it, units of time of a replication: short ones, for the sake of many.
 CASES = {

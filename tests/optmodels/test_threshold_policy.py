@@ -24,8 +24,9 @@ from optmodels.threshold_policy import AVERAGES, MOST_THRESHOLDS, QUOTIENTS, Opt
 from optmodels.threshold_policy_pairs import small_process
 from optmodels.threshold_space import StatePolicy
 from optmodels.verifying import verify
-from queueing import BMAP, Mode, PhaseType, ThresholdQueue, threshold_policies
+from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 from queueing.threshold import MEASURES
+from queueing.threshold.policies import chain as threshold_policies
 
 PRICES = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_robots": 20, "starvation": 300}
 

@@ -14,10 +14,12 @@ from scipy.integrate import quad_vec
 from scipy.linalg import expm
 
 from queueing import BMAP
-from queueing.laws import Constant, Erlang, Exponential, Samples
+from queueing.processes import Constant, Erlang, Exponential, Samples
 from queueing.routing import (
+    MarkovArrivals,
+    RenewalArrivals,
+    TraceArrivals,
     callable_costs,
-    condition,
     freshness_costs,
     horizon_cost,
     loss_costs,
@@ -25,8 +27,9 @@ from queueing.routing import (
     word_gaps,
     words_cost,
 )
-from queueing.routing_arrivals import MarkovArrivals, RenewalArrivals, TraceArrivals
-from queueing.routing_simulation import SimulatedRouting, simulate
+from queueing.routing.cost_tables import condition
+from queueing.routing.simulation import SimulatedRouting
+from queueing.routing.simulation.runs import simulate
 
 #: Rates of the fast server at which the best period grows from n to n + 1, n = 2, 3, ..., to the digits known before.
 BREAKPOINTS = [

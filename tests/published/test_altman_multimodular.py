@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from heuristics.multimodular import is_multimodular, midpoint_violation, neighbours, violations
-from queueing.laws import Exponential
+from queueing.processes import Exponential
 from queueing.routing import (
+    RenewalArrivals,
     callable_costs,
     freshness_costs,
     horizon_cost,
@@ -21,7 +22,6 @@ from queueing.routing import (
     word_gaps,
     words_cost,
 )
-from queueing.routing_arrivals import RenewalArrivals
 
 POISSON = RenewalArrivals(Exponential(1.0))
 

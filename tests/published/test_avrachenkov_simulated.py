@@ -11,8 +11,9 @@ import pytest
 
 from optmodels.instance import load
 from optmodels.threshold_subsets import of_subset
-from queueing.simulation import simulate, usual_time
-from queueing.simulation_intervals import Estimate, joint_limit
+from queueing.simulation import Estimate, joint_limit
+from queueing.threshold.simulation import usual_time
+from queueing.threshold.simulation.runs import simulate
 
 PAPER = json.loads((Path(__file__).parent / "avrachenkov.json").read_text(encoding="utf-8"))
 FOLDER = Path(__file__).parents[2] / "instances" / "threshold"

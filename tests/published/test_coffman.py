@@ -15,10 +15,18 @@ from scipy.optimize import minimize
 
 from heuristics.sequencing import power_of_two
 from queueing import PhaseType
-from queueing.freshness import cost, even_obsolescence, randomized_obsolescence, schedule_obsolescence, traits
-from queueing.freshness_allocation import allocate, allocate_randomized
-from queueing.freshness_simulation import Cycle, Draws, SimulatedCrawl, simulate
-from queueing.laws import Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
+from queueing.freshness import (
+    allocate,
+    allocate_randomized,
+    cost,
+    even_obsolescence,
+    randomized_obsolescence,
+    schedule_obsolescence,
+    traits,
+)
+from queueing.freshness.simulation import Cycle, Draws, SimulatedCrawl
+from queueing.freshness.simulation.runs import simulate
+from queueing.processes import Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 
 COX = PhaseType([0.8, 0.2], [[-2.0, 1.5], [0.3, -0.9]])
 LAWS = {

@@ -16,7 +16,7 @@ import pytest
 
 from heuristics.sequencing import golden_ratio, greedy, regular, tijdeman
 from queueing.freshness import cost, even_obsolescence, schedule_obsolescence, traits
-from queueing.laws import Constant, Erlang, Exponential, Hyperexponential, Samples
+from queueing.processes import Constant, Erlang, Exponential, Hyperexponential, Samples
 
 PHI = (1 + math.sqrt(5)) / 2
 LAWS = {

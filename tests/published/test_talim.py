@@ -2,7 +2,7 @@
 
 ``talim.json`` holds the numbers as printed; one holds if it is right to half a unit of its last digit. What does not
 hold has its own case: what is printed, what is right, and why. Least costs come from policy iteration with a bracket,
-iteration counts from the paper's own method on its own chain (`queueing.robots_paper`), which knows nothing of the
+iteration counts from the paper's own method on its own chain (`queueing.robots.talim`), which knows nothing of the
 former.
 """
 
@@ -15,9 +15,17 @@ import pytest
 
 from optmodels.instance import load
 from optmodels.solving import solve
-from queueing.robots import RobotQueue, balancing_weight, best_static, static_measures
-from queueing.robots_control import PolicyStep, best_policy
-from queueing.robots_paper import PaperIteration, paper_chain, paper_iteration
+from queueing.robots import (
+    PaperIteration,
+    PolicyStep,
+    RobotQueue,
+    balancing_weight,
+    best_policy,
+    best_static,
+    paper_chain,
+    paper_iteration,
+    static_measures,
+)
 
 PAPER = json.loads((Path(__file__).parent / "talim.json").read_text(encoding="utf-8"))
 FOLDER = Path(__file__).parents[2] / "instances" / "robots"

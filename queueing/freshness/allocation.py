@@ -1,0 +1,273 @@
+r"""How often to visit each page: the frequencies that cost least when visits are evenly spaced.
+
+The problem [1]_ is to minimise :math:`\sum c_i r_i(f_i)` over :math:`\sum f_i = F`. With worths :math:`a_i` and decays
+:math:`\ell_i` the optimum has one price :math:`\lambda` of a visit:
+
+.. math::  a_i K(\ell_i / f_i) = \lambda, \quad K(u) = 1 - (1 + u) e^{-u}, \qquad f_i = 0 \text{ if } a_i \le \lambda.
+
+If all worths are equal (weights proportional to change rates) then :math:`f_i \propto \ell_i`, eq. (10). In general the
+price is one unknown, but not always one that a double can hold: near :math:`a_i` the frequency of page i grows like
+:math:`\ell_i / \ln(1 / (1 - \lambda / a_i))`, so that of a few pages a gap of one unit in the last place of
+:math:`\lambda` can hold a large part of all visits. The unknown is therefore :math:`v = 1/u` of the *marginal* page,
+the one of least worth above the price: first it is found which page that is, then its v.
+
+Limits keep all this: with least and most frequencies :math:`f_i` is cut off, and a cap on the visits to a host turns
+its demand into the smaller of both; where a cap is tight, the host has a price of its own, found in the same way.
+
+At *any* prices the least value of the Lagrangian is a lower bound on the cost of every allocation, hence of every
+schedule. The bound reported is this value, computed for the prices as they are printed.
+
+References
+----------
+.. [1] E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of
+   Scheduling* 1 (1998), 15-29; Theorems 3.4 and 4.1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..numerics import Vector, positive, sums_by
+from .frequency_limits import Limits, checked_limits
+from .prices import best_frequencies, price_at, residual_of, solve_each, solve_price
+from .staleness import Traits, cost, even_cost, randomized_obsolescence
+
+#: Worths that differ by less, in parts of the largest, are rounded values of one: eq. (10) then holds.
+EQUAL = 16 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Frequencies of visits, and what is known about them.
+
+    Attributes
+    ----------
+    frequencies
+        f: visits of each page per slot.
+    multiplier
+        lambda: what one more visit per slot would save.
+    objective
+        cost of these frequencies: evenly spaced, or drawn at random.
+    bound
+        a lower bound on the cost of any frequencies, proved by the multipliers.
+    gap
+        objective less bound, in parts of the objective.
+    residual
+        largest violation of the conditions of optimality, in parts of the price; and of the sum, in parts of it.
+    host_multipliers
+        price of a visit to each host, at least `multiplier`; None without hosts.
+    """
+
+    frequencies: Vector
+    multiplier: float
+    objective: float
+    bound: float
+    gap: float
+    residual: float
+    host_multipliers: Vector | None = None
+
+
+def allocate(
+    pages: Traits,
+    total: float = 1.0,
+    minimum: ArrayLike = 0.0,
+    most: ArrayLike = np.inf,
+    hosts: ArrayLike | None = None,
+    host_caps: ArrayLike | None = None,
+) -> Allocation:
+    """The frequencies of least cost when visits are evenly spaced.
+
+    Parameters
+    ----------
+    total
+        visits per slot of all pages together: 1 for one robot, m for m robots.
+    minimum, most
+        least and largest frequency of every page, or of each page; most = 1 for several robots.
+    hosts, host_caps
+        host of each page, numbered from 0, and the largest sum of frequencies on each host, infinite where there is no
+        such limit.
+
+    Notes
+    -----
+    Pages that gain nothing by a visit get their minimum, unless all others are at their limits: then what is left over
+    is spread over them, in parts of the room that each has.
+    """
+    visits = positive("total", total)
+    limits = checked_limits(len(pages), visits, minimum, most, hosts, host_caps)
+    frequencies, prices, multiplier = _solved(pages, limits, visits)
+    by_page = prices[limits.hosts]
+    objective = even_cost(pages, frequencies)
+    bound = _dual_value(pages, limits, visits, prices, multiplier)
+    residual = residual_of(pages.worths, pages.decays, limits.least, limits.most, frequencies, by_page)
+    sums, lost = sums_by(np.zeros(len(pages), np.int64), 1, frequencies)
+    missing = abs((float(sums[0]) - visits) + float(lost[0])) / visits
+    return Allocation(
+        frequencies,
+        multiplier,
+        objective,
+        bound,
+        (objective - bound) / objective if objective > 0 else 0.0,
+        max(float(residual), missing),
+        None if hosts is None else prices,
+    )
+
+
+def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector, float]:
+    """Frequencies, the price of each host, and that of a visit to any other."""
+    useful = pages.worths > 0
+    free = len(limits.caps) == 1 and limits.caps[0] == np.inf and not limits.least.any()
+    largest = float(pages.worths.max())
+    if free and largest > 0 and pages.worths[useful].min() >= largest * (1.0 - EQUAL):  # eq. (10)
+        shares = np.where(useful, pages.decays, 0.0)
+        shares /= math.fsum(shares)
+        if (total * shares <= limits.most).all():
+            u = math.fsum(pages.decays[useful]) / total
+            price = float(price_at(largest, 1.0 / u))
+            return total * shares, np.array([price]), price
+    order = np.argsort(-pages.worths)
+    numbers = pages.worths[order], pages.decays[order], limits.least[order], limits.most[order]
+    hosts = limits.hosts[order]
+    found = np.empty(len(pages))
+    base, v = solve_price(*numbers, hosts, limits.caps, total, _guessed(*numbers[:2], total), found)
+    multiplier = float(price_at(base, v))
+    prices = np.full(len(limits.caps), multiplier)
+    if len(limits.caps) > 1:
+        _solve_tight_hosts(numbers, hosts, limits.caps, found, prices)
+    frequencies = np.empty(len(pages))
+    frequencies[order] = found
+    if base == 0.0:
+        _spread_left_over(useful, limits, total, frequencies)
+    return frequencies, prices, multiplier
+
+
+def _solve_tight_hosts(
+    numbers: tuple[Vector, Vector, Vector, Vector],
+    hosts: NDArray[np.int64],
+    caps: Vector,
+    found: Vector,
+    prices: Vector,
+) -> None:
+    """Bring hosts above their caps down to them, each by a price of its own."""
+    tight = np.flatnonzero(np.bincount(hosts, found, len(caps)) > caps)
+    if not len(tight):
+        return
+    order = np.argsort(hosts, kind="stable")  # by host, and within a host by worth as before
+    order = order[np.isin(hosts[order], tight)]
+    starts = np.concatenate([np.searchsorted(hosts[order], tight), [len(order)]])
+    worths, decays, least, most = numbers
+    shares, own = np.empty(len(order)), np.empty(len(tight))
+    solve_each(worths[order], decays[order], least[order], most[order], starts, caps[tight], shares, own)
+    found[order] = shares
+    prices[tight] = np.maximum(prices[tight], own)
+
+
+def _guessed(worths: Vector, decays: Vector, total: float) -> float:
+    """A guess of the price where pages are many, from groups of pages that stand in for them; no limits are kept."""
+    if len(worths) < 256:
+        return 0.0
+    size = max(8, len(worths) // 1024)
+    starts = np.arange(0, len(worths), size)
+    masses = np.add.reduceat(decays, starts)
+    means = np.divide(np.add.reduceat(worths * decays, starts), masses, out=np.zeros(len(starts)), where=masses > 0)
+    free, one = np.zeros(len(starts)), np.zeros(len(starts), np.int64)
+    some = solve_price(means, masses, free, free + np.inf, one, np.array([np.inf]), total, 0.0, np.empty(len(starts)))
+    return float(price_at(*some))
+
+
+def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, frequencies: Vector) -> None:
+    """Give what is left over to pages that gain nothing, in parts of the room that they have."""
+    left = total - math.fsum(frequencies)
+    sums = np.bincount(limits.hosts, frequencies, len(limits.caps))
+    room = np.where(useful, 0.0, limits.most - frequencies)
+    on_host = np.bincount(limits.hosts, np.minimum(room, 1e300), len(limits.caps))
+    free = np.minimum(limits.caps - sums, on_host)
+    part = np.divide(free, on_host, out=np.zeros_like(free), where=on_host > 0)[limits.hosts] * np.minimum(room, 1e300)
+    if left > 0.0 and part.sum() > 0.0:
+        np.clip(frequencies + left * (part / part.sum()), limits.least, limits.most, out=frequencies)
+
+
+# -- what is proved ---------------------------------------------------------------------------------------------------
+
+
+def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, multiplier: float) -> float:
+    """The least value of the Lagrangian at these prices of hosts, at least `multiplier`: a bound whatever they are."""
+    best = np.empty(len(pages))
+    best_frequencies(pages.worths, pages.decays, limits.least, limits.most, prices[limits.hosts], best)
+    sums, lost = sums_by(limits.hosts, len(prices), best)
+    tight = prices > multiplier
+    beyond = math.fsum([*sums[~tight], *lost[~tight], *limits.caps[tight], -total])
+    over = prices[tight] * ((sums[tight] - limits.caps[tight]) + lost[tight])
+    return math.fsum([even_cost(pages, best), multiplier * beyond, *over])
+
+
+# -- slots drawn at random --------------------------------------------------------------------------------------------
+
+
+def allocate_randomized(pages: Traits, total: float = 1.0) -> Allocation:
+    r"""The frequencies of least cost when every slot is drawn at random (Theorem 4.1, eq. 15).
+
+    With :math:`w_i = 1/h_i - 1` a page gains :math:`a_i f_i w_i / (w_i + f_i)`, so
+
+    .. math::  f_i = w_i \Bigl( \sqrt{a_i / \lambda} - 1 \Bigr)^+,
+
+    and :math:`f_i \propto w_i` where all worths are equal. With :math:`\varphi = \sqrt{a_k / \lambda} - 1` of the
+    marginal page k the sum of frequencies is linear in :math:`\varphi`; no price need be resolved.
+    """
+    visits = positive("total", total)
+    if visits > 1.0:
+        raise ValueError(f"total must be at most 1 where slots are drawn at random, but it is {visits!r}; give less.")
+    order = np.argsort(-pages.worths, kind="stable")
+    order = order[: int(np.count_nonzero(pages.worths))]
+    frequencies = np.zeros(len(pages))
+    if not len(order):
+        frequencies[:] = visits / len(pages)
+        objective = cost(pages, randomized_obsolescence(pages, frequencies))
+        return Allocation(frequencies, 0.0, objective, objective, 0.0, 0.0)
+    worths, decays = pages.worths[order], pages.decays[order]
+    if worths[-1] >= worths[0] * (1.0 - EQUAL):
+        worths = np.full_like(worths, worths[0])
+    low, high = 0, len(order)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _random_demand(worths, decays, middle)[0].sum() <= visits else (low, middle)
+    fixed, growing, scale = _random_demand(worths, decays, low)
+    slope = math.fsum(growing)
+    phi = (visits - math.fsum(fixed)) / slope
+    frequencies[order] = fixed + phi * growing
+    own = phi * math.exp(-scale) if scale < 700 else 0.0
+    price = float(worths[low]) / (1.0 + own) / (1.0 + own)
+    return _judged_random(pages, frequencies, price, visits)
+
+
+def _random_demand(worths: Vector, decays: Vector, marginal: int) -> tuple[Vector, Vector, float]:
+    """At the price of the marginal page's worth, frequencies; how they grow with its share; the logarithm of its unit.
+
+    Unit of the share is exp(-l) of the largest decay, so that nothing overflows.
+    """
+    active = worths >= worths[marginal]
+    base, scale = math.sqrt(worths[marginal]), float(decays[active].max())
+    roots = np.sqrt(worths)
+    with np.errstate(over="ignore", invalid="ignore"):
+        beyond = (worths - worths[marginal]) / (base * (roots + base))
+        fixed = np.where(beyond > 0, np.expm1(decays) * beyond, 0.0)
+        growing = np.where(active, np.exp(np.minimum(decays - scale, 0.0)) * -np.expm1(-decays) * (roots / base), 0.0)
+    return fixed, growing, scale
+
+
+def _judged_random(pages: Traits, frequencies: Vector, price: float, total: float) -> Allocation:
+    """Bound, gap and residual: at any price the least value of the Lagrangian is a bound."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        odds = np.expm1(pages.decays)  # 1 / h - 1
+        beyond = (pages.worths - price) / (math.sqrt(price) * (np.sqrt(pages.worths) + math.sqrt(price)))
+        best = np.where(beyond > 0, np.minimum(odds * np.maximum(beyond, 0.0), total), 0.0)
+        gains = pages.worths / (1.0 + np.where(frequencies > 0, frequencies / odds, 0.0)) ** 2
+    objective = cost(pages, randomized_obsolescence(pages, frequencies))
+    value = cost(pages, randomized_obsolescence(pages, best))
+    bound = value + price * math.fsum([*best, -total])
+    wrong = np.where((frequencies == 0) & (gains < price), 0.0, np.abs(gains - price) / np.maximum(gains, price))
+    wrong = wrong[pages.worths > 0]
+    residual = max(float(wrong.max()), abs(math.fsum(frequencies) - total) / total)
+    gap = (objective - bound) / objective if objective > 0 else 0.0
+    return Allocation(frequencies, price, objective, bound, gap, residual)

@@ -1,0 +1,191 @@
+r"""Change rates of pages from the history of their visits.
+
+A page changes by a Poisson process of rate :math:`\mu`. A visit t after the one before cannot count changes, it only
+sees whether there was one: with probability :math:`1 - e^{-\mu t}`. With T the sum of the intervals after which nothing
+had changed, the log-likelihood in :math:`\theta = \ln \mu` is
+
+.. math::  \ell(\theta) = \sum_{\text{changed}} \ln(1 - e^{-\mu t_j}) - \mu T,
+
+strictly concave. Its maximum is 0 for a page that never changed, infinite for one that always did, and nothing is known
+of one that was seen once. A Gamma law of rates, shape :math:`\alpha` and rate :math:`\beta`, shared by all pages, mends
+all three: the posterior density of :math:`\theta` adds :math:`\alpha \theta - \beta \mu`, and its mode is finite and
+above 0 for every page (:math:`\alpha / (\beta + T)` where nothing ever changed). The two parameters are given, or
+found from all pages together, where they make what was seen most likely (empirical Bayes).
+
+Intervals hold the rate with the probability asked for: between quantiles of the posterior, by quadrature of the exact
+density; without a prior, where the likelihood falls below :math:`\chi^2`'s quantile (exact binomial ends for pages that
+never or always changed). The former holds on average over pages as far as their rates are about Gamma: of lognormal
+rates that spread by factors of e (one standard deviation) intervals of 95 % hold 93 to 95 %, by factors of
+:math:`e^2` 90 to 92 %.
+
+>>> seen = history([0, 0, 0, 0, 1], [2.0, 2.0, 2.0, 2.0, 1.0], [True, False, False, False, False])
+>>> most_likely = estimate(seen, prior=None)
+>>> [round(float(rate), 6) for rate in most_likely.rates]  # -ln(1 - 1/4) / 2, and never a change
+[0.143841, 0.0]
+>>> shrunk = estimate(seen, prior=GammaPrior(shape=1.0, rate=4.0))
+>>> float(shrunk.rates[1])  # 1 / (4 + 1)
+0.2
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtri, gammaincinv
+
+from .kernel import maxima, posterior_ends, profile_ends
+from .prior import GammaPrior, Totals, fitted_prior
+
+__all__ = ["GammaPrior", "History", "RateEstimates", "estimate", "fit_prior", "history"]
+
+Vector = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+#: Pages the law of rates is found from; with more, it does not get better by anything that matters.
+SAMPLE = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What was seen of pages, in the shortest form that tells all; made by `history`.
+
+    Attributes
+    ----------
+    totals
+        intervals after which pages had changed, and sums of the others.
+    visits
+        for each page, the number of intervals.
+    """
+
+    totals: Totals
+    visits: Whole
+
+    @property
+    def changes(self) -> Whole:
+        """For each page, the number of visits that saw a change."""
+        return np.diff(self.totals.starts)
+
+    def __len__(self) -> int:
+        return len(self.visits)
+
+
+@dataclass(frozen=True, eq=False)
+class RateEstimates:
+    """Change rates of pages.
+
+    Attributes
+    ----------
+    rates
+        the mode of the posterior of the log of the rate, above 0 and finite; without a prior, the most likely value:
+        0 for a page that never changed, inf for one that always did, NaN for one without intervals.
+    lower, upper
+        the interval that holds the rate with probability `confidence`.
+    visits, changes
+        how many intervals were seen, and how many of them with a change.
+    prior
+        what was believed before; None: nothing.
+    """
+
+    rates: Vector
+    lower: Vector
+    upper: Vector
+    visits: Whole
+    changes: Whole
+    prior: GammaPrior | None
+    confidence: float
+
+
+def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: int | None = None) -> History:
+    """Visits to pages, in any order; fastest if sorted by page.
+
+    Parameters
+    ----------
+    pages
+        for each visit, the index of its page.
+    intervals
+        for each visit, the time since the visit before.
+    changed
+        for each visit, whether the page had changed in this time.
+    count
+        number of pages; as many as are named unless said.
+    """
+    page, time, seen = np.asarray(pages), np.asarray(intervals, dtype=np.float64), np.asarray(changed)
+    if not (page.ndim == time.ndim == seen.ndim == 1 and len(page) == len(time) == len(seen)):
+        raise ValueError(
+            f"pages, intervals and changed must have one entry for each visit, but their shapes are {page.shape}, "
+            f"{time.shape} and {seen.shape}; give three lists of one length."
+        )
+    if len(page) and page.dtype.kind not in "iu":
+        raise ValueError(f"pages must be whole numbers, but they are {page.dtype}; give the index of each page.")
+    number = int(page.max(initial=-1)) + 1 if count is None else int(count)
+    _refuse(page < 0, "pages", page, "0 or more")
+    _refuse(page >= number, "pages", page, f"below the number of pages, {number}")
+    _refuse(~(np.isfinite(time) & (time > 0)), "intervals", time, "a finite number above 0")
+    _refuse((seen != 0) & (seen != 1), "changed", seen, "true or false")
+    page, seen = page.astype(np.int64), seen.astype(np.bool_)
+    visits = np.bincount(page, minlength=number)
+    quiet = np.bincount(page[~seen], weights=time[~seen], minlength=number).astype(np.float64)  # of nothing: whole ones
+    page, time = page[seen], time[seen]
+    if (np.diff(page) < 0).any():
+        time = time[np.argsort(page, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(page, minlength=number))])
+    return History(Totals(starts, np.ascontiguousarray(time), quiet), visits)
+
+
+def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior:
+    """The Gamma law of rates under which what was seen is most likely.
+
+    Parameters
+    ----------
+    seen
+        what was seen of pages, one of them visited twice at least.
+    most, seed
+        of more pages than this, so many are drawn at random.
+    """
+    visited = np.flatnonzero(seen.visits)
+    if not len(visited):
+        raise ValueError("visits must not be empty, but no page was visited twice; give a longer history or a prior.")
+    if len(visited) > most:
+        visited = np.sort(np.random.default_rng(seed).choice(visited, most, replace=False))
+    return fitted_prior(seen.totals.chosen(visited))
+
+
+def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: float = 0.95) -> RateEstimates:
+    """Change rates of pages, each with its interval.
+
+    Parameters
+    ----------
+    seen
+        what was seen, see `history`.
+    prior
+        the law of rates over all pages; `"fit"`: the one that fits what was seen best; None: every page for itself.
+    confidence
+        probability with which the interval holds the rate.
+    """
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, but it is {confidence!r}; give 0.95, say.")
+    if isinstance(prior, str):
+        if prior != "fit":
+            raise ValueError(f"prior must be 'fit', a GammaPrior or None, but it is {prior!r}; give one of these.")
+        prior = fit_prior(seen)
+    totals, tail = seen.totals, (1.0 - confidence) / 2
+    shape, rate = (prior.shape, prior.rate) if prior else (0.0, 0.0)
+    rates = maxima(totals.starts, totals.times, totals.quiet, shape, rate)
+    still = np.diff(totals.starts) == 0
+    if prior:
+        lower, upper = posterior_ends(totals.starts, totals.times, totals.quiet, rates, shape, rate, tail)
+        idle = rate + totals.quiet[still]
+        lower[still], upper[still] = gammaincinv(shape, tail) / idle, gammaincinv(shape, 1.0 - tail) / idle
+    else:
+        fall = 0.5 * float(chdtri(1, 1.0 - confidence))
+        lower, upper = profile_ends(totals.starts, totals.times, totals.quiet, rates, fall, tail)
+        with np.errstate(divide="ignore"):
+            upper[still] = -np.log(tail) / totals.quiet[still]
+        rates[seen.visits == 0] = np.nan
+    return RateEstimates(rates, lower, upper, seen.visits, seen.changes, prior, float(confidence))
+
+
+def _refuse(wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], rule: str) -> None:
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{place}] must be {rule}, but it is {values[place].item()!r}; mend this visit.")

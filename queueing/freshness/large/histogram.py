@@ -1,0 +1,207 @@
+r"""The price of a visit for any number of pages, from one pass over them.
+
+At a price :math:`\lambda` all sums over pages depend on their worths a and decays l only through the l-weighted law of
+a: a page has :math:`f = \ell / u(\lambda / a)`. So pages are counted once, in bins of a that are fine enough: each
+octave is cut into `BINS` equal parts, so that the bin of a double is a part of its bits, and each bin keeps
+
+.. math::  \sum \ell_i t_i^k, \quad k = 0, 1, 2, 3,
+
+where t in [-1/2, 1/2) is the place of a in its bin. From these four numbers comes Gauss's rule of two points, exact for
+cubic functions of a: a bin, or a group of bins far from the price, is replaced by two pages. Histograms of parts of the
+data add up to that of the whole.
+
+The demand has a vertical tangent at every worth, so the bin around the price is worth what chance put in it: the price
+misses the demand by about 1e-6, and frequencies scaled to the right sum cost about the square of that more than the
+best. :func:`price_pages` goes on to collect the few pages around the price, by a second, cheaper look, and takes them
+as they are: then eleven digits of price and cost are right. Nothing is *proved* before
+:func:`~queueing.freshness.large.objective_pass` has summed cost and bound over all pages.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...numerics import Matrix, positive
+from ...processes import AccessTime
+from .blocks import BLOCK, chunks, paired, refuse
+from .counting import collect, count
+from .nodes import BIN_BITS, NEAR, Nodes, Priced, bin_of, cost_at, cut_out, lower_edge, nodes_of, priced
+from .passes import Marginal, PassSums, added, frequencies_at, objective_pass
+
+__all__ = [
+    "Histogram",
+    "Marginal",
+    "PassSums",
+    "PricedPages",
+    "frequencies_at",
+    "histogram_of",
+    "marginal_within",
+    "objective_pass",
+    "pages_between",
+    "price_pages",
+    "solve",
+    "solve_marginal",
+    "solved_nodes",
+    "window_of",
+]
+
+#: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
+FEW = 1.0 / 32.0
+
+#: So many pages are always few.
+ANY_COLLECTED = 1 << 16
+
+#: Below this v = f / l of the marginal page the price says little about its frequency.
+STEEP = 1.0 / 16.0
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Pages by worth.
+
+    Attributes
+    ----------
+    first
+        number of the first bin that is kept.
+    moments
+        by bin, the sums of l t**k for k = 0, 1, 2, 3.
+    fixed
+        cost that no visit saves, the sum of c - a l, as a rounded sum and what it lacks.
+    pages
+        number of pages.
+    """
+
+    first: int
+    moments: Matrix
+    fixed: tuple[float, float]
+    pages: int
+
+    def merged(self, other: "Histogram") -> "Histogram":
+        """The histogram of the pages of both."""
+        parts = [part for part in (self, other) if len(part.moments)]
+        first = min((part.first for part in parts), default=0)
+        last = max((part.first + len(part.moments) for part in parts), default=0)
+        moments = np.zeros((last - first, 4))
+        for part in parts:
+            moments[part.first - first : part.first - first + len(part.moments)] += part.moments
+        return Histogram(first, moments, added(self.fixed, other.fixed), self.pages + other.pages)
+
+
+@dataclass(frozen=True)
+class PricedPages:
+    """What is known about pages after they have been counted.
+
+    Attributes
+    ----------
+    multiplier
+        the price of a visit.
+    objective
+        the least cost of frequencies with the right sum.
+    collected
+        how many pages around the price were taken as they are; 0 if they were too many.
+    marginal
+        pages of one worth just above the price, where the price does not say how often they are visited.
+    """
+
+    multiplier: float
+    objective: float
+    collected: int
+    marginal: Marginal | None = None
+
+
+def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histogram:
+    """Count pages with these change rates and weights."""
+    changes, costs = paired(rates, weights)
+    kind, parameters = law.kernel()
+    bins = np.zeros(4 * (2048 << BIN_BITS))  # most of it is never touched, and no memory
+    ends, sums = np.array([np.iinfo(np.int64).max, 0]), np.zeros(2)
+    for start, some, others in chunks(changes, costs):
+        wrong = count(some, others, kind, parameters, law.mean, bins, ends, sums)
+        if wrong >= 0:
+            refuse(start, some, others, wrong, law)
+    low, high = (int(end) >> (52 - BIN_BITS) for end in (ends[0] + 1, ends[1])) if ends[1] > 0 else (1, 0)
+    moments = bins[4 * low : 4 * high + 4].reshape(-1, 4).copy() if low <= high else np.zeros((0, 4))
+    return Histogram(low if low <= high else 0, moments, (float(sums[0]), float(sums[1])), len(changes))
+
+
+def solve(histogram: Histogram, total: float = 1.0) -> float:
+    """The price at which the pages are visited so many times per slot; 0 if no page gains by a visit."""
+    return solve_marginal(histogram, total)[0]
+
+
+def solve_marginal(histogram: Histogram, total: float = 1.0) -> tuple[float, Marginal | None]:
+    """The price, and how often pages are visited whose common worth it is but for rounding; None if there are none."""
+    found = _solved(histogram, positive("total", total))[1]
+    return found.price, _tied(histogram, found)
+
+
+def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
+    """Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones."""
+    visits = positive("total", total)
+    histogram = histogram_of(rates, weights, law)
+    nodes, found = _solved(histogram, visits)
+    marginal, collected = _tied(histogram, found), 0
+    window = window_of(histogram, found.price)
+    pages = None if window is None else pages_between(rates, weights, law, *window)
+    if window is not None and pages is not None:
+        nodes, collected = cut_out(nodes, *window, pages, found.price), len(pages.worths)
+        found = priced(nodes, visits, found.price)
+        marginal = marginal_within(window, found)
+    objective = cost_at(nodes, histogram.fixed, found.price, visits)
+    return PricedPages(found.price, objective, collected, marginal)
+
+
+def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
+    """Pages that stand for the bins, few far from the price, and the price."""
+    nodes, found = _solved(histogram, total)
+    return nodes, found.price
+
+
+def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
+    """The worths around a price whose pages should be taken as they are; None if these are no few pages."""
+    if price <= 0.0:
+        return None
+    first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
+    inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
+    part = FEW if histogram.pages > ANY_COLLECTED else 1.0
+    if histogram.moments[inside, 0].sum() > part * histogram.moments[:, 0].sum():
+        return None
+    return lower_edge(first), lower_edge(last + 1)
+
+
+def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
+    """Pages with worths from `low` to below `high`, in the order they come; None if they are many, and an eighth."""
+    changes, costs = paired(rates, weights)
+    room = max(len(changes) // 8, min(len(changes), ANY_COLLECTED)) + 2 * BLOCK
+    worths, decays, found = np.empty(room), np.empty(room), 0
+    for _, some, others in chunks(changes, costs):
+        found = int(collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, found))
+        if found < 0:
+            return None
+    return Nodes(worths[:found], decays[:found])
+
+
+def marginal_within(window: tuple[float, float], found: Priced) -> Marginal | None:
+    """The marginal page, if the price cannot tell its frequency and it is one of those taken as they are."""
+    alone = window[0] <= found.worth < window[1] and found.share < STEEP
+    return Marginal(found.worth, found.share) if alone else None
+
+
+def _solved(histogram: Histogram, total: float) -> tuple[Nodes, Priced]:
+    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
+    found = priced(nodes, total, 0.0)
+    if found.price > 0.0:
+        nodes = nodes_of(histogram.first, histogram.moments, found.price)
+        found = priced(nodes, total, found.price)
+    return nodes, found
+
+
+def _tied(histogram: Histogram, found: Priced) -> Marginal | None:
+    """The marginal bin as pages of one worth, if the price cannot tell their frequency and the bin is no wider."""
+    if found.worth == 0.0 or found.share >= STEEP:
+        return None
+    place = bin_of(found.worth) - histogram.first
+    mass, first, second, _ = histogram.moments[place] if 0 <= place < len(histogram.moments) else np.zeros(4)
+    spread = second / mass - (first / mass) ** 2 if mass > 0.0 else 1.0
+    return Marginal(found.worth, found.share) if spread < 1e-14 else None

@@ -1,0 +1,73 @@
+from .checks import comparable as comparable
+from .checks import not_negative as not_negative
+from .checks import positive as positive
+from .checks import whole as whole
+from .double_double import plus as plus
+from .double_double import plus_product as plus_product
+from .elementary import SMALL as SMALL
+from .elementary import VECTOR as VECTOR
+from .elementary import bits_of as bits_of
+from .elementary import double_of as double_of
+from .elementary import log1p_and_excess as log1p_and_excess
+from .elementary import minus_log as minus_log
+from .elementary import small_excess as small_excess
+from .markov import DENSE_LIMIT as DENSE_LIMIT
+from .markov import check_generator as check_generator
+from .markov import check_irreducible as check_irreducible
+from .markov import clean_exits as clean_exits
+from .markov import factor_in_place as factor_in_place
+from .markov import solve_in_place as solve_in_place
+from .markov import solve_left_in_place as solve_left_in_place
+from .markov import stationary_by_levels as stationary_by_levels
+from .markov import stationary_distribution as stationary_distribution
+from .markov import stationary_of_rates as stationary_of_rates
+from .markov import transient_factors as transient_factors
+from .markov import transient_solution as transient_solution
+from .matrices import SUM_TOLERANCE as SUM_TOLERANCE
+from .matrices import Matrix as Matrix
+from .matrices import Vector as Vector
+from .matrices import communicating_classes as communicating_classes
+from .matrices import distribution as distribution
+from .matrices import not_negative_rates as not_negative_rates
+from .matrices import numbers as numbers
+from .matrices import square as square
+from .sums import sum_of_products as sum_of_products
+from .sums import sums_by as sums_by
+
+__all__ = [
+    "DENSE_LIMIT",
+    "SMALL",
+    "SUM_TOLERANCE",
+    "VECTOR",
+    "Matrix",
+    "Vector",
+    "bits_of",
+    "check_generator",
+    "check_irreducible",
+    "clean_exits",
+    "communicating_classes",
+    "comparable",
+    "distribution",
+    "double_of",
+    "factor_in_place",
+    "log1p_and_excess",
+    "minus_log",
+    "not_negative",
+    "not_negative_rates",
+    "numbers",
+    "plus",
+    "plus_product",
+    "positive",
+    "small_excess",
+    "solve_in_place",
+    "solve_left_in_place",
+    "square",
+    "stationary_by_levels",
+    "stationary_distribution",
+    "stationary_of_rates",
+    "sum_of_products",
+    "sums_by",
+    "transient_factors",
+    "transient_solution",
+    "whole",
+]

@@ -1,0 +1,18 @@
+"""A server and clients that think: throughput, delay, and how many clients it can take.
+
+N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
+Operational Research* 142 (2002), 396-418.
+
+`capacity`
+    How many clients a server can take at which distance.
+`delays`
+    What an arriving request waits at a first-come-first-served station with s equal exponential processors.
+`finite_source`
+    A server with a fixed crowd of clients: the finite-source queue M/M/s//R.
+`mixed_source`
+    A server whose clients think for different times: the finite-source queue with classes, exactly.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,261 @@
+r"""A server with a fixed crowd of clients: the finite-source queue M/M/s//R.
+
+R clients think for an exponential time of mean m, send one request and wait for the answer; s processors of rate lambda
+serve requests first come, first served. A request meets the others as they would be without its sender (arrival
+theorem): j of n = R - 1 others at the server with probability proportional to
+
+.. math::  w_j = \prod_{i=1}^{j} \frac{n - i + 1}{a \min(i, s)}, \qquad a = \lambda m.
+
+**One processor.** For the delay W, lambda W has a density proportional to :math:`e^{-t} (1 + t/a)^{R-1}`: a + lambda
+W is a Gamma(R) variable told to exceed a. All measures follow from it:
+
+* :math:`P(W > \delta) = Q(R, a + \lambda\delta) / Q(R, a)`, where Q(R, x) = P(Poisson(x) <= R - 1);
+* :math:`D_R = \lambda E[W] = R - a + a\,B(R-1, a)`, B the Erlang loss formula. Where R < a this cancels, so D is
+  taken from mean value analysis, :math:`D_{n+1} = 1 + n D_n / (a + D_n)`, which is increasing in D_n and forgets
+  where it began: begun at most some multiples of :math:`\sqrt a` below R, at the least and at the greatest value D_n
+  can have (1 and n), the two runs meet.
+
+**As many processors as clients, or more.** Nobody waits, W is the service alone, and further processors idle.
+
+**Monotonicity.** One more client multiplies the density by 1 + t/a, an increasing function (s processors: the same in
+j, by Newton's inequalities, see :mod:`queueing.placement.capacity`), so the delay rises with R in likelihood ratio:
+throughput per client falls, P(W > delta) rises, and the largest population can be found by bisection.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.special import gammaincc
+
+from ..numerics import comparable, not_negative, positive, whole
+from .delays import LONGEST_WORK, Vector, delay_tails, poisson_log_mass
+
+#: `largest_population` looks no further: a queue good for more clients is said to be good for this many.
+POPULATION_CAP = 10_000_000
+
+#: Most clients of a queue with one processor or one for each client; otherwise states are summed: `POPULATION_CAP`.
+CLIENT_CAP = 10**12
+
+
+@dataclass(frozen=True)
+class FiniteSourceQueue:
+    """A server and clients that all think equally long.
+
+    Parameters
+    ----------
+    service_rate
+        lambda: requests one busy processor serves per unit of time.
+    think_time
+        m = 1/mu: mean time from an answer to the client's next request, the way through the network included.
+    processors
+        s: number of equal processors fed by one queue.
+    """
+
+    service_rate: float
+    think_time: float
+    processors: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "service_rate", positive("service_rate", self.service_rate))
+        object.__setattr__(self, "think_time", positive("think_time", self.think_time))
+        object.__setattr__(self, "processors", whole("processors", self.processors, least=1))
+        comparable(self.service_rate, self.think_time)
+
+    @property
+    def _offered(self) -> float:
+        return self.service_rate * self.think_time
+
+    def _checked(self, clients: int) -> int:
+        number = whole("clients", clients, least=1)
+        most = CLIENT_CAP if self.processors == 1 or self.processors >= number else POPULATION_CAP
+        if number > most:
+            raise ValueError(
+                f"At most {most} clients can be asked about with {self.processors} processors, but {number} came; "
+                "ask about fewer."
+            )
+        return number
+
+    def throughput_per_client(self, clients: int) -> float:
+        """Answers a client gets per unit of time, 1 / (m + E[W]) (equation 4)."""
+        return 1.0 / (self.think_time + self.mean_delay(clients))
+
+    def utilisation(self, clients: int) -> float:
+        """Mean fraction of busy processors; with one processor the probability that it is busy (equation 6)."""
+        # Neither quotient can overflow, a product of s and lambda could.
+        each = self.throughput_per_client(clients) / self.service_rate
+        return min(1.0, each * (clients / self.processors))
+
+    def mean_delay(self, clients: int) -> float:
+        """Mean time E[W] a request spends at the server, service included: 1/throughput - m without cancellation."""
+        clients = self._checked(clients)
+        if self.processors >= clients:
+            return 1.0 / self.service_rate
+        if self.processors == 1:
+            return float(_mean_work(clients, self._offered)) / self.service_rate
+        weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
+        return (1.0 + float(_mean_departures(weights, self.processors)) / self.processors) / self.service_rate
+
+    def delay_probability(self, clients: int, delay: float) -> float:
+        """P(W > delay), the service included (equation 5)."""
+        clients = self._checked(clients)
+        work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
+        if work == 0:
+            return 1.0  # and not a sum of probabilities, which may round to less
+        if self.processors >= clients:
+            return math.exp(-work)
+        if self.processors == 1:
+            return _gamma_tail_ratio(clients, self._offered, work)
+        weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
+        return min(1.0, float(np.dot(weights, delay_tails(work, self.processors, clients))))
+
+    def largest_population(
+        self,
+        min_throughput: float | None = None,
+        max_delay_probability: float | None = None,
+        delay: float | None = None,
+        *,
+        most: int = POPULATION_CAP,
+    ) -> int:
+        """Largest number of clients such that it and every smaller number keep the limits.
+
+        Parameters
+        ----------
+        min_throughput
+            theta: throughput per client is at least this.
+        max_delay_probability, delay
+            epsilon and delta: P(W > delay) is below max_delay_probability, strictly; given together.
+        most
+            look no further than this many clients.
+
+        Returns
+        -------
+        int
+            0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the
+            answer would be larger.
+        """
+        most = min(whole("most", most, least=0), POPULATION_CAP)
+        check_limits(min_throughput, max_delay_probability, delay)
+
+        def kept(clients: int) -> bool:
+            fast = min_throughput is None or self.throughput_per_client(clients) >= min_throughput
+            return fast and self._prompt(clients, max_delay_probability, delay)
+
+        return largest_true(kept, most)
+
+    def _prompt(self, clients: int, max_delay_probability: float | None, delay: float | None) -> bool:
+        if max_delay_probability is None or delay is None:
+            return True
+        # P(W > delay) is below 1 for every delay above 0, though it rounds to 1 for large crowds.
+        if max_delay_probability == 1.0 and delay > 0:
+            return True
+        return self.delay_probability(clients, delay) < max_delay_probability
+
+
+def check_limits(min_throughput: float | None, max_delay_probability: float | None, delay: float | None) -> None:
+    """Refuse limits that are no limits: none at all, half a delay limit, or values out of range."""
+    if (max_delay_probability is None) != (delay is None):
+        missing = "delay" if delay is None else "max_delay_probability"
+        raise ValueError(
+            f"A delay limit needs both max_delay_probability and delay, but {missing} is missing; give both."
+        )
+    if min_throughput is None and max_delay_probability is None:
+        raise ValueError(
+            "A largest population needs a limit, but neither min_throughput nor max_delay_probability with delay was "
+            "given; without one every population will do, so give at least one."
+        )
+    if min_throughput is not None:
+        positive("min_throughput", min_throughput)
+    # 0 is a limit like any other, though nobody can keep it.
+    if max_delay_probability is not None and not_negative("max_delay_probability", max_delay_probability) > 1:
+        raise ValueError(
+            f"max_delay_probability must be a probability, but it is {max_delay_probability!r}; "
+            "give a number from 0 to 1."
+        )
+    if delay is not None:
+        not_negative("delay", delay)
+
+
+def largest_true(kept: Callable[[int], bool], most: int = POPULATION_CAP) -> int:
+    """Largest n in 0..most with kept(1), ..., kept(n), for a `kept` that once false stays false."""
+    good, step = 0, 1
+    while good + step <= most and kept(good + step):
+        good += step
+        step *= 2
+    bad = min(good + step, most + 1)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if kept(middle):
+            good = middle
+        else:
+            bad = middle
+    return good
+
+
+@njit(cache=True)
+def _mean_work(clients: int, offered: float) -> float:
+    """D_R = lambda E[W] for one processor: mean value analysis, begun as late as the answer allows."""
+    # Contraction of one step of the recursion at its fixed point for R, the first guess of how many steps are needed.
+    gap = clients - offered
+    root = math.sqrt(gap * gap + 4 * offered)
+    fixed = (gap + root) / 2 if gap > 0 else 2 * offered / (root - gap)
+    contraction = (clients - 1) / (fixed + offered) * (offered / (fixed + offered))
+    steps = 8 + int(min(40.0 / max(-math.log(contraction), 1e-17), 1e18)) if contraction > 0 else 8
+    while True:
+        first = max(1, clients - steps)
+        low, high = 1.0, float(first)
+        for n in range(first, clients):
+            low = 1 + n * (low / (offered + low))
+            high = 1 + n * (high / (offered + high))
+        if first == 1 or high - low <= 4e-16 * high:
+            return high
+        steps *= 2
+
+
+@njit(cache=True)
+def _seen_by_arrival(others: int, offered: float, processors: int) -> Vector:
+    """Probabilities that an arriving request meets 0, ..., others requests, by ratios from the likeliest number on."""
+    weights = np.zeros(others + 1)
+    low, high = 0, others  # the ratio w_{j+1} / w_j falls in j: the likeliest j is the first with a ratio below 1
+    while low < high:
+        middle = (low + high) // 2
+        if others - middle >= offered * min(middle + 1, processors):
+            low = middle + 1
+        else:
+            high = middle
+    weights[low] = 1.0
+    for j in range(low, others):
+        weights[j + 1] = weights[j] * (others - j) / (offered * min(j + 1, processors))
+    for j in range(low, 0, -1):
+        weights[j - 1] = weights[j] * (offered * min(j, processors)) / (others - j + 1)
+    return weights / np.sum(weights)
+
+
+@njit(cache=True)
+def _mean_departures(weights: Vector, processors: int) -> float:
+    """Mean number of departures an arriving request waits for, j - s + 1 where it meets j >= s."""
+    total = 0.0
+    for j in range(processors, weights.size):
+        total += weights[j] * (j - processors + 1)
+    return total
+
+
+def _gamma_tail_ratio(clients: int, offered: float, work: float) -> float:
+    """Q(R, a + x) / Q(R, a): P(W > delta) with one processor, for x = lambda delta."""
+    beyond = offered + work
+    if offered >= clients:
+        # Both tails may underflow. Q(R, y) = mass(R - 1; y) / B(R - 1, y), and the two masses have a short quotient.
+        exponent = (clients - 1) * math.log1p(work / offered) - work
+        return min(1.0, math.exp(exponent) * _erlang_loss(clients - 1, offered) / _erlang_loss(clients - 1, beyond))
+    body = float(gammaincc(clients, offered))  # at least about a half, as R > a
+    if beyond < clients:
+        return min(1.0, float(gammaincc(clients, beyond)) / body)
+    tail = math.exp(poisson_log_mass(clients - 1, beyond)) / _erlang_loss(clients - 1, beyond)
+    return min(1.0, tail / body)
+
+
+def _erlang_loss(lines: int, offered: float) -> float:
+    """B(n, a) for a >= n + 1, from D_{n+1} = n + 1 - a + a B(n, a): a sum of positive terms there."""
+    return ((offered - lines - 1) + float(_mean_work(lines + 1, offered))) / offered

@@ -1,0 +1,235 @@
+r"""Packets that arrive one by one, and what becomes of a service begun at one of them.
+
+A source is a stationary sequence of times between arrivals: independent ones of any law, those of a Markovian arrival
+process, or the cyclic windows of a measured trace (begun anywhere with equal chances). All that routing without
+feedback asks of it is its mean and, for a service S independent of :math:`T_n = \tau_1 + \dots + \tau_n`, the three
+rows of :class:`~queueing.routing.residual_service.Lives`. For a rate :math:`\mu` they follow from :math:`L(n) = E
+e^{-\mu T_n}`:
+
+.. math::  P(S \ge T_n) = L(n), \quad E(S - T_n)^+ = L(n) / \mu, \quad
+           E(T_n - S)^+ = E[\mu T_n - 1 + e^{-\mu T_n}] / \mu,
+
+the last without taking the difference.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..numerics import Matrix, Vector, positive, whole
+from ..processes import (
+    BMAP,
+    AccessTime,
+    Constant,
+    Erlang,
+    Exponential,
+    Hyperexponential,
+    PhaseType,
+    PhaseTypeTime,
+    Samples,
+    exp_excess,
+    not_negative_numbers,
+)
+from .residual_service import Flows, Lives, chain_of_times, flows, markov_chain, mean_rests, renewal_chain
+
+Places = NDArray[np.int64]
+
+#: A service: its rate if it is exponential, or its phases.
+Service = float | PhaseType
+
+
+class Arrivals(Protocol):
+    """A stationary source of packets that come one by one."""
+
+    @property
+    def mean(self) -> float:
+        """Mean time between arrivals."""
+
+    def lives(self, service: Service, count: int) -> Lives:
+        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+
+
+@dataclass(frozen=True)
+class RenewalArrivals:
+    """Independent times between arrivals, all of one law."""
+
+    law: AccessTime
+
+    @property
+    def mean(self) -> float:
+        """Mean time between arrivals."""
+        return self.law.mean
+
+    def lives(self, service: Service, count: int) -> Lives:
+        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        one, slots = checked_service(service), whole("count", count, least=1)
+        if isinstance(one, PhaseType):
+            return self._with_phases(one, slots)
+        rate = np.array([one])
+        decay, deficit = float(self.law.decay(rate)[0]), float(self.law.deficit(rate)[0])
+        return Lives(*_independent(one, decay, deficit, slots))
+
+    def _with_phases(self, service: PhaseType, count: int) -> Lives:
+        match self.law:
+            case Constant():
+                return chain_of_times(np.array([self.law.value]), np.ones(1), service).lives(count)
+            case Samples():
+                times, counts = np.unique(np.array(self.law.values), return_counts=True)
+                return chain_of_times(times, counts / len(self.law.values), service).lives(count)
+        slot = _phases_of(self.law)
+        return renewal_chain(slot.initial, slot.generator, slot.exit_rates, service).lives(count)
+
+
+@dataclass(frozen=True)
+class MarkovArrivals:
+    """Single arrivals of a Markovian process: Poisson, MMPP, MAP."""
+
+    process: BMAP
+
+    def __post_init__(self) -> None:
+        largest = self.process.largest_batch
+        if largest != 1:
+            found = f"they come in batches of up to {largest}" if largest else "D1 is zero and nothing ever arrives"
+            raise ValueError(f"arrivals must come one by one, but {found}; give D0, and a D1 with a rate above 0.")
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean time between arrivals."""
+        return 1.0 / self.process.rate
+
+    @cached_property
+    def start(self) -> Vector:
+        """Law of the phase just after an arrival, q = theta D_1 / lambda."""
+        flow = self.process.stationary @ self.process.blocks[1]
+        return np.asarray(flow / flow.sum())
+
+    def lives(self, service: Service, count: int) -> Lives:
+        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        one, slots = checked_service(service), whole("count", count, least=1)
+        law = one if isinstance(one, PhaseType) else PhaseType.exponential(one)
+        quiet, arrival = self.process.blocks[:2]
+        return markov_chain(quiet, arrival, self.start, law).lives(slots)
+
+
+@dataclass(frozen=True)
+class TraceArrivals:
+    """Measured times between arrivals in their order, repeated for ever and begun anywhere with equal chances."""
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        values = not_negative_numbers("values", self.values)
+        if not values.max() > 0:
+            raise ValueError("values must hold a time above 0, but all are 0; give the times between arrivals.")
+        object.__setattr__(self, "values", tuple(values.tolist()))
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean time between arrivals."""
+        return math.fsum(self.values) / len(self.values)
+
+    def lives(self, service: Service, count: int) -> Lives:
+        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        one, slots = checked_service(service), whole("count", count, least=1)
+        times = np.array(self.values)
+        if isinstance(one, float):
+            return Lives(*_windows(times, one, slots))
+        distinct, places = np.unique(times, return_inverse=True)
+        moves, ended, idle = flows(one, distinct)
+        return Lives(
+            *_windows_with_phases(
+                times, places.astype(np.int64), one.initial, moves, ended, idle, mean_rests(one), slots
+            )
+        )
+
+
+def transforms(arrivals: Arrivals, rates: Vector, count: int) -> Matrix:
+    """E exp(-mu T_n) by rate, for n = 1, ..., count."""
+    return np.array([arrivals.lives(rate, count).alive for rate in rates])
+
+
+def checked_service(service: Service, name: str = "service") -> Service:
+    """Return a rate above 0 or a law with phases; a law of one phase is its rate."""
+    if isinstance(service, PhaseType):
+        return float(service.exit_rates[0]) if service.order == 1 else service
+    return positive(name, service)
+
+
+def _phases_of(law: AccessTime) -> PhaseType:
+    match law:
+        case Exponential():
+            return PhaseType.exponential(1.0 / law.mean)
+        case Erlang():
+            return PhaseType.erlang(law.stages, law.stages / law.mean)
+        case Hyperexponential():
+            return PhaseType.hyperexponential(law.probabilities, [1.0 / mean for mean in law.means])
+        case PhaseTypeTime():
+            return law.law
+    raise ValueError(
+        f"times between arrivals must be of a law with phases, or of samples, where services have phases, but "
+        f"{type(law).__name__} has only a transform; give a constant, exponential, Erlang, hyperexponential or "
+        "phase-type law, or samples."
+    )
+
+
+@njit(cache=True)
+def _independent(rate: float, decay: float, deficit: float, count: int) -> tuple[Vector, Vector, Vector]:
+    """L(n) = exp(-n l), and mu E T_n - 1 + L(n) = n (mu E tau - l) + (exp(-n l) - 1 + n l)."""
+    alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
+    for index in range(count):
+        slots = index + 1.0
+        alive[index] = math.exp(-slots * decay)
+        beyond[index] = alive[index] / rate
+        stale[index] = (slots * deficit + exp_excess(slots * decay)) / rate
+    return alive, beyond, stale
+
+
+@njit(cache=True)
+def _windows(times: Vector, rate: float, count: int) -> tuple[Vector, Vector, Vector]:
+    """Means over all windows of n times, n = 1, ..., count, of a cyclic trace."""
+    size = len(times)
+    alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
+    passed = np.zeros(size)
+    for index in range(count):
+        for begin in range(size):
+            passed[begin] += times[(begin + index) % size]
+            alive[index] += math.exp(-rate * passed[begin])
+            stale[index] += exp_excess(rate * passed[begin])
+        alive[index] /= size
+        beyond[index] = alive[index] / rate
+        stale[index] /= size * rate
+    return alive, beyond, stale
+
+
+@njit(cache=True)
+def _windows_with_phases(
+    times: Vector, places: Places, initial: Vector, moves: Flows, ended: Matrix, idle: Matrix, rest: Vector, count: int
+) -> tuple[Vector, Vector, Vector]:
+    """The same for a service with phases: its phases are followed from each beginning of the trace."""
+    size, phases = len(times), len(initial)
+    alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
+    new = np.zeros(phases)
+    for begin in range(size):
+        here, over, total = initial.copy(), 0.0, 0.0
+        for index in range(count):
+            slot = (begin + index) % size
+            place = places[slot]
+            total += over * times[slot]
+            new[:] = 0.0
+            for phase in range(phases):
+                chance = here[phase]
+                total += chance * idle[place, phase]
+                over += chance * ended[place, phase]
+                for other in range(phases):
+                    new[other] += chance * moves[place, phase, other]
+            here[:] = new
+            stale[index] += total / size
+            for phase in range(phases):
+                alive[index] += here[phase] / size
+                beyond[index] += here[phase] * rest[phase] / size
+    return alive, beyond, stale

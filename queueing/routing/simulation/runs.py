@@ -1,0 +1,313 @@
+r"""Packets sent to servers without buffers, one by one: a witness that shares nothing with the evaluators.
+
+Nothing here knows a transform or the cost of a gap. Packets come after drawn times, services are drawn, and what is
+counted are packets still in service when the next one came to their server, and time without a service: for freshness,
+a service is the time until a page changes, and without one the page is out of date. Both applications are seen in the
+same run.
+
+A word is followed for whole rounds, after one that only gives every server its first packet, and the source begins as
+it is at an arrival after years: so means over replications are those of the stationary regime, without a bias. A trace
+begins anywhere. A server that is not in the word loses nothing and is always idle.
+
+>>> from queueing.processes import Exponential
+>>> from queueing.routing import RenewalArrivals
+>>> routing = SimulatedRouting([1.0, 2.0], RenewalArrivals(Exponential(1.0)), [0, 1])
+>>> found = simulate(routing, time=1000.0, replications=5, seed=1)
+>>> 0.1 < found.losses().value < 0.25
+True
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...numerics import positive
+from ...processes import Constant, PhaseType, not_negative_numbers
+from ...simulation import Estimate, Matrix, Vector, chain_tables, drawn_law, jackknife, jackknives, law_of
+from ..arrivals import Arrivals, MarkovArrivals, RenewalArrivals, Service, TraceArrivals
+from .kernel import (
+    BEGIN,
+    IDLE,
+    LOST,
+    MARKOV,
+    NOW,
+    RENEWAL,
+    SLOTS,
+    TRACE,
+    Services,
+    Source,
+    begin_counting,
+    end_counting,
+    first_state,
+    send,
+)
+
+Whole = NDArray[np.int64]
+
+#: Arrivals between two moments at which a caller can look at its watch.
+STEP = 200_000
+
+#: Rounds counted at least.
+FEWEST_ROUNDS = 4
+
+#: What happens less often has no error that could be told from what was seen.
+_MANY = 20.0
+
+_NOTHING = drawn_law(Constant(1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRouting:
+    """Servers, packets, and the order in which they are sent.
+
+    Parameters
+    ----------
+    services
+        by server, its rate if services are exponential, else their law.
+    arrivals
+        the source of packets.
+    word
+        servers in turn, repeated for ever.
+    weights
+        what a loss, or a unit of time without service, costs by server; 1 if left out.
+    """
+
+    services: Sequence[Service]
+    arrivals: Arrivals
+    word: Whole
+    weights: Vector | None = None
+    source: Source = field(init=False, repr=False)
+    tables: Services = field(init=False, repr=False)
+    starts: Vector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        tables = _services(self.services)
+        word = np.array(self.word, dtype=np.int64)
+        count = len(self.services)
+        if word.ndim != 1 or not word.size or word.min() < 0 or word.max() >= count:
+            raise ValueError(
+                f"word must be a list of servers from 0 to {count - 1}, but it is {word.tolist()!r:.60}; give such."
+            )
+        prices = np.ones(count) if self.weights is None else not_negative_numbers("weights", self.weights)
+        if len(prices) != count:
+            raise ValueError(
+                f"services and weights must be equally many, but there are {count} and {len(prices)}; "
+                "give one weight for each server."
+            )
+        source, starts = _source(self.arrivals)
+        object.__setattr__(self, "word", word)
+        object.__setattr__(self, "weights", prices)
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "tables", tables)
+
+    @property
+    def prices(self) -> Vector:
+        """The weights, also where they were left out."""
+        assert self.weights is not None
+        return self.weights
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Whether a server is in the word."""
+        return np.bincount(self.word, minlength=len(self.services)) > 0
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a replication has seen.
+
+    Attributes
+    ----------
+    observation
+        packets and time observed; by server, packets lost there, and by server, time without service: all per unit of
+        time asked for.
+    events
+        packets of the replication, those before counting included.
+    """
+
+    observation: Vector
+    events: int
+
+
+def replicate(routing: SimulatedRouting, *, time: float, seed: int = 0, step: int = STEP) -> Iterator[Seen | None]:
+    """What one replication after another has seen, without end; None in between, every `step` packets."""
+    index = 0
+    while True:
+        yield from one_replication(routing, time, np.random.default_rng([seed, index]), step)
+        index += 1
+
+
+def one_replication(
+    routing: SimulatedRouting, time: float, rng: np.random.Generator, step: int = STEP
+) -> Iterator[Seen | None]:
+    """None every `step` packets, and at last what was seen."""
+    length = len(routing.word)
+    rounds = max(FEWEST_ROUNDS, round(positive("time", time) / (routing.arrivals.mean * length)))
+    state = first_state(len(routing.services), int(rng.choice(len(routing.starts), p=routing.starts)))
+    for slots in (length, rounds * length):
+        begin_counting(state)
+        for done in range(0, slots, step):
+            send(routing.word, routing.source, routing.tables, state, rng, min(step, slots - done))
+            yield None
+    end_counting(state)
+    passed = state.clocks[NOW] - state.clocks[BEGIN]
+    seen = np.concatenate([[rounds * length, passed], state.servers[:, LOST], state.servers[:, IDLE]]) / time
+    yield Seen(seen, int(state.numbers[SLOTS]))
+
+
+def usual_time(routing: SimulatedRouting, events: int) -> float:
+    """Units of time in which about so many packets come."""
+    return events * routing.arrivals.mean
+
+
+def simulate(routing: SimulatedRouting, *, time: float, replications: int = 20, seed: int = 0) -> "RoutingSimulation":
+    """Observe servers in so many independent replications.
+
+    Parameters
+    ----------
+    time
+        units of time observed in each replication, about: whole rounds of the word.
+    replications
+        two at least give confidence intervals.
+    seed
+        same seed, same answer.
+    """
+    done: list[Seen] = []
+    for one in replicate(routing, time=time, seed=seed):
+        if one is not None:
+            done.append(one)
+        if len(done) >= replications:
+            break
+    return RoutingSimulation.of(routing, done)
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingSimulation:
+    """What was seen.
+
+    Attributes
+    ----------
+    routing
+        that was simulated.
+    observations
+        a row for each replication, see `Seen`.
+    events
+        in all.
+    """
+
+    routing: SimulatedRouting
+    observations: Matrix
+    events: int
+
+    @classmethod
+    def of(cls, routing: SimulatedRouting, replications: Sequence[Seen]) -> "RoutingSimulation":
+        """Put finished replications together."""
+        if not replications:
+            raise ValueError("replications must not be empty, but nothing came; run one at least.")
+        rows = np.array([one.observation for one in replications])
+        return cls(routing, rows, sum(one.events for one in replications))
+
+    def losses(self) -> Estimate:
+        """Weighted losses per arrival."""
+        return jackknife(lambda means: float(self.routing.prices @ losses(means)), self.observations)
+
+    def obsolescence(self) -> Estimate:
+        """The weighted sum of fractions of time without service: for freshness, out of date."""
+        return jackknife(lambda means: float(self.routing.prices @ fractions(self.routing, means)), self.observations)
+
+    def losses_by_server(self) -> list[Estimate]:
+        """Packets lost at each server, per arrival anywhere."""
+        return self._by_server(losses)
+
+    def obsolescence_by_server(self) -> list[Estimate]:
+        """By server, the fraction of time without service."""
+        return self._by_server(lambda means: fractions(self.routing, means))
+
+    def _by_server(self, measure: Callable[[Vector], Vector]) -> list[Estimate]:
+        def named(means: Vector) -> dict[str, float]:
+            return {str(server): value for server, value in enumerate(measure(means).tolist())}
+
+        return list(jackknives(named, self.observations).values())
+
+
+def losses(means: Vector) -> Vector:
+    """Packets lost at each server per arrival anywhere, from a mean of observations."""
+    count = (len(means) - 2) // 2
+    return np.asarray(means[2 : 2 + count] / means[0])
+
+
+def fractions(routing: SimulatedRouting, means: Vector) -> Vector:
+    """By server, the fraction of time without service, from a mean of observations."""
+    count = len(routing.services)
+    return np.where(routing.used, means[2 + count :] / means[1], 1.0)
+
+
+def resolution_of(routing: SimulatedRouting, time: float, *, freshness: bool) -> float:
+    """What the cost would differ by, had one thing more happened in so much time at a server that hardly sees any.
+
+    Such a server gets a packet, or ends a service, fewer than `_MANY` times. What happened more or less often than it
+    should does not show in the differences between replications, if it happened in none of them.
+    """
+    mean, shares = routing.arrivals.mean, np.bincount(routing.word, minlength=len(routing.services)) / len(routing.word)
+    speeds = np.array([1 / law.mean if isinstance(law, PhaseType) else float(law) for law in routing.services])
+    rare = (np.minimum(shares / mean, speeds) * time < _MANY) & (shares > 0)
+    if not freshness:
+        return float((routing.prices[rare] * mean / time).max(initial=0.0))
+    spells = routing.prices[rare] / np.maximum(shares[rare] / mean, speeds[rare])
+    return float(spells.max(initial=0.0)) / time
+
+
+def _source(arrivals: Arrivals) -> tuple[Source, Vector]:
+    """The source as it is drawn, and the chances of the phases it may begin in."""
+    no_rates, no_moves, one = np.ones(1), np.ones((1, 2)), np.ones(1)
+    match arrivals:
+        case RenewalArrivals():
+            return Source(RENEWAL, drawn_law(arrivals.law), no_rates, no_moves, one), one
+        case TraceArrivals():
+            values = np.array(arrivals.values)
+            return Source(TRACE, _NOTHING, no_rates, no_moves, values), np.full(len(values), 1 / len(values))
+        case MarkovArrivals():
+            quiet, arrival = (np.array(block) for block in arrivals.process.blocks[:2])
+            rates, moves = chain_tables([[quiet, arrival]])
+            return Source(MARKOV, _NOTHING, rates[0].copy(), moves, one), _at_arrivals(quiet, arrival)
+    raise ValueError(
+        f"arrivals must be of a kind that can be drawn, but {type(arrivals).__name__} is none; "
+        "give RenewalArrivals, MarkovArrivals or TraceArrivals."
+    )
+
+
+def _at_arrivals(quiet: Matrix, arrival: Matrix) -> Vector:
+    """Chances of phases just after an arrival: those that a slot leaves as they are."""
+    slot = np.linalg.solve(-quiet, arrival)
+    size = len(slot)
+    system = np.vstack([slot.T - np.eye(size), np.ones(size)])
+    found = np.maximum(0.0, np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0])
+    return np.asarray(found / found.sum())
+
+
+def _services(services: Sequence[Service]) -> Services:
+    if not len(services):
+        raise ValueError("services must not be empty, but there is no server; give a rate or a law for each server.")
+    laws = [
+        law_of(f"services[{index}]", one if isinstance(one, PhaseType) else _one_phase(f"services[{index}]", one))
+        for index, one in enumerate(services)
+    ]
+    most = max(len(law.rates) for law in laws)
+    start, rates = np.ones((len(laws), most)), np.ones((len(laws), most))
+    moves = np.ones((len(laws), most, most + 1))
+    for server, law in enumerate(laws):
+        phases = len(law.rates)
+        start[server, :phases] = law.start[0]
+        start[server, phases:] = law.start[0, -1]
+        rates[server, :phases] = law.rates
+        moves[server, :phases, :phases] = law.moves[:, :phases]
+        moves[server, :phases, phases:most] = law.moves[:, phases - 1 : phases]
+        moves[server, :phases, most] = law.moves[:, phases]
+    return Services(start, rates, moves.reshape(-1, most + 1))
+
+
+def _one_phase(name: str, rate: float) -> PhaseType:
+    return PhaseType.exponential(positive(name, rate))

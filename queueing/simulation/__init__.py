@@ -1,0 +1,13 @@
+"""What the simulations of all kinds share: laws to draw from, confidence intervals.
+
+`draws`
+    Times and moves as a simulation draws them: laws as tables of sums, and the compiled choice from a row of sums.
+`intervals`
+    What independent replications tell, and how surely.
+`laws`
+    Laws of the access time as a simulation draws them: from their parameters alone, never from a transform.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,41 @@
+from .draws import CONSTANT as CONSTANT
+from .draws import NEVER as NEVER
+from .draws import Law as Law
+from .draws import PhaseLaw as PhaseLaw
+from .draws import Phases as Phases
+from .draws import chain_tables as chain_tables
+from .draws import choose as choose
+from .draws import law_of as law_of
+from .intervals import CONFIDENCE as CONFIDENCE
+from .intervals import Estimate as Estimate
+from .intervals import Matrix as Matrix
+from .intervals import Vector as Vector
+from .intervals import column_means as column_means
+from .intervals import jackknife as jackknife
+from .intervals import jackknives as jackknives
+from .intervals import joint_limit as joint_limit
+from .laws import Drawn as Drawn
+from .laws import draw_time as draw_time
+from .laws import drawn_law as drawn_law
+
+__all__ = [
+    "CONFIDENCE",
+    "CONSTANT",
+    "NEVER",
+    "Drawn",
+    "Estimate",
+    "Law",
+    "Matrix",
+    "PhaseLaw",
+    "Phases",
+    "Vector",
+    "chain_tables",
+    "choose",
+    "column_means",
+    "draw_time",
+    "drawn_law",
+    "jackknife",
+    "jackknives",
+    "joint_limit",
+    "law_of",
+]

@@ -1,0 +1,227 @@
+r"""Threshold queues by their full generator: the references every other method is tested against.
+
+The lemma of section 3 of the paper, block by block, any patience law, any admission rule. Two methods solve the chain:
+
+`reference`
+    one dense matrix, eliminated state by state without subtractions;
+`block`
+    the paper's algorithm [9], level by level, with dense blocks.
+
+Sojourn times follow theorem 4: a page that has i pages before it and is to be served is watched by
+:math:`v_i, w_i` over (m, eta_1, ..., eta_{i-1}, its own eta), the probability of the outcome and the mean time with
+that outcome,
+
+.. math::  -A_i v_i = r_i + \hat B_{i-1} v_{i-1}, \qquad -A_i w_i = v_i + \hat B_{i-1} w_{i-1},
+           \qquad A_i = S \oplus \Gamma^{\oplus i},
+
+with :math:`r_i = 0`, :math:`v_0 = e` for service and :math:`r_i = e \otimes \Gamma_0`, :math:`v_0 = 0` for
+obsolescence. When the last page before it leaves, the page begins its service and its patience no longer counts:
+:math:`\hat B_0 = S_0 \beta \otimes e_R`, where the paper prints an undefined matrix of the wrong size. The paper's
+closed form of the second pair has the wrong sign; the recursion has no sign to get wrong.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+from scipy.sparse import block_array, csc_array, csr_array, eye_array
+from scipy.sparse import kron as sparse_kron
+from scipy.sparse.linalg import spsolve
+
+from ...numerics import DENSE_LIMIT, Matrix, Vector, stationary_by_levels, stationary_of_rates
+from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
+
+#: Most states the method `block` takes; some 8000 take a quarter of a minute.
+BLOCK_LIMIT = 10_000
+
+
+def full_generator(model: ThresholdModel, modes: ModeByLevel) -> csr_array:
+    """Generator of the whole chain, states ordered by level and then lexicographically."""
+    rows = level_blocks(model, modes)
+    grid: list[list[csr_array | None]] = [[None] * len(rows) for _ in rows]
+    for level, row in enumerate(rows):
+        for target, block in row.items():
+            grid[level][target] = block
+    return csr_array(block_array(grid, format="csr"))
+
+
+def level_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[dict[int, csr_array]]:
+    """For each level, the blocks of its row of the generator by target level."""
+    gamma = model.patience_rates[0]
+    start, ending = model.service.initial, model.service.exit_rates
+    phases = model.arrivals[0].phases
+    rows = []
+    for level in range(model.top + 1):
+        row: dict[int, csr_array] = {}
+        for batch, block in enumerate(_batches(model, modes[level])):
+            enter = model.admitted(level, batch)
+            begun = [start, *[gamma] * (enter - 1)] if level == 0 and enter else [gamma] * enter
+            same = model.level_size(level) // phases
+            _add(row, level + enter, _chain([block, _identity(same), *(part[np.newaxis] for part in begun)]))
+        if level >= 1:
+            _add(row, level, _kron(_identity(phases), _life(model, level - 1)))
+            down = csr_array(ending[:, np.newaxis]) if level == 1 else _departure(model, level - 1)
+            _add(row, level - 1, _kron(_identity(phases), down))
+        rows.append(row)
+    return rows
+
+
+def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Sequence[Vector]) -> Flows:
+    """All flows by direct sums over the stationary distribution, a vector for each level."""
+    gamma, _, fading = model.patience_rates
+    arriving = lost = obsolete = served = 0.0
+    outcomes = _outcomes(model)
+    totals = np.zeros(4)  # served, its time, obsolete, its time: as pages that enter will see it
+    for level, probabilities in enumerate(levels):
+        by_phase = probabilities.reshape(model.arrivals[0].phases, -1)
+        for batch, block in enumerate(_batches(model, modes[level])):
+            meeting = block.sum(axis=1) @ by_phase if batch else np.zeros(by_phase.shape[1])
+            enter = model.admitted(level, batch)
+            rate = float(meeting.sum())
+            arriving += batch * rate
+            lost += (batch - enter) * rate
+            for position in range(1, enter + 1):
+                begun = [model.service.initial, *[gamma] * (position - 1)] if level == 0 else [gamma] * position
+                joined = reduce(np.kron, begun, meeting)
+                totals += [float(joined @ column) for column in outcomes[level + position - 1]]
+        if level >= 1:
+            by_service = by_phase.sum(axis=0).reshape(model.service.order, -1)
+            served += float(model.service.exit_rates @ by_service.sum(axis=1))
+            obsolete += float(by_service.sum(axis=0) @ _sum_of_fading(fading, level - 1))
+    return Flows(
+        levels=np.array([level.sum() for level in levels]),
+        arriving=arriving,
+        lost=lost,
+        obsolete=obsolete,
+        served=served,
+        served_time=float(totals[1]),
+        obsolete_time=float(totals[3]),
+        error_estimate=direct_error(model.top, served, float(totals[0]), obsolete, float(totals[2])),
+    )
+
+
+def reference_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+    """Stationary probabilities of the states of each level, eliminated state by state."""
+    distribution = stationary_of_rates(full_generator(model, modes).toarray())
+    sizes = [model.level_size(level) for level in range(model.top + 1)]
+    return np.split(distribution, np.cumsum(sizes)[:-1])
+
+
+def _reference_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+    return flows_of_distribution(model, modes, reference_levels(model, modes))
+
+
+def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+    """Stationary probabilities of the states of each level, by the paper's algorithm [9]."""
+    blocks = [
+        [
+            row[target].toarray() if target in row else np.zeros((model.level_size(level), model.level_size(target)))
+            for target in range(max(level - 1, 0), max(row) + 1)
+        ]
+        for level, row in enumerate(level_blocks(model, modes))
+    ]
+    return stationary_by_levels(blocks)
+
+
+def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+    return flows_of_distribution(model, modes, block_levels(model, modes))
+
+
+def _too_large(limit: int) -> str:
+    return f"takes at most {limit} states"
+
+
+REFERENCE = Method(
+    name="reference",
+    refusal=lambda model: _too_large(DENSE_LIMIT) if model.states > DENSE_LIMIT else None,
+    flows=_reference_flows,
+)
+
+BLOCK = Method(
+    name="block",
+    refusal=lambda model: _too_large(BLOCK_LIMIT) if model.states > BLOCK_LIMIT else None,
+    flows=_block_flows,
+)
+
+
+def _outcomes(model: ThresholdModel) -> list[tuple[Vector, Vector, Vector, Vector]]:
+    """For a page with 0, 1, ... pages before it: served or not and how long, out of date or not and how long."""
+    size = model.service.order
+    _, _, fading = model.patience_rates
+    mean = np.linalg.solve(-model.service.generator, np.ones(size))
+    outcomes = [(np.ones(size), np.asarray(mean), np.zeros(size), np.zeros(size))]
+    for ahead in range(1, model.top):
+        passing = _passing(model, ahead)
+        leaving = csc_array(-_life(model, ahead))
+        served, served_time, obsolete, obsolete_time = outcomes[-1]
+        ends = np.tile(fading, leaving.shape[0] // len(fading))
+        first = _solved(leaving, np.column_stack([passing @ served, ends + passing @ obsolete]))
+        later = np.column_stack([first[:, 0] + passing @ served_time, first[:, 1] + passing @ obsolete_time])
+        second = _solved(leaving, later)
+        outcomes.append((first[:, 0], second[:, 0], first[:, 1], second[:, 1]))
+    return outcomes
+
+
+def _solved(matrix: csc_array, right: Matrix) -> Matrix:
+    return np.asarray(spsolve(matrix, right)).reshape(right.shape)
+
+
+def _life(model: ThresholdModel, waiting: int) -> csr_array:
+    """A: moves of service and patience phases while nobody comes or goes, S (+) Gamma (+) ... (+) Gamma."""
+    _, change, _ = model.patience_rates
+    total = csr_array(model.service.generator)
+    for _ in range(waiting):
+        total = csr_array(_kron(total, _identity(len(change))) + _kron(_identity(total.shape[0]), csr_array(change)))
+    return total
+
+
+def _departure(model: ThresholdModel, waiting: int) -> csr_array:
+    """B: a service ends and the oldest of the waiting pages begins its own, or one of them goes out of date."""
+    _, _, fading = model.patience_rates
+    order = len(fading)
+    begun = np.outer(model.service.exit_rates, model.service.initial)
+    total = _chain([begun, np.ones((order, 1)), _identity(order ** (waiting - 1))])
+    for place in range(waiting):
+        older, younger = _identity(order**place), _identity(order ** (waiting - 1 - place))
+        gone = _chain([_identity(model.service.order), older, fading[:, np.newaxis], younger])
+        total = csr_array(total + gone)
+    return total
+
+
+def _passing(model: ThresholdModel, ahead: int) -> csr_array:
+    """B with one more page behind: one of the pages before it leaves."""
+    if ahead == 1:
+        begun = np.outer(model.service.exit_rates, model.service.initial)
+        return _chain([begun, np.ones((model.patience_order, 1))])
+    return _kron(_departure(model, ahead - 1), _identity(model.patience_order))
+
+
+def _batches(model: ThresholdModel, mode: int) -> tuple[Matrix, ...]:
+    """D_0, ..., D_m, m the largest batch that ever comes."""
+    process = model.arrivals[mode]
+    return process.blocks[: process.largest_batch + 1]
+
+
+def _sum_of_fading(fading: Vector, waiting: int) -> Vector:
+    """Total rate of obsolescence in each combination of phases of so many pages."""
+    total = np.zeros(1)
+    for _ in range(waiting):
+        total = np.add.outer(total, fading).ravel()
+    return total
+
+
+def _chain(parts: Sequence[Matrix | csr_array]) -> csr_array:
+    """Kronecker product of them all."""
+    return reduce(_kron, (csr_array(part) for part in parts))
+
+
+def _kron(left: csr_array, right: csr_array) -> csr_array:
+    return csr_array(sparse_kron(left, right, format="csr"))
+
+
+def _identity(size: int) -> csr_array:
+    return csr_array(eye_array(size))
+
+
+def _add(row: dict[int, csr_array], target: int, block: csr_array) -> None:
+    row[target] = csr_array(row[target] + block) if target in row else block

@@ -1,0 +1,125 @@
+r"""What robots bring when 1, ..., N of them are active: the four readings of section 2 of the paper.
+
+Each ends in a list of `Mode`, a number of active robots and the arrival process they make together, all driven by one
+chain. The printed formula of the first reading multiplies generators that must be added; here stand Kronecker sums.
+
+====================  ==============================================================================================
+`independent_modes`   each robot its own BMAP; one that is switched off still runs its chain, without arrivals
+`thinned_modes`       one BMAP, whose batches are kept with probability q_l when l robots are active
+`marked_modes`        one chain whose batches carry the mark of a robot (BMMAP); those of inactive robots are not made
+`direct_modes`        the matrices of each number of robots, as they are
+====================  ==============================================================================================
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..numerics import Matrix, numbers, square, whole
+from ..processes import BMAP, check_same_phases
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A number of active robots, and the arrivals they make."""
+
+    robots: int
+    arrivals: BMAP
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "robots", whole("robots", self.robots, least=0))
+        if not isinstance(self.arrivals, BMAP):
+            raise TypeError(f"arrivals must be a BMAP, but it is {self.arrivals!r}; give BMAP((D0, D1, ...)).")
+
+
+def independent_modes(robots: Sequence[BMAP]) -> tuple[Mode, ...]:
+    """Modes of robots that know nothing of one another; the first is the last to be switched off."""
+    _check_some("robots", robots)
+    return tuple(Mode(active, _together(robots, active)) for active in range(1, len(robots) + 1))
+
+
+def thinned_modes(arrivals: BMAP, probabilities: ArrayLike) -> tuple[Mode, ...]:
+    """Modes that keep each batch of one process with the probability probabilities[l - 1] when l robots are active."""
+    chances = numbers("probabilities", probabilities, 1)
+    steps = np.diff(np.concatenate([[0.0], chances]))
+    if (steps <= 0).any() or chances[-1] != 1.0:
+        raise ValueError(
+            "probabilities must rise from above 0 to 1, the last one, but they are "
+            f"{', '.join(str(float(chance)) for chance in chances)}; give one for each number of robots."
+        )
+    quiet, *batches = arrivals.blocks
+    lost = np.sum(batches, axis=0)
+    return tuple(
+        Mode(active, BMAP((quiet + (1.0 - chance) * lost, *(chance * block for block in batches))))
+        for active, chance in enumerate(chances, start=1)
+    )
+
+
+def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tuple[Mode, ...]:
+    """Modes of a marked process: D_0, and for each robot the rates D_1, D_2, ... of moves with a batch of its own."""
+    _check_some("robots", robots)
+    still = square("D0", quiet)
+    made = [
+        [square(f"robots[{index}][{size}]", block) for size, block in enumerate(blocks)]
+        for index, blocks in enumerate(robots)
+    ]
+    for index, blocks in enumerate(made):
+        _check_some(f"robots[{index}]", blocks)
+        for size, block in enumerate(blocks):
+            if block.shape != still.shape:
+                raise ValueError(
+                    f"robots[{index}][{size}] must have as many rows as D0, {len(still)}, but it has {len(block)}; "
+                    "all matrices of an arrival process have one size."
+                )
+    largest = max(len(blocks) for blocks in made)
+    modes = []
+    for active in range(1, len(made) + 1):
+        silent = [block for blocks in made[active:] for block in blocks]
+        batches = [
+            np.sum([blocks[size] for blocks in made[:active] if size < len(blocks)] or [np.zeros_like(still)], axis=0)
+            for size in range(largest)
+        ]
+        modes.append(Mode(active, BMAP((np.sum([still, *silent], axis=0), *batches))))
+    return tuple(modes)
+
+
+def direct_modes(
+    processes: Sequence[BMAP | Sequence[ArrayLike]], robots: Sequence[int] | None = None
+) -> tuple[Mode, ...]:
+    """Modes given by their matrices D_0, D_1, ...; `robots` are their numbers, 1, 2, ... unless said."""
+    _check_some("processes", processes)
+    arrivals = [given if isinstance(given, BMAP) else BMAP(tuple(map(np.asarray, given))) for given in processes]
+    check_same_phases(arrivals)
+    numbered = list(range(1, len(arrivals) + 1)) if robots is None else list(robots)
+    if len(numbered) != len(arrivals):
+        raise ValueError(
+            f"robots must name one number for each process, but there are {len(numbered)} numbers and {len(arrivals)} "
+            "processes; give equally many."
+        )
+    return tuple(Mode(count, process) for count, process in zip(numbered, arrivals, strict=True))
+
+
+def _together(robots: Sequence[BMAP], active: int) -> BMAP:
+    """Superposition of the first `active` robots; the chains of the others run on without arrivals."""
+    largest = max(len(robot.blocks) for robot in robots[:active])
+    quiet = [robot.blocks[0] if index < active else robot.generator for index, robot in enumerate(robots)]
+    batches = [
+        [
+            robot.blocks[size] if index < active and size < len(robot.blocks) else 0.0 * quiet[index]
+            for index, robot in enumerate(robots)
+        ]
+        for size in range(1, largest)
+    ]
+    return BMAP(tuple(_kronecker_sum(blocks) for blocks in [quiet, *batches]))
+
+
+def _kronecker_sum(matrices: Sequence[Matrix]) -> Matrix:
+    return reduce(lambda left, right: np.kron(left, np.eye(len(right))) + np.kron(np.eye(len(left)), right), matrices)
+
+
+def _check_some(name: str, values: Sequence[object]) -> None:
+    if len(values) == 0:
+        raise ValueError(f"{name} must not be empty, but nothing came; give one entry at least.")

@@ -1,0 +1,509 @@
+r"""Threshold queues under any policy that sees the whole state, not only the number of pages.
+
+A policy names the mode in force in every state :math:`(i, \nu, m, \eta_1, \ldots, \eta_{i-1})`, the states *in this
+order*: by number of pages i, then by arrival phase, then by service phase, then by the phases of patience of the
+waiting pages, the oldest first (lexicographic, as in the lemma of section 3 of the paper; with no page there is an
+arrival phase only). Phases are those of the laws with as few phases as possible (`ThresholdQueue.model`): where
+patience has one, a state is (i, nu, m), and :math:`W (1 + M K)` modes make a policy. A policy may also look at
+(i, nu, m) alone where pages have phases; it then names a mode for each of these.
+
+A mode acts on the moves of the arrival chain only. Pages are served first come, first served, so what becomes of a page
+that enters does not depend on what comes later: every flow is a sum, over states, of the time spent there by what a
+unit of time yields there under the mode in force. The chain and its yields, state by state and mode by mode, are
+what a decision process is made of.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from ...numerics import Matrix, Vector
+from ..methods import ELIMINATION, rates_of
+from ..methods import outcomes_of as outcomes_by_elimination
+from ..model import Flows, ThresholdModel, direct_error
+from ..queue import ThresholdMeasures, ThresholdQueue
+from .stationary import Iterates, eliminated, outcomes_by_ahead, stationary_of_states
+
+#: Most states of a chain whose moves are written down for every mode, and for one policy at a time.
+POLICY_LIMIT, SINGLE_LIMIT = 100_000, 300_000
+
+#: Factor between the error that two iterates let expect and the one that is told.
+SAFETY = 5.0
+
+Modes = NDArray[np.int64]
+
+#: What a unit of time yields, in the order of `PolicyChain.yields`: pages that come, find no room, go out of date, are
+#: served; as those that enter see it, pages that will be served and their time, that will go out of date and theirs.
+YIELDS = (
+    "arriving",
+    "lost",
+    "obsolete",
+    "served",
+    "will_serve",
+    "served_time",
+    "will_fade",
+    "obsolete_time",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class StateOrder:
+    """The states of a model, in order.
+
+    Attributes
+    ----------
+    offsets
+        by level, where its states begin, and at last their number.
+    level, arrival, service
+        of each state: pages in the system, phase of arrivals, phase of service (-1 with no page).
+    pair
+        of each state: its place among the states (level, arrival phase, service phase).
+    pairs
+        how many of these there are.
+    """
+
+    offsets: Modes
+    level: Modes
+    arrival: Modes
+    service: Modes
+    pair: Modes
+    pairs: int
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return int(self.offsets[-1])
+
+
+def pair_count(model: ThresholdModel) -> int:
+    """Number of states (level, arrival phase, service phase)."""
+    return model.arrivals[0].phases * (1 + model.service.order * model.top)
+
+
+def state_order(model: ThresholdModel) -> StateOrder:
+    """All states of a model, level by level."""
+    phases, order = model.arrivals[0].phases, model.service.order
+    letters = model.patience_order if model.top > 1 else 1
+    sizes = np.array([phases, *(phases * order * letters**waiting for waiting in range(model.top))], dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    level = np.repeat(np.arange(model.top + 1), sizes)
+    within = np.arange(offsets[-1]) - offsets[level]
+    block = sizes[level] // phases  # states of one arrival phase
+    arrival = within // block
+    service = np.where(level > 0, (within % block) // np.maximum(block // order, 1), -1)
+    pair = np.where(level > 0, phases + ((level - 1) * phases + arrival) * order + service, arrival)
+    return StateOrder(offsets, level, arrival, service, pair, pair_count(model))
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyChain:
+    """What every mode does in every state.
+
+    Attributes
+    ----------
+    model, order
+        the queue, and its states in order.
+    yields
+        by name in `YIELDS`, mode and state: what a unit of time yields.
+    """
+
+    model: ThresholdModel
+    order: StateOrder
+    yields: NDArray[np.float64]
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return self.order.states
+
+    @property
+    def modes(self) -> int:
+        """Number of modes."""
+        return len(self.model.arrivals)
+
+    @cached_property
+    def rates(self) -> csr_array:
+        """Rows of generators, one for each mode and state: row ``mode * states + state``."""
+        return _rates(self.model, self.order, np.zeros(0, dtype=np.int64))
+
+    def generator(self, modes: Modes) -> csr_array:
+        """Generator under a policy, one mode for each state."""
+        if too_large(self.model) is None:
+            return csr_array(self.rates[modes * self.states + np.arange(self.states)])
+        return _rates(self.model, self.order, modes)
+
+
+def too_large(model: ThresholdModel, limit: int | None = None) -> str | None:
+    """Why policies that see the whole state cannot be compared, or None if they can; `POLICY_LIMIT` unless said."""
+    limit = POLICY_LIMIT if limit is None else limit
+    if ELIMINATION.refusal(model) is None or model.states <= limit:
+        return None
+    return (
+        f"policies that see phases of waiting pages are taken for at most {limit} states, and this queue has "
+        f"{model.states}; lower the capacity or give patience fewer phases"
+    )
+
+
+def policy_chain(model: ThresholdModel) -> PolicyChain:
+    """The chain of a model under every mode at once."""
+    refusal = too_large(model, SINGLE_LIMIT)
+    if refusal is not None:
+        raise ValueError(f"{refusal[0].upper()}{refusal[1:]}.")
+    order = state_order(model)
+    return PolicyChain(model, order, _yields(model, order))
+
+
+def checked_policy(chain: PolicyChain, policy: Sequence[int] | Modes) -> Modes:
+    """The mode of each state, from a policy on all states or on (level, arrival phase, service phase) alone."""
+    modes = np.asarray(policy, dtype=np.int64)
+    if modes.shape not in {(chain.states,), (chain.order.pairs,)}:
+        raise ValueError(
+            f"a policy names a mode for each of {chain.states} states"
+            + ("" if chain.order.pairs == chain.states else f" or {chain.order.pairs} pairs of level and phases")
+            + f", but {modes.size} came; give as many."
+        )
+    wrong = (modes < 0) | (modes >= chain.modes)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"entry {place} is {modes[place]}; modes are numbered from 0 to {chain.modes - 1}.")
+    return modes if len(modes) == chain.states else np.asarray(modes[chain.order.pair])
+
+
+def policy_measures(
+    queue: ThresholdQueue, policy: Sequence[int] | Modes, chain: PolicyChain | None = None
+) -> ThresholdMeasures:
+    """All measures of a policy that sees the state.
+
+    Parameters
+    ----------
+    queue
+        what is controlled.
+    policy
+        for each state the index of the mode in force; the order of states is told at the top of this module.
+    chain
+        of ``queue.model``, where it is known already.
+    """
+    known = chain or policy_chain(queue.model)
+    modes = checked_policy(known, policy)
+    found, method = iterates_of_policy(known, modes)
+    probabilities = found.fine
+    flows = flows_of_policy(known, modes, probabilities)
+    if method == "krylov":
+        coarse = flows_of_policy(known, modes, found.coarse)
+        flows = replace(flows, error_estimate=flows.error_estimate + _moved(flows, coarse, found.shrinking))
+    by_mode = np.bincount(modes, weights=probabilities, minlength=known.modes)
+    robots = np.array([mode.robots for mode in queue.modes], dtype=np.float64)
+    everywhere = np.zeros(known.model.top + 1, dtype=np.int64)
+    return replace(
+        queue._measures(flows, everywhere, method),
+        active_robots=float(robots @ by_mode),
+        mode_probabilities=tuple(float(value) for value in by_mode),
+    )
+
+
+def _moved(fine: Flows, coarse: Flows, shrinking: float) -> float:
+    """Relative error left in flows that moved from `coarse` to `fine` while the residual shrank by so much."""
+    names = ("arriving", "lost", "obsolete", "served", "served_time", "obsolete_time")
+    pairs = [(getattr(fine, name), getattr(coarse, name)) for name in names]
+    moves = [abs(float(old) / float(new) - 1.0) for new, old in pairs if new > 0]
+    return SAFETY * min(1.0, shrinking) * max([*moves, float(np.abs(fine.levels - coarse.levels).sum())])
+
+
+def stationary_of_policy(chain: PolicyChain, modes: Modes) -> Vector:
+    """Probability of each state under a policy."""
+    return iterates_of_policy(chain, modes)[0].fine
+
+
+def iterates_of_policy(chain: PolicyChain, modes: Modes) -> tuple[Iterates, str]:
+    """The same with something to judge it by, and the method that found it."""
+    generator = chain.generator(modes)
+    closed = closed_classes(generator)
+    if len(closed) > 1:
+        first, second = (int(states[0]) for states in closed[:2])
+        raise ValueError(
+            f"a policy must have one stationary distribution, but this one stays for ever with state {first} or with "
+            f"state {second}, whichever it meets first; let it lead from one to the other."
+        )
+    if ELIMINATION.refusal(chain.model) is None:
+        found = eliminated(rates_of(chain.model), modes)
+        return Iterates(found, found, 0.0), "elimination"
+    return stationary_of_states(generator, closed[0], chain.order.level)
+
+
+def flows_of_policy(chain: PolicyChain, modes: Modes, probabilities: Vector) -> Flows:
+    """All flows, by direct sums over the states."""
+    here = chain.yields[:, modes, np.arange(chain.states)]
+    sums = dict(zip(YIELDS, (here @ probabilities).tolist(), strict=True))
+    error = direct_error(
+        chain.model.top, sums["served"], sums.pop("will_serve"), sums["obsolete"], sums.pop("will_fade")
+    )
+    levels = np.zeros(chain.model.top + 1)
+    np.add.at(levels, chain.order.level, probabilities)
+    return Flows(levels=levels, error_estimate=error, **sums)
+
+
+def closed_classes(generator: csr_array) -> list[Modes]:
+    """Sets of states that are never left, each with its states in order."""
+    moves = coo_array(generator)
+    real = (moves.data > 0) & (moves.row != moves.col)
+    graph = csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=generator.shape)
+    count, labels = connected_components(graph, directed=True, connection="strong")
+    leaves = np.zeros(count, dtype=bool)
+    leaves[labels[moves.row[real]][labels[moves.row[real]] != labels[moves.col[real]]]] = True
+    return [np.flatnonzero(labels == one) for one in np.flatnonzero(~leaves)]
+
+
+# -- rates -------------------------------------------------------------------------------------------------------------
+
+
+def _rates(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
+    """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
+    gamma, change, fading = _patience(model)
+    states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
+    service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
+    life = _life_moves(order.offsets, model.arrivals[0].phases, *service, change, fading)
+    climbs = _climb_moves(model, order, gamma, chosen)
+    shifts = np.repeat(np.arange(modes, dtype=np.int64) * states, len(life[0]))
+    rows = np.concatenate([np.tile(life[0], modes) + shifts, climbs[0]])
+    columns = np.concatenate([np.tile(life[1], modes), climbs[1]])
+    rates = np.concatenate([np.tile(life[2], modes), climbs[2]])
+    return csr_array(coo_array((rates, (rows, columns)), shape=(modes * states, states)))
+
+
+def _patience(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
+    """gamma, Gamma and Gamma_0, of one phase where nobody ever waits."""
+    if model.top == 1:
+        return np.ones(1), np.zeros((1, 1)), np.zeros(1)
+    gamma, change, fading = model.patience_rates
+    return np.array(gamma), np.array(change), np.array(fading)
+
+
+def _arrivals(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
+    """D_k by mode and k, and the number of pages that enter by level and k."""
+    phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
+    blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
+    for mode, process in enumerate(model.arrivals):
+        for size, block in enumerate(process.blocks[: largest + 1]):
+            blocks[mode, size] = block
+    entering = np.array(
+        [[model.admitted(level, batch) for batch in range(largest + 1)] for level in range(model.top + 1)]
+    )
+    return blocks, entering
+
+
+@njit(cache=True)
+def _life_moves(
+    offsets: Modes,
+    phases: int,
+    service: Matrix,
+    start: Vector,
+    ending: Vector,
+    change: Matrix,
+    fading: Vector,
+) -> tuple[Modes, Modes, Vector]:
+    """Moves of service and patience, whatever the mode: sources, targets, rates; diagonal entries among them."""
+    order, letters, top = len(start), len(fading), len(offsets) - 2
+    count = 0
+    for level in range(1, top + 1):
+        places = min(level - 1, (level - 1) * (letters - 1) + 1)  # where letters do not differ, pages are a number
+        count += (offsets[level + 1] - offsets[level]) * (2 * order + places * letters + 1)
+    rows, columns = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    rates = np.zeros(count)
+    entry = 0
+    for level in range(1, top + 1):
+        waiting = level - 1
+        words = letters**waiting
+        for nu in range(phases):
+            for phase in range(order):
+                for word in range(words):
+                    state = offsets[level] + (nu * order + phase) * words + word
+                    below = offsets[level - 1] + (nu * order + phase) * (words // letters)
+                    staying = service[phase, phase]
+                    for other in range(order):
+                        if other != phase and service[phase, other] != 0.0:
+                            rows[entry], columns[entry] = state, state + (other - phase) * words
+                            rates[entry] = service[phase, other]
+                            entry += 1
+                    stride, alike = words, 0
+                    for place in range(waiting):  # from the oldest page on
+                        stride //= letters
+                        letter = (word // stride) % letters
+                        staying += change[letter, letter]
+                        for other in range(letters):
+                            if other != letter and change[letter, other] != 0.0:
+                                rows[entry], columns[entry] = state, state + (other - letter) * stride
+                                rates[entry] = change[letter, other]
+                                entry += 1
+                        alike += 1
+                        # Of neighbours in the same phase it does not matter which one goes.
+                        last = place + 1 == waiting or (word // (stride // letters)) % letters != letter
+                        if last and fading[letter] != 0.0:
+                            rows[entry] = state
+                            columns[entry] = below + (word // (stride * letters)) * stride + word % stride
+                            rates[entry] = alike * fading[letter]
+                            entry += 1
+                        if last:
+                            alike = 0
+                    rows[entry], columns[entry], rates[entry] = state, state, staying
+                    entry += 1
+                    if waiting == 0:
+                        if ending[phase] != 0.0:
+                            rows[entry], columns[entry], rates[entry] = state, offsets[0] + nu, ending[phase]
+                            entry += 1
+                        continue
+                    for other in range(order):
+                        if ending[phase] * start[other] != 0.0:
+                            rows[entry] = state
+                            columns[entry] = below + (other - phase) * (words // letters) + word % (words // letters)
+                            rates[entry] = ending[phase] * start[other]
+                            entry += 1
+    return rows[:entry], columns[:entry], rates[:entry]
+
+
+def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Modes) -> tuple[Modes, Modes, Vector]:
+    """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
+    blocks, entering = _arrivals(model)
+    likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
+    for _ in range(int(entering.max())):
+        likely.append(np.outer(likely[-1], gamma).ravel())
+    chances = np.zeros((2, len(likely), model.service.order * len(likely[-1])))  # on an empty system, and on another
+    for count, law in enumerate(likely):
+        chances[1, count, : len(law)] = law
+        begun = np.outer(model.service.initial, likely[count - 1]).ravel() if count else law
+        chances[0, count, : len(begun)] = begun
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    count = _write_climbs(order.offsets, blocks, entering, chances, chosen, *nothing, False)
+    rows, columns, rates = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
+    _write_climbs(order.offsets, blocks, entering, chances, chosen, rows, columns, rates, True)
+    return rows, columns, rates
+
+
+@njit(cache=True)
+def _write_climbs(
+    offsets: Modes,
+    blocks: NDArray[np.float64],
+    entering: Modes,
+    chances: NDArray[np.float64],
+    chosen: Modes,
+    rows: Modes,
+    columns: Modes,
+    rates: Vector,
+    writing: bool,
+) -> int:
+    """Count the moves of arrivals, or write them: of all modes, or in each state of the one chosen."""
+    modes, batches, phases, _ = blocks.shape
+    single = len(chosen) > 0
+    entry = 0
+    for mode in range(modes):
+        for level in range(len(offsets) - 1):
+            block = (offsets[level + 1] - offsets[level]) // phases
+            for batch in range(batches):
+                enter = entering[level, batch]
+                above = level + enter
+                larger = (offsets[above + 1] - offsets[above]) // phases
+                begun = larger // block
+                for nu in range(phases):
+                    for after in range(phases):
+                        rate = blocks[mode, batch, nu, after]
+                        if rate == 0.0:
+                            continue
+                        for place in range(block):
+                            state = offsets[level] + nu * block + place
+                            if single and chosen[state] != mode:
+                                continue
+                            for new in range(begun):
+                                chance = chances[0 if level == 0 else 1, enter, new]
+                                if chance == 0.0:
+                                    continue
+                                if writing:
+                                    rows[entry] = state if single else mode * offsets[-1] + state
+                                    columns[entry] = offsets[above] + after * larger + place * begun + new
+                                    rates[entry] = rate * chance
+                                entry += 1
+    return entry
+
+
+# -- yields ------------------------------------------------------------------------------------------------------------
+
+
+def _yields(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
+    blocks, entering = _arrivals(model)
+    coming = blocks.sum(axis=3)  # by mode, batch and arrival phase
+    result = np.zeros((len(YIELDS), len(model.arrivals), order.states))
+    sizes = np.arange(coming.shape[1])
+    result[0] = np.einsum("k,akn->an", sizes, coming)[:, order.arrival]
+    lost = sizes - entering
+    result[1] = np.einsum("lk,akn->aln", lost, coming)[:, order.level, order.arrival]
+    result[2] = _fading_by_state(model, order)
+    result[3] = np.where(order.level > 0, model.service.exit_rates[order.service], 0.0)
+    if ELIMINATION.refusal(model) is None:
+        _add_outcomes_of_numbers(model, order, coming, entering, result)
+        return result
+    outcomes = outcomes_by_ahead(model)
+    for level in range(model.top + 1):
+        first, last = int(order.offsets[level]), int(order.offsets[level + 1])
+        for batch in range(1, coming.shape[1]):
+            told = _told(model, outcomes, level, int(entering[level, batch]))
+            for row, column in zip(range(4, 8), told, strict=True):
+                part = coming[:, batch, :, np.newaxis] * column
+                result[row, :, first:last] += part.reshape(len(model.arrivals), last - first)
+    return result
+
+
+def _add_outcomes_of_numbers(
+    model: ThresholdModel, order: StateOrder, coming: NDArray[np.float64], entering: Modes, result: NDArray[np.float64]
+) -> None:
+    """What pages that enter will see, where those that wait are only a number: all levels at once."""
+    outcomes = outcomes_by_elimination(rates_of(model))  # by outcome, pages ahead, phase of service
+    first = outcomes @ model.service.initial  # in a batch that meets nobody: the service ahead is about to begin
+    phases, levels = model.arrivals[0].phases, np.arange(model.top + 1)
+    busy = order.level > 0
+    for batch in range(1, coming.shape[1]):
+        told = np.zeros((4, model.top + 1, model.service.order))
+        empty = np.zeros(4)
+        for position in range(1, int(entering[:, batch].max()) + 1):
+            here = levels[entering[:, batch] >= position]
+            told[:, here] += outcomes[:, here + position - 1]
+            if entering[0, batch] >= position:
+                empty += first[:, position - 1]
+        result[4:, :, :phases] += empty[:, np.newaxis, np.newaxis] * coming[:, batch]
+        result[4:, :, busy] += (
+            coming[:, batch][:, order.arrival[busy]] * told[:, np.newaxis, order.level[busy], order.service[busy]]
+        )
+
+
+def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int) -> list[Vector]:
+    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter.
+
+    `outcomes` has, by pages ahead, a row for each outcome and a column for each (service phase, patience phases of
+    those that wait and of the page itself).
+    """
+    gamma = model.patience_rates[0]
+    size = 1 if level == 0 else model.level_size(level) // model.arrivals[0].phases
+    totals: Any = np.zeros((4, size))
+    for position in range(1, enter + 1):
+        column = outcomes[level + position - 1]
+        for _ in range(position if level > 0 else position - 1):
+            column = column.reshape(4, -1, len(gamma)) @ gamma
+        totals = totals + (column @ model.service.initial[:, np.newaxis] if level == 0 else column)
+    return list(totals)
+
+
+def _fading_by_state(model: ThresholdModel, order: StateOrder) -> Vector:
+    """Rate at which pages go out of date, in each state."""
+    fading, phases = _patience(model)[2], model.arrivals[0].phases
+    if len(fading) == 1:
+        return np.asarray(fading[0] * np.maximum(order.level - 1, 0))
+    parts: list[Vector] = [np.zeros(phases)]
+    total = np.zeros(1)
+    for _ in range(model.top):
+        parts.append(np.tile(total, phases * model.service.order))
+        total = np.add.outer(total, fading).ravel()
+    return np.concatenate(parts)

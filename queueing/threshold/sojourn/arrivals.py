@@ -1,0 +1,173 @@
+"""What an arriving page meets: the stationary distribution of a threshold queue, seen by the pages that enter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...numerics import Matrix, Vector
+from ..methods import (
+    BLOCK_LIMIT,
+    KRYLOV_LIMIT,
+    SAFETY,
+    TOLERANCE,
+    Chain,
+    assemble,
+    balance,
+    block_levels,
+    chain_of,
+    guessed_row,
+    level_offsets,
+    plain_letters,
+    reference_levels,
+    stationary_levels,
+    weights_of_words,
+)
+from ..methods.krylov import _scaled, _stationary
+from ..model import ModeByLevel, ThresholdModel, direct_error
+from .tagged_page import TaggedPage, tagged_page
+
+#: Most states of a queue whose patience has more than one phase.
+SOJOURN_LIMIT = KRYLOV_LIMIT
+
+#: States up to which the chain is eliminated as one dense matrix, to the last digit however far apart its rates are.
+SMALL = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """A page at its arrival.
+
+    Attributes
+    ----------
+    page
+        the chain it lives in; None where no page ever arrives.
+    loss
+        probability that it finds no room.
+    method
+        how the stationary distribution was found.
+    error_estimate
+        relative error of the probabilities it meets.
+    """
+
+    page: TaggedPage | None
+    loss: float
+    method: str
+    error_estimate: float
+
+
+def refusal(model: ThresholdModel) -> str | None:
+    """Why sojourn times of this model cannot be found; None where they can."""
+    if model.patience_order == 1 or model.top == 1 or model.states <= SOJOURN_LIMIT:
+        return None
+    return (
+        f"Sojourn times with patience of {model.patience_order} phases take at most {SOJOURN_LIMIT} states, but this "
+        f"queue has {model.states}; lower the capacity or give patience fewer phases."
+    )
+
+
+def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) -> Arrivals:
+    """The page that arrives under one policy; its chain counts time in this unit."""
+    chain = chain_of(model, modes)
+    # Where nobody ever waits, patience, of whatever order, never counts.
+    patience = model.patience_rates if chain.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
+    gamma = patience[0]
+    coarse: list[Matrix] | None = None
+    shrinking = 0.0
+    if len(gamma) == 1:
+        found = stationary_levels(model, modes)[: chain.top + 1]
+        size = chain.climbs.shape[2]
+        levels = [found[0].reshape(size, -1).sum(axis=1), *found[1:]]
+        method = "elimination"
+    elif model.states <= SMALL:
+        levels, method = _youngest_first(model, chain, reference_levels(model, modes)), "reference"
+    else:
+        try:
+            coarse, levels, shrinking = _by_krylov(model, chain)
+            method = "krylov"
+        except ValueError:  # Erlang times of a hundred phases end so
+            if model.states > BLOCK_LIMIT:
+                raise
+            levels, method = _youngest_first(model, chain, block_levels(model, modes)), "block"
+    joined = _joined(chain, gamma, levels)
+    moved = 0.0
+    if coarse is not None:
+        before = _joined(chain, gamma, coarse)
+        moved = sum(float(np.abs(new - old).sum()) for new, old in zip(joined, before, strict=True))
+        moved *= SAFETY * min(1.0, shrinking) / max(sum(float(part.sum()) for part in joined), 1e-300)
+    phases = [level.reshape(-1, chain.climbs.shape[2], len(chain.start)).sum(axis=(0, 2)) for level in levels[1:]]
+    by_arrivals = np.array([levels[0], *phases])
+    arriving = float((by_arrivals * chain.offered).sum())
+    if not arriving > 0.0:
+        return Arrivals(None, 0.0, method, 0.0)
+    laws = chain.service * unit, chain.start, chain.ending * unit, (gamma, patience[1] * unit, patience[2] * unit)
+    if not all(np.isfinite(part).all() for part in (laws[0], laws[2], *laws[3])):
+        raise ValueError(
+            "Rates of patience must be less than 1e300 times those of service, but they are not; bring them nearer."
+        )
+    page = tagged_page(*laws, [part / arriving for part in joined])
+    served, obsolete = _leaving(chain, patience, levels)
+    seen = page.probabilities * arriving
+    error = direct_error(model.top, served, float(seen[0]), obsolete, float(seen[1]))
+    return Arrivals(page, float((by_arrivals * chain.refused).sum()) / arriving, method, error + moved)
+
+
+def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
+    """By number of pages ahead, rates at which pages come to be in (word, phase of service)."""
+    phases, size, order = chain.climbs.shape[2], len(chain.start), len(gamma)
+    joined = [np.zeros((order**ahead, size)) for ahead in range(max(chain.top, 1))]
+    for level, row in enumerate(levels):
+        for place in range(1, min(chain.joining.shape[1] - 1, chain.top - level) + 1):
+            rate = chain.joining[level, place]
+            if not rate.any():
+                continue
+            if level == 0:
+                met, letters = float(rate @ row) * chain.start[np.newaxis], place - 1
+            else:
+                met, letters = np.einsum("wnm,n->wm", row.reshape(-1, phases, size), rate), place
+            for _ in range(letters):  # those of its batch that stand before it, and its own
+                met = np.multiply.outer(gamma, met).reshape(-1, size)
+            joined[level + place - 1] += met
+    return joined
+
+
+def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list[Matrix]) -> tuple[float, float]:
+    """Pages served, and out of date, per unit of time, as the server sees it."""
+    served = obsolete = 0.0
+    letters = plain_letters(*patience)
+    several = weights_of_words(letters, max(chain.top - 1, 0))[1] if letters.order > 1 else None
+    for level, row in enumerate(levels[1:], start=1):
+        served += float(row.reshape(-1, len(chain.start)).sum(axis=0) @ chain.ending)
+        if level > 1:
+            fading = np.array([(level - 1) * patience[2][0]]) if several is None else several[level - 1]
+            obsolete += float(row.reshape(len(fading), -1).sum(axis=1) @ fading)
+    return served, obsolete
+
+
+def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
+    """Two approximations of the stationary distribution by level, and how much better the second is."""
+    letters = plain_letters(*model.patience_rates)
+    incoming = assemble(chain, letters)
+    row, masses = guessed_row(chain, letters)
+    offsets = level_offsets(chain, letters.order)
+    sizes = np.diff(offsets)
+    scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
+    weights = _scaled(incoming, scale)
+    *rows, shrinking = _stationary(incoming.begins, incoming.sources, weights, row / scale, TOLERANCE)
+    words = weights_of_words(letters, chain.top - 1)
+    found = []
+    for solution in rows:
+        probabilities = scale * solution
+        balance(chain, letters, probabilities, words)
+        found.append(np.split(probabilities, offsets[1:-1]))
+    return found[0], found[1], shrinking
+
+
+def _youngest_first(model: ThresholdModel, chain: Chain, levels: Sequence[Vector]) -> list[Matrix]:
+    """Levels of the full generator with the youngest letter brought to the front, arrivals and service to the end."""
+    shape = chain.climbs.shape[2], len(chain.start)
+    result = [levels[0]]
+    for level, row in enumerate(levels[1 : chain.top + 1], start=1):
+        oldest_first = row.reshape(*shape, *[model.patience_order] * (level - 1))
+        result.append(np.ascontiguousarray(oldest_first.T.swapaxes(-1, -2)).ravel())
+    return result

@@ -1,0 +1,5 @@
+from .method import TENSOR_TRAIN as TENSOR_TRAIN
+
+__all__ = [
+    "TENSOR_TRAIN",
+]

@@ -1,0 +1,116 @@
+r"""Room without bound: how many pages there ever are, for all policies at once.
+
+Pages that wait go out of date, so that a system without bound settles whatever robots bring. It is evaluated with room
+for K pages, K so large that less than a stated part of the time would be spent there or above.
+
+Let a page that waits in phase r of its patience have the weight :math:`h_r = 1 + c m_r`, :math:`m_r` its mean remaining
+patience and c > 0 free, and let V be the product of the weights of all that wait. Since :math:`\Gamma m = -1`, a page
+that waits lowers V at the relative rate :math:`c / (1 + c m_r) \ge \delta = c / h_{max}`; one that goes into service
+lowers it too. A batch of k pages multiplies V by at most :math:`z^k` in the mean, :math:`z = 1 + c \gamma m`, so that
+arrivals raise it at most at the relative rate
+
+.. math:: a = \max_{n, \nu} \sum_k (z^k - 1) (D_k^{(n)} e)_\nu,
+
+whatever the mode and the phase. With i pages V changes in the mean at most by :math:`(a - \delta (i - 1)) V`. So it has
+a stationary mean (Foster's criterion), and there these changes cancel: with n the least number of pages for which
+:math:`\delta (n - 1) \ge (1 + \theta) a`,
+
+.. math:: \theta a \, E[V; i \ge n] \le a \, E[V; i < n] \le a \, h_{max}^{\max(0, n - 2)},
+          \qquad P(i \ge K) \le h_{max}^{\max(0, n - 2)} h_{min}^{1 - K} / \theta \quad (K \ge n).
+
+This holds for every policy, also one that looks at phases; c and theta are chosen to make K small.
+
+Where phases of patience differ much, so do weights, and K is very large. Then no more is used than that pages leave at
+the end of their patience at the latest: let :math:`N_t` be those that came until t and whose patience, running on
+even if they were served, has not ended. With z > 1 the mean of :math:`z^{N_T}` given the past until t is a product over
+these pages of :math:`1 + (z - 1) s`, s the chance that patience lasts from the phase at t until T, but for pages
+still to come. A batch of k multiplies the product by :math:`(1 + (z - 1) S(T - t))^k` in the mean, S the tail of
+patience, which is convex in S. So, whatever the mode, the phase and the policy,
+
+.. math:: E[z^{N_T}] \le \exp \int_0^T \max_{n, \nu} \sum_k \bigl((1 + (z - 1) S(x))^k - 1\bigr)
+          (D_k^{(n)} e)_\nu \, dx \le \exp(m \, b), \qquad
+          b = \max_{n, \nu} \sum_k (z^k - 1) (D_k^{(n)} e)_\nu,
+
+m the mean patience, and :math:`P(i \ge K) \le P(N \ge K - 1) \le e^{m b} z^{1 - K}`: of patience only the mean counts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..processes import PhaseType, reduce_order
+from .modes import Mode
+
+#: Part of the time that may be spent where the room ends, unless said otherwise.
+TAIL_MASS = 1e-12
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Room that is as good as none.
+
+    Attributes
+    ----------
+    capacity
+        K: pages there is room for.
+    tail_mass
+        Under no policy is more of the time spent with K pages or more, were there room for all.
+    """
+
+    capacity: int
+    tail_mass: float
+
+
+def unbounded_room(modes: Sequence[Mode], patience: PhaseType, tail_mass: float = TAIL_MASS) -> Truncation:
+    """Find room for so many pages that under no policy more than `tail_mass` of the time is spent there or above.
+
+    Parameters
+    ----------
+    modes
+        what each number of robots brings.
+    patience
+        time a waiting page stays worth indexing.
+    tail_mass
+        between 0 and 1.
+    """
+    if not 0 < tail_mass < 1:
+        raise ValueError(
+            f"tail_mass must lie between 0 and 1, but it is {tail_mass!r}; give a small part such as 1e-12."
+        )
+    law = reduce_order(patience)
+    remaining = np.linalg.solve(-law.generator, np.ones(law.order))
+    batches = [[block.sum(axis=1) for block in mode.arrivals.blocks[1:]] for mode in modes]
+    best = Truncation(0, 0.0)
+    # With one phase room stays what falling weights say, as answers name thresholds up to it.
+    outlasting = law.order > 1
+    for scaled in np.geomspace(1e-4, 1e3, 141):  # c, in units of the mean patience
+        free = scaled / law.mean
+        least, most = math.log1p(free * remaining.min()), math.log1p(free * remaining.max())
+        with np.errstate(over="ignore"):
+            growth = max(
+                float(
+                    np.max(np.sum([((1.0 + scaled) ** size - 1.0) * row for size, row in enumerate(rows, 1)], axis=0))
+                )
+                for rows in batches
+            )
+        if not math.isfinite(growth):
+            break
+        if outlasting:
+            above, rise = law.mean * growth, math.log1p(scaled)
+            best = _smaller(best, max(1, math.ceil(1.0 + (above - math.log(tail_mass)) / rise)), above, rise)
+        falling = free / math.exp(most)
+        for theta in (0.01, 0.03, 0.1, 0.3, 1.0):
+            turning = math.ceil(1.0 + (1.0 + theta) * growth / falling)
+            above = max(0, turning - 2) * most - math.log(theta)
+            room = max(turning, 1, math.ceil(1.0 + (above - math.log(tail_mass)) / least))
+            best = _smaller(best, room, above, least)
+    return best
+
+
+def _smaller(best: Truncation, room: int, above: float, each: float) -> Truncation:
+    """The smaller of two rooms, of which the second leaves out exp(above - (room - 1) each)."""
+    if best.capacity == 0 or room < best.capacity:
+        return Truncation(room, math.exp(above - (room - 1) * each))
+    return best
