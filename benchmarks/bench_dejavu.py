@@ -7,8 +7,8 @@ run, then 15 seconds.
 from pathlib import Path
 
 from heuristics import Budget, run
-from heuristics.annealing import Annealing
-from heuristics.dejavu import Dejavu
+from heuristics.search import Annealing
+from heuristics.siting import Dejavu
 from optmodels.instance import load, read
 
 FILE = Path(__file__).parents[1] / "instances" / "placement" / "gautam-11x22.json"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from heuristics import Budget, BudgetSpent, Oracle
-from heuristics.exhaustive import Exhaustive, judge_all, sweep_all
+from heuristics.search import Exhaustive, judge_all, sweep_all
 from optmodels.generating import generate
 from optmodels.instance import load
 

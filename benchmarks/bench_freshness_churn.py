@@ -6,7 +6,7 @@ another of its kind, out of date until it is found. The loss is the cost above t
 
 price     pages get their frequency by one price, new ones are due when the next cycle begins; by length of the cycle in
           rounds, and by rounds between corrections of the price
-crawler   the same pages visited by `heuristics.sequencing_plan.VisitPlan`, an iterator with add and remove: new pages
+crawler   the same pages visited by `heuristics.sequencing.VisitPlan`, an iterator with add and remove: new pages
           come within their own gap from the next cycle on; frequencies of the static optimum
 
 Then what mending takes: a page that leaves and its follower, by price and plan, against the optimum and a schedule of
@@ -18,8 +18,7 @@ import time
 
 import numpy as np
 
-from heuristics.sequencing import greedy
-from heuristics.sequencing_plan import VisitPlan
+from heuristics.sequencing import VisitPlan, greedy
 from queueing.freshness import allocate, best_frequency, traits
 from queueing.freshness.simulation import ChurningPages, simulate_churn
 from queueing.processes import Exponential

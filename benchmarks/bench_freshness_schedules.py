@@ -23,19 +23,24 @@ import numpy as np
 from numba import njit
 
 from heuristics.sequencing import (
+    KEY,
+    LEFT,
+    apportion,
     closest_visits,
     golden_page,
     golden_ratio,
     greedy,
+    greedy_record,
     missing,
+    next_gap,
+    phases,
+    pop,
     power_of_two,
     regular,
+    sink,
     tijdeman,
     whittle,
 )
-from heuristics.sequencing_calendar import KEY, LEFT, greedy_record, next_gap, phases
-from heuristics.sequencing_counts import apportion
-from heuristics.sequencing_heap import pop, sink
 from queueing.freshness import Traits, allocate, cost, even_obsolescence, integer_bound, schedule_obsolescence, traits
 from queueing.processes import Exponential
 

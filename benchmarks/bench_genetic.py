@@ -18,9 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from heuristics import Budget, run
-from heuristics.annealing import Annealing
-from heuristics.genetic import Genetic
-from heuristics.local_search import LocalSearch
+from heuristics.search import Annealing, Genetic, LocalSearch
 from optmodels.generating import generate
 from optmodels.instance import load
 from optmodels.mip import Highs

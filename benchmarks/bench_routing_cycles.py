@@ -20,12 +20,17 @@ import time
 import numpy as np
 
 from heuristics import Budget, Status, run
-from heuristics.min_mean_cycle import MinMeanCycle
-from heuristics.routing import word_cost
-from heuristics.routing_graph import Charges, GapGraph, Kinds
-from heuristics.routing_howard import least_mean_cycle, no_pause
-from heuristics.routing_sweeps import RoutingSweeps
-from heuristics.testing_routing import Routed, losses
+from heuristics.routing import (
+    Charges,
+    GapGraph,
+    Kinds,
+    MinMeanCycle,
+    RoutingSweeps,
+    least_mean_cycle,
+    no_pause,
+    word_cost,
+)
+from heuristics.testing import Routed, losses
 
 ACCURACY = 1e-9
 FIVE = (0.5, 1, 1.5, 2, 4)

@@ -25,9 +25,8 @@ import time
 import numpy as np
 from numba import njit
 
-from heuristics.multimodular_words import Descent, WordCosts, judged, least_word
-from heuristics.routing import GapTable, later_slopes
-from heuristics.two_server import Split, closed_form
+from heuristics.multimodular import Descent, WordCosts, judged, least_word
+from heuristics.routing import GapTable, Split, closed_form, later_slopes
 
 LENGTH, ROUNDS, CALLS, RANDOM_STARTS = 20, 5, 200, 20
 PERIODS = (2, 4, 5, 10, 20)

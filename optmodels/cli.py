@@ -165,7 +165,7 @@ def _explain(failure: Exception, debug: bool) -> int:
     if isinstance(failure, ImportError) and (sentence := clash(failure)):
         say(sentence)
         return DEFECT
-    from heuristics.running import UnsupportedProblem
+    from heuristics import UnsupportedProblem
 
     if isinstance(failure, UnsupportedProblem):
         say(str(failure))

@@ -18,8 +18,7 @@ from .tables import columns, number
 from .writing import explained, refuse_device
 
 if TYPE_CHECKING:
-    from heuristics.oracle import Progress
-    from heuristics.result import Result
+    from heuristics import Progress, Result
 
 #: Entries of a decision printed to a terminal; `--json` prints all.
 SHOWN_ENTRIES = 300

@@ -16,10 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from heuristics.budget import Budget
-from heuristics.protocols import Problem, Strategy
-from heuristics.result import Result, Status
-from heuristics.running import parameters
+from heuristics import Budget, Problem, Result, Status, Strategy, parameters
 
 from .comparing_table import Summary, reference_of, summarise, table_text
 from .costs import cost_to_data

@@ -11,7 +11,7 @@ from statistics import fmean
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from heuristics.result import Status, relative_gap
+from heuristics import Status, relative_gap
 
 from .errors import printable
 

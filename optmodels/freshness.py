@@ -21,10 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heuristics import Decision, Evaluation
-from heuristics.evaluation import NOTHING
-from heuristics.lagrangian import Relaxation
-from heuristics.protocols import Strategy
+from heuristics import NOTHING, Decision, Evaluation, Strategy
+from heuristics.allocation import Relaxation
 from queueing.freshness import (
     Allocation,
     PageError,

@@ -8,11 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import interrupting
-from heuristics.oracle import Oracle
-from heuristics.protocols import Problem
-from heuristics.result import Result
-from heuristics.running import require_fields
+from heuristics import Oracle, Problem, Result, interrupting, require_fields
 from queueing.freshness.simulation import (
     STEP,
     Adapting,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from heuristics import Decision, Evaluation
-from heuristics.lagrangian import Relaxation
+from heuristics.allocation import Relaxation
 from queueing.processes import AccessTime
 
 from .data_fields import is_whole, refuse_unknown

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heuristics.running import refusal
+from heuristics import refusal
 from queueing.freshness import schedule_gaps
 
 from .errors import InstanceError, RequestError

@@ -16,15 +16,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics import interrupting, sequencing
-from heuristics.evaluation import Decision
-from heuristics.lagrangian import SeparableProblem
-from heuristics.oracle import Oracle
-from heuristics.result import Result
-from heuristics.running import last_word, require_fields
-from heuristics.sequencing_counts import FEWEST_SLOTS, SLOTS_FOR_EACH
-from heuristics.sequencing_index import cycle_gain
-from heuristics.sequencing_words import fibonacci_below
+from heuristics import Decision, Oracle, Result, interrupting, last_word, require_fields, sequencing
+from heuristics.allocation import SeparableProblem
+from heuristics.sequencing import FEWEST_SLOTS, SLOTS_FOR_EACH, cycle_gain, fibonacci_below
 from queueing.freshness import Allocation, allocate_randomized, even_cost, schedule_gaps, traits
 from queueing.processes import Exponential
 
@@ -346,7 +340,7 @@ class Greedy(Sequencing):
 class LargestIndex(Sequencing):
     """The page for which a visit now is worth most (Whittle's index); keeps gaps between visits to a host.
 
-    The rule of strategy `whittle` for visits, see `heuristics.whittle`.
+    The rule of strategy `whittle` for visits, see `heuristics.dynamic.whittle`.
     """
 
     name: ClassVar[str] = "whittle"

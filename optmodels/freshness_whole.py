@@ -1,9 +1,9 @@
 r"""Frequencies that a cycle can hold: a page is visited once in the cycle or more often, or not at all.
 
 In a cycle of n slots no frequency lies between 0 and 1/n. Whole visits are found by rounding
-(:mod:`heuristics.sequencing_counts`), each page getting :math:`\lfloor n f_i \rfloor` or one more, and that is nearly
-best as long as few pages want less than one visit. Where rates spread over many powers of ten most pages may: rounding
-then has not slots enough for them, and pages that are heavy but change rarely would be left out for ever.
+(:mod:`heuristics.sequencing.apportionment`), each page getting :math:`\lfloor n f_i \rfloor` or one more, and that is
+nearly best as long as few pages want less than one visit. Where rates spread over many powers of ten most pages may:
+rounding then has not slots enough for them, and pages that are heavy but change rarely would be left out for ever.
 
 A visit to page i, once in the cycle, gains :math:`g_i = a_i (1 - e^{-\ell_i n})` and costs the price of a visit. Pages
 with :math:`g_i \ge \lambda` get one at least, :math:`f_i \ge 1/n`, the others none; the frequencies of least cost
@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from heuristics.sequencing_counts import NEAR
+from heuristics.sequencing import NEAR
 from queueing.freshness import Allocation, allocate, even_cost
 
 from .freshness_parts import Part

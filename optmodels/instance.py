@@ -24,8 +24,7 @@ from .strict_json import read_json as read_json
 from .writing import write_text
 
 if TYPE_CHECKING:
-    from heuristics.evaluation import Evaluation
-    from heuristics.protocols import Problem
+    from heuristics import Evaluation, Problem
 
 #: `best_known` and its evaluation may differ by this much, relative.
 BEST_KNOWN_TOLERANCE = 1e-6

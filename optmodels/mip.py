@@ -16,12 +16,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics import interrupting
-from heuristics.evaluation import Decision
-from heuristics.oracle import AGREEMENT, BudgetSpent, Disagreement, Oracle, agree
-from heuristics.protocols import Bounded, Problem
-from heuristics.result import Result
-from heuristics.running import UnsupportedProblem
+from heuristics import (
+    AGREEMENT,
+    Bounded,
+    BudgetSpent,
+    Decision,
+    Disagreement,
+    Oracle,
+    Problem,
+    Result,
+    UnsupportedProblem,
+    agree,
+    interrupting,
+)
 
 from .mip_process import SolverProcess
 from .mip_program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request

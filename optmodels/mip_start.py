@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.annealing import Annealing
-from heuristics.budget import Budget
-from heuristics.evaluation import Decision
-from heuristics.oracle import BudgetSpent, Oracle
-from heuristics.protocols import Incremental, Problem, Suggesting
+from heuristics import Budget, BudgetSpent, Decision, Incremental, Oracle, Problem, Suggesting
+from heuristics.search import Annealing
 
 #: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
 START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000

@@ -33,9 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from heuristics.evaluation import Decision, Evaluation
-from heuristics.exhaustive import spelled
-from heuristics.protocols import Batch, Problem
+from heuristics import Batch, Decision, Evaluation, Problem
+from heuristics.search import spelled
 
 from .costs import ROUNDING, Limits
 from .errors import RequestError

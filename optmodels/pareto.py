@@ -18,12 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heuristics import clock
-from heuristics.budget import Budget
-from heuristics.evaluation import Decision
-from heuristics.exhaustive import Exhaustive, spelled
-from heuristics.protocols import Problem, Strategy
-from heuristics.running import UnsupportedProblem, parameters, refusal, warm_up
+from heuristics import Budget, Decision, Problem, Strategy, UnsupportedProblem, clock, parameters, refusal, warm_up
+from heuristics.search import Exhaustive, spelled
 
 from .comparing import BatchProgress
 from .costs import WeightedSum

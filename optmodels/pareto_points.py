@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.evaluation import NOTHING, Decision
+from heuristics import NOTHING, Decision
 
 Floats = NDArray[np.float64]
 

@@ -8,14 +8,22 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
-from heuristics import clock, interrupting
-from heuristics.budget import Budget
-from heuristics.evaluation import Decision, Evaluation
-from heuristics.exhaustive import LARGEST_BATCH
-from heuristics.oracle import BudgetSpent, Oracle
-from heuristics.protocols import Batch, Problem, Strategy
-from heuristics.result import Status
-from heuristics.running import UnsupportedProblem, refusal
+from heuristics import (
+    Batch,
+    Budget,
+    BudgetSpent,
+    Decision,
+    Evaluation,
+    Oracle,
+    Problem,
+    Status,
+    Strategy,
+    UnsupportedProblem,
+    clock,
+    interrupting,
+    refusal,
+)
+from heuristics.search import LARGEST_BATCH
 
 from .comparing import BatchProgress
 from .costs import ROUNDING, Limit, Limits, WeightedSum

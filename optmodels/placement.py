@@ -462,7 +462,7 @@ class PlacementProblem:
         """Begin a walk: compiled where the price is a sum over sites, by full evaluations otherwise."""
         sites = self._sites
         if sites is None:
-            from heuristics.walking import EvaluatedWalk
+            from heuristics.search import EvaluatedWalk
 
             return EvaluatedWalk(self, decision)
         choices = np.flatnonzero(self.allowed) if self.allowed.any() else np.arange(self.layout.sites)

@@ -14,8 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from heuristics import Decision, Followed
-from heuristics.protocols import Moves
+from heuristics import Decision, Followed, Moves
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -406,7 +405,7 @@ class PlacementWalk:
         return _followed(int(kept), best if found else None, float(lowest))
 
     def sweep(self, flips: Ints, below: float) -> Followed:
-        """Flip these sites one after the other, whatever that costs (see `heuristics.exhaustive.Sweeping`)."""
+        """Flip these sites one after the other, whatever that costs (see `heuristics.search.exhaustive.Sweeping`)."""
         best = np.zeros_like(self.standing.is_open)
         found, lowest = sweep(self.sites, self.standing, flips, below, best)
         return _followed(len(flips), best if found else None, float(lowest))

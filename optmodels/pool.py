@@ -21,8 +21,7 @@ from multiprocessing.connection import Connection, wait
 from types import FrameType
 from typing import Any
 
-from heuristics import clock
-from heuristics.running import UnsupportedProblem
+from heuristics import UnsupportedProblem, clock
 
 from .errors import RequestError
 from .plugins import shield

@@ -32,14 +32,28 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics.budget import Budget
-from heuristics.evaluation import Decision, Evaluation
-from heuristics.lagrangian import SeparableProblem
-from heuristics.oracle import BudgetSpent, Candidate, Disagreement
-from heuristics.policy_iteration import Improvable
-from heuristics.protocols import Batch, Bounded, Estimating, Explaining, Problem, Strategy
-from heuristics.result import Result, Status
-from heuristics.running import UnsupportedProblem, parameters, refusal, run
+from heuristics import (
+    Batch,
+    Bounded,
+    Budget,
+    BudgetSpent,
+    Candidate,
+    Decision,
+    Disagreement,
+    Estimating,
+    Evaluation,
+    Explaining,
+    Problem,
+    Result,
+    Status,
+    Strategy,
+    UnsupportedProblem,
+    parameters,
+    refusal,
+    run,
+)
+from heuristics.allocation import SeparableProblem
+from heuristics.dynamic import Improvable
 
 from .costs import Limits
 from .errors import RequestError

@@ -23,7 +23,7 @@ from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, nearest,
 from .plugins import entry_points
 
 if TYPE_CHECKING:
-    from heuristics.protocols import Strategy
+    from heuristics import Strategy
 
 BUILT_IN = "built in"
 REGISTERED = "this process"
@@ -160,32 +160,32 @@ strategies = Registry(
     "optmodels.strategies",
     {
         "adaptive": "optmodels.freshness_adaptive:Adaptive",
-        "annealing": "heuristics.annealing:Annealing",
-        "backward-induction": "heuristics.routing_horizon:BackwardInduction",
-        "balanced": "heuristics.balanced:Balanced",
-        "dejavu": "heuristics.dejavu:Dejavu",
-        "exhaustive": "heuristics.exhaustive:Exhaustive",
-        "genetic": "heuristics.genetic:Genetic",
+        "annealing": "heuristics.search.annealing:Annealing",
+        "backward-induction": "heuristics.routing.backward_induction:BackwardInduction",
+        "balanced": "heuristics.routing.balanced:Balanced",
+        "dejavu": "heuristics.siting.dejavu:Dejavu",
+        "exhaustive": "heuristics.search.exhaustive:Exhaustive",
+        "genetic": "heuristics.search.genetic:Genetic",
         "golden-ratio": "optmodels.freshness_strategies:GoldenRatio",
         "greedy": "optmodels.freshness_strategies:Greedy",
         "highs": "optmodels.mip:Highs",
-        "lagrangian": "heuristics.lagrangian:Lagrangian",
+        "lagrangian": "heuristics.allocation.lagrangian:Lagrangian",
         "linear-program": "optmodels.robots_linear:LinearProgram",
-        "local-search": "heuristics.local_search:LocalSearch",
-        "marginal-analysis": "heuristics.marginal:MarginalAnalysis",
-        "min-mean-cycle": "heuristics.min_mean_cycle:MinMeanCycle",
-        "multimodular": "heuristics.multimodular_search:Multimodular",
+        "local-search": "heuristics.search.local_search:LocalSearch",
+        "marginal-analysis": "heuristics.allocation.marginal_analysis:MarginalAnalysis",
+        "min-mean-cycle": "heuristics.routing.min_mean_cycle:MinMeanCycle",
+        "multimodular": "heuristics.multimodular.search:Multimodular",
         "optimal-policy": "optmodels.threshold_policy:OptimalPolicy",
-        "policy-iteration": "heuristics.policy_iteration:PolicyIteration",
+        "policy-iteration": "heuristics.dynamic.policy_improvement:PolicyIteration",
         "power-of-two": "optmodels.freshness_strategies:PowerOfTwo",
         "proportional": "optmodels.freshness_strategies:Proportional",
         "randomized": "optmodels.freshness_strategies:Randomized",
         "regular": "optmodels.freshness_strategies:Regular",
         "static": "optmodels.robots_static:Static",
-        "two-server": "heuristics.two_server:TwoServer",
+        "two-server": "heuristics.routing.two_server:TwoServer",
         "uniform": "optmodels.freshness_strategies:Uniform",
-        "value-iteration": "heuristics.value_iteration:ValueIteration",
-        "whittle": "heuristics.whittle:Whittle",
+        "value-iteration": "heuristics.dynamic.value_iteration:ValueIteration",
+        "whittle": "heuristics.dynamic.whittle:Whittle",
     },
     asks=("name", "needs", "solve"),
 )

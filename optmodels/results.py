@@ -16,8 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from heuristics.evaluation import Evaluation
-from heuristics.result import Result, Status, TracePoint
+from heuristics import Evaluation, Result, Status, TracePoint
 
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside

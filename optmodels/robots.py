@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
-from heuristics.policy_iteration import Improvement
-from heuristics.value_iteration import Rule, Sweeps
+from heuristics.dynamic import Improvement, Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
 from queueing.robots import descend, first_policy
 from queueing.robots.fleet import fleet_of

@@ -6,7 +6,7 @@ activation policy of [1]_ is used (``dynamic``). What areas cost, times their im
 found once for each area and number.
 
 *As far as more robots help, costs fall by less and less*, so that giving the next robot to whoever gains most is
-optimal (:mod:`heuristics.marginal`):
+optimal (:mod:`heuristics.allocation.marginal_analysis`):
 
 * Static. With :math:`\rho = n\lambda/\mu`, starvation is :math:`p_0 = 1/\sum_{i \le K} \rho^i`. It is convex in
   :math:`\rho` if :math:`E[X(X-1)] \le 2 E[X]^2` for the number of pages X, and that holds as :math:`E[X(X-1)]/2 =
@@ -42,8 +42,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
-from heuristics.marginal import least_split, total
-from heuristics.splits import Splits
+from heuristics.allocation import least_split, total
+from heuristics.spaces import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
 from queueing.robots import Policy, PolicyStep
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from heuristics.exhaustive import spelled
+from heuristics.search import spelled
 from queueing import RobotQueue
 
 from .costs import CostFunction, linear_weights

@@ -9,7 +9,7 @@ choices :math:`x_{an}` of one number for each area:
    \sum_{a,n} g_{al}(n) \, x_{an} \le b_l.
 
 Solved with fractions, the program gives prices :math:`u_l` of the limits. With prices in their place the best split is
-found exactly (:func:`heuristics.marginal.least_split`), and its cost less :math:`\sum u_l b_l` is a bound on every
+found exactly (:func:`heuristics.allocation.least_split`), and its cost less :math:`\sum u_l b_l` is a bound on every
 split that keeps the limits (Lagrange). Policies within areas do not look at limits, and the bound is one on splits.
 """
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, vstack
 
 from heuristics import Oracle, Result, interrupting
-from heuristics.marginal import additions, envelope, least_split, marginal, total
+from heuristics.allocation import additions, envelope, least_split, marginal, total
 
 from .costs import ROUNDING, Limits
 from .robots_areas import MOST_ADDITIONS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heuristics.marginal import least_split
+from heuristics.allocation import least_split
 
 from .errors import RequestError
 from .plot_canvas import COLOURS, literal, new_figure, number, plain

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.exhaustive import spelled
+from heuristics.search import spelled
 from queueing import RobotQueue, best_policy
 from queueing.robots import static_shares
 

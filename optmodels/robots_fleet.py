@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
-from heuristics.policy_iteration import Improvement
-from heuristics.value_iteration import Closing, Rule, Swept
+from heuristics.dynamic import Closing, Improvement, Rule, Swept
 from queueing import RobotQueue
 from queueing.robots.fleet import (
     FleetMeasures,

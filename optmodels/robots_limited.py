@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics import Evaluation, Oracle
-from heuristics.result import OPTIMALITY_TOLERANCE
+from heuristics import OPTIMALITY_TOLERANCE, Evaluation, Oracle
 from queueing.robots import static_measures
 from queueing.robots.fleet import allowed_actions, likeliest, shares_from_start
 

@@ -7,10 +7,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics import Oracle, Result, interrupting
-from heuristics.policy_iteration import iterate
-from heuristics.protocols import Problem
-from heuristics.running import require_fields
+from heuristics import Oracle, Problem, Result, interrupting, require_fields
+from heuristics.dynamic import iterate
 from queueing.robots.fleet import event_moves, fleet_of, mixed_chances, mixed_classes, mixed_measures
 
 from .costs import ROUNDING

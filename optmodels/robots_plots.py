@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.protocols import Problem
+from heuristics import Problem
 from queueing import best_policy
 from queueing.robots import curves
 

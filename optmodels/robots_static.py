@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_ch
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import BudgetSpent, Evaluation, Oracle, Result, interrupting
-from heuristics.protocols import Problem
+from heuristics import BudgetSpent, Evaluation, Oracle, Problem, Result, interrupting
 from queueing import RobotQueue, best_static, static_measures
 from queueing.robots import MEASURES, static_shares
 

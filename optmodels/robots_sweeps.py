@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision
-from heuristics.value_iteration import Closing, Swept
+from heuristics.dynamic import Closing, Swept
 from queueing.robots import PaperChain, greedy, paper_chain, sweep
 
 if TYPE_CHECKING:

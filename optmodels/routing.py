@@ -22,13 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation
-from heuristics.protocols import Strategy
-from heuristics.routing import GapTable
-from heuristics.routing_index import densities
-from heuristics.routing_sweeps import RoutingSweeps, too_many_gaps
-from heuristics.routing_whittle import IndexRule
-from heuristics.value_iteration import Rule, Sweeps
+from heuristics import Decision, Evaluation, Strategy
+from heuristics.dynamic import Rule, Sweeps
+from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, too_many_gaps
 from queueing.processes import Exponential
 from queueing.routing import GapCosts, RenewalArrivals, word_gaps, words_cost
 
@@ -218,7 +214,7 @@ class RoutingProblem(PricedRouting):
         return self.unroutable() or too_many_gaps(self.gap_table)
 
     def sweeps(self, rule: Rule) -> Sweeps:
-        """Values by gaps of all servers, see `heuristics.routing_sweeps`."""
+        """Values by gaps of all servers, see `heuristics.routing.value_iteration`."""
         return RoutingSweeps.of(self.gap_table)
 
 

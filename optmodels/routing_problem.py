@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Evaluation
-from heuristics.evaluation import NOTHING
+from heuristics import NOTHING, Evaluation
 from heuristics.routing import GapTable
 from queueing import PhaseType
 from queueing.routing import GapCosts, not_convex

@@ -9,7 +9,7 @@ from numbers import Real
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from heuristics.result import relative_gap
+from heuristics import relative_gap
 
 from .errors import RequestError, UnknownName, suggestion
 from .plot_canvas import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save

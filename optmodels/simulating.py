@@ -15,8 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import clock, interrupting
-from heuristics.protocols import Problem
+from heuristics import Problem, clock, interrupting
 from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
 
 from .errors import BrokenPlugin, RequestError, short

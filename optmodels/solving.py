@@ -10,11 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeAlias
 
-from heuristics.budget import Budget
-from heuristics.oracle import Progress
-from heuristics.protocols import Describing, Problem, Strategy
-from heuristics.result import Result, Status
-from heuristics.running import parameters, run
+from heuristics import Budget, Describing, Problem, Progress, Result, Status, Strategy, parameters, run
 
 from . import __version__
 from .errors import RequestError, short

@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heuristics.budget import Budget
-from heuristics.protocols import Problem, Strategy
-from heuristics.result import Result
+from heuristics import Budget, Problem, Result, Strategy
 
 from .comparing import BatchProgress, problem_digest, run_key, solve_cell
 from .errors import InstanceError, RequestError, printable, short

@@ -7,9 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heuristics.evaluation import Evaluation
-from heuristics.protocols import Problem
-from heuristics.result import Result, Status
+from heuristics import Evaluation, Problem, Result, Status
 
 from .errors import InstanceError
 from .results import LONGEST_DECISION, plain

@@ -18,10 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from heuristics.evaluation import Decision, Evaluation
-from heuristics.oracle import agree
-from heuristics.protocols import Batch, Bounded, Describing, Incremental, Problem, Repairable, Space
-from heuristics.result import Status
+from heuristics import (
+    Batch,
+    Bounded,
+    Decision,
+    Describing,
+    Evaluation,
+    Incremental,
+    Problem,
+    Repairable,
+    Space,
+    Status,
+    agree,
+)
 
 from .results import plain
 from .solving import has_objective
@@ -217,8 +226,8 @@ def _check_program(problem: Problem) -> None:
     """Compare enumeration and the integer program where both can be had."""
     if not (hasattr(problem, "to_pyomo") and hasattr(problem, "from_pyomo")) or problem.space.size > ENUMERABLE:
         return
-    from heuristics.exhaustive import Exhaustive
-    from heuristics.running import refusal, run
+    from heuristics import refusal, run
+    from heuristics.search import Exhaustive
 
     from .mip import Highs
 

@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation
-from heuristics.evaluation import NOTHING
+from heuristics import NOTHING, Decision, Evaluation
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES, measures_of_many, open_measures, shares_work, takes_open
 from queueing.threshold.methods import TRUNCATED

@@ -1,7 +1,8 @@
 r"""The best policy there is: strategy `optimal-policy` for kind "threshold".
 
 Thresholds see the number of pages only. A policy may also see the phases of arrivals, of service and of the patience of
-waiting pages; the best one is found by policy iteration, and a bound proves it (`heuristics.fractional_process`).
+waiting pages; the best one is found by policy iteration, and a bound proves it
+(`heuristics.dynamic.fractional_process`).
 
 Most measures are averages over time, linear in the share of time spent in each state under each mode. Pages are served
 first come, first served, so a page that enters knows its chances and its mean times from the state alone, whatever
@@ -21,12 +22,9 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.decision_process import DecisionProcess, EvaluatedPolicy, policy_iteration
-from heuristics.exhaustive import Exhaustive
-from heuristics.fractional_process import FractionalSearch
-from heuristics.oracle import BudgetSpent, Oracle
-from heuristics.protocols import Problem
-from heuristics.result import Result
+from heuristics import BudgetSpent, Oracle, Problem, Result
+from heuristics.dynamic import DecisionProcess, EvaluatedPolicy, FractionalSearch, policy_iteration
+from heuristics.search import Exhaustive
 from queueing import ThresholdQueue
 from queueing.threshold import shares_work
 from queueing.threshold.policies import SINGLE_LIMIT, YIELDS, PolicyChain, pair_count, policy_measures, too_large

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, kron
 
-from heuristics.decision_process import DecisionProcess, Watch, policy_iteration
-from heuristics.fractional_process import FractionalSearch
+from heuristics.dynamic import DecisionProcess, FractionalSearch, Watch, policy_iteration
 from queueing.threshold.policies import PolicyChain, checked_policy, policy_chain, stationary_of_policy
 
 Modes = NDArray[np.int64]

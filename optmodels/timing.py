@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from heuristics import clock
-from heuristics.oracle import BudgetSpent
+from heuristics import BudgetSpent, clock
 
 #: Seconds until the signal comes again, and between two looks at whether something is still being compiled.
 AGAIN, LOOK = 0.5, 0.05

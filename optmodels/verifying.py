@@ -22,9 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heuristics.evaluation import Evaluation
-from heuristics.protocols import Describing, Problem
-from heuristics.result import Result, Status
+from heuristics import Describing, Evaluation, Problem, Result, Status
 
 from . import proving
 from .claims import Claim, Verdict, Verification

@@ -14,7 +14,7 @@ import pytest
 import optmodels.comparing
 import optmodels.results
 from heuristics import Budget, Evaluation, Problem, Result, Status, TracePoint
-from heuristics.exhaustive import Exhaustive
+from heuristics.search import Exhaustive
 from heuristics.testing import Hopeless, Knapsack, Separable
 from optmodels.comparing import Comparison, Run, compare, label_of, problem_digest, run_key
 from optmodels.comparing_table import relative_gap

@@ -10,9 +10,8 @@ import pytest
 
 import optmodels as om
 from heuristics import UnsupportedProblem, refusal
-from heuristics.annealing import Annealing
-from heuristics.exhaustive import Exhaustive
-from heuristics.lagrangian import Lagrangian
+from heuristics.allocation import Lagrangian
+from heuristics.search import Annealing, Exhaustive
 from heuristics.sequencing import closest_visits, greedy, visits
 from optmodels.costs import Limits, WeightedSum
 from optmodels.errors import InstanceError, RequestError

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from heuristics.lagrangian import Lagrangian
+from heuristics.allocation import Lagrangian
 from optmodels import freshness_generating, freshness_large, freshness_pages
 from optmodels.data_written import MANIFEST, check_manifest, read_written, whole_folder, write_manifest, write_npy
 from optmodels.errors import InstanceError, RequestError

@@ -17,9 +17,8 @@ import pyomo.environ as pyo
 import pytest
 
 from heuristics import BinaryVectors, Budget, Disagreement, Evaluation, Status, UnsupportedProblem, run
-from heuristics.exhaustive import Exhaustive
 from heuristics.running import refusal
-from heuristics.walking import EvaluatedWalk
+from heuristics.search import EvaluatedWalk, Exhaustive
 from optmodels import mip
 from optmodels.mip import Highs, Solver, SolverFailure, UnboundedProgram, raised_to_step
 from optmodels.mip_program import Incumbent

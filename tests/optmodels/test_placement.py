@@ -8,21 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heuristics import (
-    BinaryVectors,
-    Bounded,
-    Budget,
-    Describing,
-    Incremental,
-    Problem,
-    Repairable,
-    Suggesting,
-    run,
-)
-from heuristics.annealing import Annealing
-from heuristics.exhaustive import Exhaustive
-from heuristics.genetic import Genetic
-from heuristics.local_search import LocalSearch
+from heuristics import BinaryVectors, Bounded, Budget, Describing, Incremental, Problem, Repairable, Suggesting, run
+from heuristics.search import Annealing, Exhaustive, Genetic, LocalSearch
 from optmodels.costs import Lexicographic, Limits, UnknownMeasure, WeightedSum
 from optmodels.instance import check_best_known, load, read
 from optmodels.placement import PlacementProblem

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heuristics import run
-from heuristics.exhaustive import Exhaustive
+from heuristics.search import Exhaustive
 from optmodels import mip
 from optmodels.costs import Limit, Limits, WeightedSum
 from optmodels.mip import Highs

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from heuristics import run
-from heuristics.exhaustive import Exhaustive, gray_flips
-from heuristics.walking import EvaluatedWalk
+from heuristics.search import EvaluatedWalk, Exhaustive
+from heuristics.search.exhaustive import gray_flips
 from optmodels.costs import Limits, WeightedSum
 from optmodels.placement import PlacementProblem
 from optmodels.placement_walk import PlacementWalk, append, assign, standing_of, unplug

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from heuristics import Status, UnsupportedProblem
-from heuristics.marginal import is_convex
+from heuristics.allocation.marginal_analysis import is_convex
 from optmodels import Instance, InstanceError, RequestError, solve
 from optmodels.cli import main
 from optmodels.instance import load

@@ -7,7 +7,7 @@ import pytest
 
 import optmodels as om
 from heuristics import BudgetSpent, interrupting
-from heuristics.policy_iteration import PolicyIteration
+from heuristics.dynamic import PolicyIteration
 from heuristics.running import refusal
 from optmodels import robots, robots_data, robots_fleet, robots_static
 from optmodels.cli import main

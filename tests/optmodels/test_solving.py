@@ -10,8 +10,8 @@ import pytest
 
 import optmodels as om
 from heuristics import Budget, Evaluation, Problem, Status, UnsupportedProblem
-from heuristics.exhaustive import Exhaustive
 from heuristics.running import warm_up
+from heuristics.search import Exhaustive
 from heuristics.testing import Hopeless, Knapsack, Separable
 from optmodels.errors import RequestError
 from optmodels.solving import LIBRARIES, evaluate, solve, versions

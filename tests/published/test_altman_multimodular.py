@@ -10,7 +10,7 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
-from heuristics.multimodular import is_multimodular, midpoint_violation, neighbours, violations
+from heuristics.multimodular.functions import is_multimodular, midpoint_violation, neighbours, violations
 from queueing.processes import Exponential
 from queueing.routing import (
     RenewalArrivals,

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from heuristics import run
-from heuristics.dejavu import Dejavu, append, evaluate, join, unplug, unplugging_order
-from heuristics.dejavu_blocks import Block, decompose, grid_readings
-from heuristics.exhaustive import Exhaustive
 from heuristics.oracle import Oracle
+from heuristics.search import Exhaustive
+from heuristics.siting import Dejavu
+from heuristics.siting.blocks import Block, decompose, grid_readings
+from heuristics.siting.dejavu import append, evaluate, join, unplug, unplugging_order
 from optmodels.instance import load, read
 from optmodels.placement import PlacementProblem
 from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance

@@ -1,0 +1,212 @@
+r"""Balanced words for two servers: P packets of n for the one, spread as evenly as whole slots can be.
+
+The bracket word of density P/n sends packet t to server 0 if :math:`\lfloor (t + 1) P / n \rfloor > \lfloor t P / n
+\rfloor`. Its gaps at server 0 differ by one at most, and so do those at server 1. For convex costs, among words of
+length n with P packets for server 0, no gaps are cheaper at either server: with :math:`n = q P + r`,
+
+.. math::  \sum_j f_0(\delta_j) \ge (P - r) f_0(q) + r f_0(q + 1),
+
+and likewise for server 1. So the best balanced word of a length is the best of all words of this length.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+
+from ..oracle import Oracle
+from ..result import OPTIMALITY_TOLERANCE, Result
+from ..running import last_word, require_fields
+from .problem import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
+from .server_densities import densities
+
+#: Lengths that are searched where neither the problem nor the strategy says which.
+SEARCHED = 20
+
+#: Part of the numbers added up that rounding may take.
+ROUNDING = 8 * float(np.finfo(float).eps)
+
+#: What bounds stand for: that of all words, and that of words of the lengths allowed.
+OF_DENSITIES = "no word is cheaper than its densities allow with gaps of whole slots, and this bound is met"
+OF_LENGTHS = (
+    "with each number of packets for a server, no gaps are cheaper at either server than those of the balanced word"
+)
+
+
+def balanced_word(length: int, ones: int) -> tuple[int, ...]:
+    """The bracket word with `ones` packets of `length` for server 1."""
+    return tuple((t + 1) * ones // length - t * ones // length for t in range(length))
+
+
+@njit(cache=True)
+def share_costs(costs: Matrix, slopes: Vector, length: int) -> Vector:
+    """What balanced words of a length cost a slot, with 0, 1, ..., `length` packets for server 1."""
+    found = np.empty(length + 1)
+    for ones in range(length + 1):
+        total = 0.0
+        for m in range(2):
+            packets = ones if m == 1 else length - ones
+            if packets == 0:
+                total += np.inf if np.isnan(slopes[m]) else slopes[m] * length
+            else:
+                gap, longer = length // packets, length % packets
+                total += (packets - longer) * costs[m, gap - 1]
+                if longer:
+                    total += longer * costs[m, gap]
+        found[ones] = total / length
+    return found
+
+
+@njit(cache=True)
+def convex_minorant(costs: Vector) -> Vector:
+    """The largest convex sequence that is nowhere above: equal to convex costs, up to rounding in their bends."""
+    count = len(costs)
+    corners = np.empty(count, dtype=np.int64)
+    kept = 0
+    for i in range(count):
+        while kept >= 2:
+            a, b = corners[kept - 2], corners[kept - 1]
+            if (costs[b] - costs[a]) * (i - b) <= (costs[i] - costs[b]) * (b - a):
+                break
+            kept -= 1
+        corners[kept] = i
+        kept += 1
+    found = costs.copy()
+    for k in range(kept - 1):
+        a, b = corners[k], corners[k + 1]
+        for i in range(a + 1, b):
+            found[i] = min(costs[i], costs[a] + (costs[b] - costs[a]) * ((i - a) / (b - a)))
+    return found
+
+
+def is_convex(table: GapTable) -> bool:
+    """Whether costs are convex as far as the table goes, up to rounding: what is said of longer gaps rests on that."""
+    return bool(_bends_up(table.costs))
+
+
+@njit(cache=True)
+def _bends_up(costs: Matrix) -> bool:
+    for row in costs:
+        rounding = ROUNDING * np.abs(row).max()
+        for i in range(1, len(row) - 1):
+            if row[i + 1] - 2 * row[i] + row[i - 1] < -rounding:
+                return False
+    return True
+
+
+def minorants(costs: Matrix) -> Matrix:
+    """The convex minorant of each row."""
+    return np.array([convex_minorant(row) for row in costs])
+
+
+def lengths_of(problem: RoutedProblem, longest: int | None) -> list[int]:
+    """The lengths of words to search: those of the problem, up to a longest if one is given."""
+    lengths: Iterable[int] | None = getattr(problem.space, "lengths", None)
+    if lengths is None:
+        return list(range(1, (longest or SEARCHED) + 1))
+    if longest is not None and not getattr(problem.space, "complete", True):
+        return list(range(1, longest + 1))  # words of all lengths are decisions
+    return [length for length in lengths if longest is None or length <= longest]
+
+
+def refuses_lengths(name: str, problem: RoutedProblem, longest: int | None) -> str | None:
+    """A sentence where no length is left."""
+    if lengths_of(problem, longest):
+        return None
+    return f"strategy {name!r} takes periods up to {longest}, and {problem.name!r} has longer ones only."
+
+
+def least_of_lengths(table: GapTable, lengths: Iterable[int]) -> float:
+    """A lower bound on the cost of all words of these lengths for two servers; costs need not be convex."""
+    below = minorants(table.costs)
+    least = math.inf
+    for length in lengths:
+        least = min(least, float(share_costs(below, table.slopes, length).min()))
+    if math.isinf(least):
+        return least
+    return least - ROUNDING * (abs(least) + float(np.abs(below[:, 0]).sum()))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """The best balanced word for two servers, of all lengths of the problem and all shares of its packets.
+
+    A bound that says what any word of these lengths, or of all lengths, costs at least goes with it: only where it is
+    met is the answer called optimal, and ``extra.argument`` says why.
+
+    Parameters
+    ----------
+    max_period
+        Longest words; by default those of the problem.
+    """
+
+    max_period: int | None = None
+
+    name: ClassVar[str] = "balanced"
+    needs: ClassVar[type] = RoutedProblem
+    deterministic: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = False
+    linear_cost_only: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_fields(self, max_period=(self.max_period is None or self.max_period >= 1, "1 or more"))
+
+    def refuses(self, problem: RoutedProblem) -> str | None:
+        """Refuse other numbers of servers, and other prices than those of gaps."""
+        if problem.servers != 2:
+            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
+        return refuses_prices(self.name, problem) or refuses_lengths(self.name, problem, self.max_period)
+
+    def prepare(self, problem: RoutedProblem) -> None:
+        """Compile."""
+        share_costs(minorants(np.zeros((2, 2))), np.zeros(2), 1)
+
+    def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
+        """Cost all balanced words, show the best."""
+        problem = oracle.problem
+        lengths = lengths_of(problem, self.max_period)
+        table = problem.gap_table(max(lengths))
+        least, word = math.inf, balanced_word(lengths[0], lengths[0] // 2)
+        for length in lengths:
+            oracle.require()
+            costs = share_costs(table.costs, table.slopes, length)
+            ones = int(np.argmin(costs))
+            if costs[ones] < least - ROUNDING * abs(least) or math.isinf(least):
+                least, word = float(costs[ones]), balanced_word(length, ones)
+        last_word(oracle, word)
+        return closed(oracle)
+
+
+def closed(oracle: Oracle[RoutedProblem]) -> Result:
+    """Report what is proved about all words the problem allows, and close the run."""
+    problem = oracle.problem
+    found = densities(problem.gap_table)
+    # A table may end before costs bend down: problems may know by an attribute ``not_convex``, a sentence.
+    convex = is_convex(found.table) and getattr(problem, "not_convex", None) is None
+    bound, argument = found.bound if convex else -math.inf, OF_DENSITIES
+    if problem.servers == 2 and getattr(problem.space, "complete", True) and not met(oracle, bound):
+        lengths = getattr(problem.space, "lengths", ())
+        table = problem.gap_table(max(lengths, default=1))
+        tighter = least_of_lengths(table, lengths) if lengths and table.known else -math.inf
+        if tighter > bound:
+            bound, argument = tighter, OF_LENGTHS
+    return proved(oracle, bound, argument)
+
+
+def met(oracle: Oracle[Any], bound: float) -> bool:
+    """Whether the best word shown is as good as a bound says."""
+    if oracle.best is None:
+        return False
+    objective = oracle.best.evaluation.objective
+    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
+
+
+def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "complete") -> Result:
+    """Close a run on a bound; if it is met, tell the argument behind it."""
+    oracle.report(bound=bound)
+    return oracle.result(stopped_by=stopped_by, extra={"argument": argument} if met(oracle, bound) else {})

@@ -1,0 +1,346 @@
+r"""The gaps of all servers as states of a graph: routing is a walk on it, the best policy a cycle of least mean cost.
+
+In a state every server has a gap :math:`x_m`, the slots since its last packet; sending the next one to server m costs
+:math:`f_m(x_m)`, sets its gap to 1, and all others grow by one. To make the graph finite a gap of :math:`B_m` *or more*
+is one thing, the server *saturated*, and what it costs to leave it is charged along a line that is nowhere above
+:math:`f_m` beyond :math:`B_m`. Lines with slope :math:`A_m` are charged as :math:`A_m` a slot, whatever is done, and
+
+.. math:: e_m(d) = f_m(d) - A_m d, \quad d < B_m, \qquad E_m \text{ at } B_m
+
+when the server is chosen. There are two such lines:
+
+* the *chord* through the costs of :math:`B_m` and :math:`B_m + 1`, below :math:`f_m` beyond because that is convex:
+  gaps up to :math:`B_m + 1` are exact;
+* the *asymptote* :math:`a_m d + C_m`, where there is one: gaps below :math:`B_m` are exact, and so is a server never
+  used.
+
+Either way the least mean cost on the graph is a lower bound over all policies; it is the least cost of all if its cycle
+has exact gaps only. Limits are as small as they can be, each server has its own: a fast one needs gaps of 2 to 4, a
+slow one of 50.
+
+Servers with the same costs take turns: of two gaps x < y the longer one is closed, since
+:math:`f(y) + f(x + k) \le f(x) + f(y + k)` and names do not matter afterwards. So a state keeps their gaps in falling
+order, and there is one choice for each *kind* of server.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from .problem import GapTable, Matrix, Vector, Whole
+
+Links: TypeAlias = NDArray[np.int32]
+Short: TypeAlias = NDArray[np.uint16]
+T = TypeVar("T", bound=np.generic)
+
+#: States looked at between two looks at the clock, and rooms for states in the beginning.
+SLICE, ROOM = 200_000, 1 << 12
+
+#: Numbers of states are products of limits and have to stay below this.
+KEYS = 2.0**62
+
+#: Longest gaps that are told apart: they are kept in 16 bits.
+LONGEST = int(np.iinfo(np.uint16).max)
+
+
+class TooManyStates(Exception):  # noqa: N818 - it ends the growth of graphs, it is not an error
+    """Raised when a graph has more states than were allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Servers with the same costs: kind k has ``members[k]``."""
+
+    members: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, table: GapTable) -> Kinds:
+        """Find rows that are the same."""
+        found: dict[bytes, list[int]] = {}
+        for m in range(table.servers):
+            found.setdefault(
+                table.costs[m].tobytes() + table.slopes[m].tobytes() + table.limits[m].tobytes(), []
+            ).append(m)
+        return cls(tuple(tuple(members) for members in found.values()))
+
+    @property
+    def firsts(self) -> Whole:
+        """One server of each kind."""
+        return np.array([members[0] for members in self.members])
+
+    @property
+    def sizes(self) -> Whole:
+        """How many servers each kind has."""
+        return np.array([len(members) for members in self.members])
+
+    def spread(self, values: Whole | NDArray[np.bool_]) -> tuple[int, ...]:
+        """Numbers of kinds as numbers of servers."""
+        placed = {m: int(values[k]) for k, members in enumerate(self.members) for m in members}
+        return tuple(placed[m] for m in range(len(placed)))
+
+    def servers(self, word: Whole) -> tuple[int, ...]:
+        """A word of servers for a word of kinds, as often repeated as members need to take equal turns."""
+        repeats = 1
+        for k, members in enumerate(self.members):
+            visits = int(np.count_nonzero(word == k))
+            if visits:
+                repeats = math.lcm(repeats, len(members) // math.gcd(visits, len(members)))
+        turns, letters = [0] * len(self.members), []
+        for k in word.tolist() * repeats:
+            letters.append(self.members[k][turns[k] % len(self.members[k])])
+            turns[k] += 1
+        return tuple(letters)
+
+    def longest_gaps(self, word: tuple[int, ...]) -> Whole:
+        """The longest gap of each kind of server in a word; 0 if one of them is never used."""
+        letters, longest = np.array(word), np.zeros(len(self.members), np.int64)
+        for k, members in enumerate(self.members):
+            slots = [np.flatnonzero(letters == m) for m in members]
+            if all(len(each) for each in slots):
+                longest[k] = max(int(np.diff(each, append=each[0] + len(letters)).max()) for each in slots)
+        return longest
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """What is charged on a graph with these limits.
+
+    Attributes
+    ----------
+    limits
+        :math:`B_k` of each kind of server.
+    asymptotic
+        Whether saturated gaps are charged along the asymptote, instead of the chord.
+    values
+        :math:`e_k(1), .., E_k`, a row for each kind, filled up with its last entry.
+    base
+        What all servers together are charged a slot, whatever is done.
+    """
+
+    limits: Whole
+    asymptotic: NDArray[np.bool_]
+    values: Matrix
+    base: float
+
+    @classmethod
+    def of(cls, table: GapTable, kinds: Kinds, limits: Whole, asymptotic: NDArray[np.bool_]) -> Charges:
+        """Charge the costs of a table, which has gaps up to the largest limit and one more."""
+        values = np.empty((len(limits), int(limits.max())))
+        slopes = np.empty(len(limits))
+        for k, m in enumerate(kinds.firsts):
+            b = int(limits[k])
+            row = table.costs[m]
+            slopes[k] = table.slopes[m] if asymptotic[k] else row[b] - row[b - 1]
+            values[k, :b] = row[:b] - slopes[k] * np.arange(1, b + 1)
+            values[k, b - 1 :] = table.limits[m] if asymptotic[k] else values[k, b - 1]
+        return cls(limits, asymptotic, values, float(np.dot(slopes, kinds.sizes)))
+
+
+@dataclass(frozen=True, eq=False)
+class GapGraph:
+    """States that can occur, from the one in which all servers are saturated.
+
+    Attributes
+    ----------
+    following
+        The state after each choice, a row for each state, a column for each kind of server.
+    gaps
+        The gap that this choice closes: the longest one of its kind.
+    limits
+        :math:`B_k` of each kind.
+    sizes
+        Servers of each kind.
+    keys, places
+        The gaps of each state as one number, and where in a hash table they stand.
+    """
+
+    following: Links
+    gaps: Short
+    limits: Whole
+    sizes: Whole
+    keys: Whole
+    places: Links
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return len(self.following)
+
+    @classmethod
+    def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None]) -> GapGraph:
+        """Build the graph; `pause` is called a few times a second, and may raise."""
+        if float(np.dot(np.log(limits.astype(float)), sizes)) > math.log(KEYS) or limits.max() > LONGEST:
+            raise TooManyStates
+        kinds = len(limits)
+        room = min(ROOM, most)
+        keys, following = np.empty(room, np.int64), np.empty((room, kinds), np.int32)
+        gaps = np.empty((room, kinds), np.uint16)
+        places = np.full(2 * _power_of_two(room), -1, np.int32)
+        repeated = np.repeat(limits, sizes)
+        keys[0] = int(np.prod(repeated)) - 1  # all saturated
+        count = insert(places, keys, 0, keys[0])[1]
+        done = 0
+        while done < count:
+            pause()
+            count, done = expand(keys, count, done, min(done + SLICE, count), places, limits, sizes, following, gaps)
+            if count + kinds > len(keys):
+                if len(keys) >= most:
+                    raise TooManyStates
+                room = min(4 * len(keys), most + kinds)
+                keys, following, gaps = _longer(keys, room), _longer(following, room), _longer(gaps, room)
+                places = np.full(2 * _power_of_two(room), -1, np.int32)
+                rehash(places, keys, count)
+        if 2 * count < len(keys):  # give back what was not needed
+            following, gaps, keys = following[:count].copy(), gaps[:count].copy(), keys[:count].copy()
+        return cls(following[:count], gaps[:count], limits, sizes, keys[:count], places)
+
+
+def grown_limits(
+    limits: Whole, asymptotic: NDArray[np.bool_], longest: Whole, finite: NDArray[np.bool_], best: bool
+) -> tuple[Whole, NDArray[np.bool_]]:
+    """Limits and lines with which the gaps of a cycle would be charged exactly; unchanged where they are.
+
+    Parameters
+    ----------
+    limits, asymptotic
+        Of each kind of server.
+    longest
+        Gaps of each kind in the cycle; 0: never used.
+    finite
+        Where there are asymptotes.
+    best
+        Whether no better word is known: then never to use a server may be right.
+    """
+    limits, asymptotic = limits.copy(), asymptotic.copy()
+    for k, (limit, gap) in enumerate(zip(limits.tolist(), longest.tolist(), strict=True)):
+        if gap == 0:
+            if asymptotic[k]:
+                continue
+            if best and finite[k]:
+                asymptotic[k] = True
+            else:
+                limits[k] += max(2, limit // 8)
+        elif gap > (limit - 1 if asymptotic[k] else limit + 1):
+            asymptotic[k] = False
+            # Not all at once: a cycle that is too cheap may have gaps that no good one has.
+            limits[k] = max(min(gap - 1, limit + max(2, limit // 2)), limit + max(1, limit // 16))
+    return limits, asymptotic
+
+
+def carried(graph: GapGraph, old: GapGraph, values: Vector) -> Vector:
+    """Values of a graph with larger limits, from those of one with smaller ones."""
+    found: Vector = carry(graph.keys, graph.limits, graph.sizes, old.keys, old.places, old.limits, values)
+    return found
+
+
+def _power_of_two(count: int) -> int:
+    return 1 << (max(count, 2) - 1).bit_length()
+
+
+def _longer(array: NDArray[T], length: int) -> NDArray[T]:
+    longer: NDArray[T] = np.empty((length, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@njit(cache=True)
+def insert(places: Links, keys: Whole, count: int, key: int) -> tuple[int, int]:
+    """Find the state with this key, or make it number `count`; its number, and how many there are then."""
+    mask = len(places) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    place = np.int64(mixed >> np.uint64(32)) & mask
+    while True:
+        found = places[place]
+        if found < 0:
+            places[place] = count
+            keys[count] = key
+            return count, count + 1
+        if keys[found] == key:
+            return found, count
+        place = (place + 1) & mask
+
+
+@njit(cache=True)
+def rehash(places: Links, keys: Whole, count: int) -> None:
+    """Fill an empty table with the keys there are."""
+    for state in range(count):
+        insert(places, keys, state, keys[state])
+
+
+@njit(cache=True)
+def unpack(key: int, limits: Whole, sizes: Whole, gaps: Whole) -> None:
+    """Gaps of all servers, kind by kind, from the number of a state."""
+    m = 0
+    for k in range(len(limits)):
+        for _ in range(sizes[k]):
+            gaps[m] = key % limits[k] + 1
+            key //= limits[k]
+            m += 1
+
+
+@njit(cache=True)
+def pack(limits: Whole, sizes: Whole, gaps: Whole) -> int:
+    """The number of a state with these gaps; longer ones than the limits are saturated."""
+    key, m = 0, len(gaps)
+    for k in range(len(limits) - 1, -1, -1):
+        for _ in range(sizes[k]):
+            m -= 1
+            key = key * limits[k] + min(gaps[m], limits[k]) - 1
+    return key
+
+
+@njit(cache=True)
+def expand(
+    keys: Whole,
+    count: int,
+    done: int,
+    until: int,
+    places: Links,
+    limits: Whole,
+    sizes: Whole,
+    following: Links,
+    gaps: Short,
+) -> tuple[int, int]:
+    """Find what follows on states `done` to `until`, as long as there is room; how many there are, and are done."""
+    kinds, servers = len(limits), sizes.sum()
+    now, then = np.empty(servers, np.int64), np.empty(servers, np.int64)
+    while done < until and count + kinds <= len(keys):
+        unpack(keys[done], limits, sizes, now)
+        first = 0
+        for k in range(kinds):
+            gaps[done, k] = now[first]
+            for m in range(servers):
+                then[m] = now[m] + 1
+            last = first + sizes[k] - 1
+            for m in range(first, last):
+                then[m] = now[m + 1] + 1
+            then[last] = 1
+            following[done, k], count = insert(places, keys, count, pack(limits, sizes, then))
+            first = last + 1
+        done += 1
+    return count, done
+
+
+@njit(cache=True)
+def carry(
+    keys: Whole,
+    limits: Whole,
+    sizes: Whole,
+    old_keys: Whole,
+    old_places: Links,
+    old_limits: Whole,
+    old_values: Vector,
+) -> Vector:
+    """Values for the states of a larger graph: those of the states that they were in the smaller one."""
+    values, gaps = np.empty(len(keys)), np.empty(sizes.sum(), np.int64)
+    for state in range(len(keys)):
+        unpack(keys[state], limits, sizes, gaps)
+        values[state] = old_values[insert(old_places, old_keys, 0, pack(old_limits, sizes, gaps))[0]]
+    return values

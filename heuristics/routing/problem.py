@@ -1,0 +1,129 @@
+r"""What strategies for open-loop routing ask of a problem: costs of gaps.
+
+Packets come one by one, slot by slot, and each is sent to one of M servers. A server that gets a packet d slots after
+its last one costs :math:`f_m(d)`, convex in the gap d; a word of length n that is repeated for ever costs
+
+.. math:: g = \frac1n \sum_m \sum_j f_m(\delta^m_j)
+
+a slot, the sum over all gaps of all servers. Where :math:`f_m(d) = a_m d + C_m + r_m(d)` with a remainder that falls to
+0, a server never used costs its slope :math:`a_m` a slot; where :math:`f_m` rises faster than linearly
+(:math:`a_m = \infty`), every server has to be used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from ..protocols import Problem
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class GapTable:
+    """Costs of gaps, server by server.
+
+    Attributes
+    ----------
+    costs
+        What gaps of 1, 2, ... slots cost, a row for each server: convex.
+    slopes
+        What a slot costs in a long gap, in the limit: infinite where gaps cost more and more, nan where nobody knows.
+    limits
+        What a long gap costs beyond its slope, in the limit; nan where there is no limit, or nobody knows it.
+    """
+
+    costs: Matrix
+    slopes: Vector
+    limits: Vector
+
+    @property
+    def servers(self) -> int:
+        """Number of servers."""
+        return int(self.costs.shape[0])
+
+    @property
+    def count(self) -> int:
+        """Longest gap in the table."""
+        return int(self.costs.shape[1])
+
+    @property
+    def known(self) -> bool:
+        """Whether all slopes are known: without them nothing is proved."""
+        return not bool(np.any(np.isnan(self.slopes)))
+
+
+@runtime_checkable
+class RoutedProblem(Problem, Protocol):
+    """A problem whose decisions are words of server numbers, one period each, judged by the costs of their gaps.
+
+    ``gap_table(count)`` has the costs of gaps up to `count`; ``unroutable()`` tells in a sentence why the best of all
+    words is not what the problem asks for, else ``None``.
+    """
+
+    @property
+    def servers(self) -> int: ...
+    def gap_table(self, count: int) -> GapTable: ...
+    def unroutable(self) -> str | None: ...
+
+
+def refuses_prices(strategy: str, problem: Problem) -> str | None:
+    """A sentence where something else than gaps has a price: problems may say so by a method ``unpriced``."""
+    unpriced: Callable[[], str | None] | None = getattr(problem, "unpriced", None)
+    sentence = unpriced() if unpriced is not None else None
+    return None if sentence is None else f"strategy {strategy!r} cannot take {problem.name!r}: {sentence}"
+
+
+def word_cost(table: GapTable, word: ArrayLike) -> float:
+    """What a word costs a slot, by the table; gaps longer than that are charged by the slope at its end, or later."""
+    letters = np.ascontiguousarray(word, dtype=np.int64)
+    return float(cyclic_cost(table.costs, later_slopes(table), table.slopes, letters))
+
+
+def later_slopes(table: GapTable) -> Vector:
+    """Slopes at the end of the table, along which costs go on there: not above the true ones, and hardly below."""
+    if table.count == 1:
+        return np.where(np.isfinite(table.slopes), table.slopes, 0.0)
+    slopes: Vector = table.costs[:, -1] - table.costs[:, -2]
+    return slopes
+
+
+@njit(cache=True)
+def cyclic_cost(costs: Matrix, later: Vector, slopes: Vector, word: Whole) -> float:
+    """The mean cost of a word; a server never used costs its slope (nan where that is unknown: infinite)."""
+    servers = len(costs)
+    length = len(word)
+    first, last = np.full(servers, -1), np.full(servers, -1)
+    total = 0.0
+    for slot in range(length):
+        m = word[slot]
+        if last[m] < 0:
+            first[m] = slot
+        else:
+            total += gap_cost(costs, later, m, slot - last[m])
+        last[m] = slot
+    never = 0.0
+    for m in range(servers):
+        if last[m] >= 0:
+            total += gap_cost(costs, later, m, first[m] + length - last[m])
+        else:
+            never += math.inf if math.isnan(slopes[m]) else slopes[m]
+    return total / length + never
+
+
+@njit(cache=True)
+def gap_cost(costs: Matrix, later: Vector, server: int, gap: int) -> float:
+    """What a gap costs, beyond the table along the slope at its end."""
+    count = costs.shape[1]
+    if gap <= count:
+        return float(costs[server, gap - 1])
+    return float(costs[server, count - 1] + (gap - count) * later[server])

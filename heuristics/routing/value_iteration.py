@@ -1,0 +1,143 @@
+r"""Sweeps of relative value iteration over a graph of gaps.
+
+Moves between states are certain, so that best cycles may have a period and plain sweeps go round with it. A sweep stays
+where it is with probability 1/2 (at half the cost), which leaves means per unit of time, doubled, as they are:
+
+.. math:: T(h)(x) = h(x) + \tfrac12 \left(\min_y c(x, y) + h(y) - h(x)\right) .
+
+The least and the largest doubled difference :math:`T(h) - h` bracket the least mean cost *on the graph*: its lower end
+is a lower bound for all policies, its upper one is not, unless the best cycle has exact gaps only
+(:mod:`heuristics.routing.gap_graph`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ..dynamic import Closing, Swept
+from ..evaluation import Decision
+from .gap_graph import Charges, GapGraph, Kinds, Links, Short, TooManyStates
+from .howard import Policy, cycle_word, greedy, no_pause
+from .problem import GapTable, Matrix, Vector, Whole, word_cost
+from .server_densities import densities
+
+#: Most states of a graph.
+STATES = 1_000_000
+
+#: Part of the numbers added up that rounding may take.
+ROUNDING = 4 * float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingSweeps:
+    """Value iteration on one graph of gaps; values are one number for each state.
+
+    Parameters
+    ----------
+    graph
+        Of gaps.
+    charges
+        On it.
+    kinds
+        Servers with the same costs.
+    gap_table
+        Costs of gaps up to a number.
+    known
+        Whether slopes are known, so that something is proved.
+    """
+
+    graph: GapGraph
+    charges: Charges
+    kinds: Kinds
+    gap_table: Callable[[int], GapTable]
+    known: bool = True
+
+    tolerance: float = 0.0
+
+    @classmethod
+    def of(cls, gap_table: Callable[[int], GapTable], states: int = STATES) -> RoutingSweeps:
+        """Choose limits half as long again as the gaps at which densities alone are best, or as long as fits.
+
+        Raises
+        ------
+        TooManyStates
+            If there are more even without.
+        """
+        found = densities(gap_table)
+        kinds = Kinds.of(gap_table(max(found.table.count, 2 * int(found.gaps.max()) + 5)))
+        gaps = found.gaps[kinds.firsts]
+        asymptotic = (gaps == 0) & np.isfinite(found.table.slopes[kinds.firsts])
+        for more in (0.5, 0.25, 0.0):
+            limits: Whole = np.where(asymptotic, 4, gaps + (more * gaps).astype(np.int64) + 2)
+            try:
+                graph = GapGraph.of(limits, kinds.sizes, states, no_pause)
+                break
+            except TooManyStates:
+                if more == 0.0:
+                    raise
+        charges = Charges.of(gap_table(int(limits.max()) + 1), kinds, limits, asymptotic)
+        return cls(graph, charges, kinds, gap_table, found.table.known)
+
+    def start(self) -> Vector:
+        """No state is better than another."""
+        return np.zeros(self.graph.states)
+
+    def sweep(self, values: Vector) -> Swept:
+        """One sweep, and what it proves about the graph."""
+        swept = np.empty_like(values)
+        low, high = sweep_states(self.graph.following, self.graph.gaps, self.charges.values, values, swept)
+        base = self.charges.base
+        swept -= swept[0]
+        return Swept(swept, base + low if self.known else -np.inf, base + high)
+
+    def greedy(self, values: Vector) -> Decision:
+        """The word on which the policy that is greedy for the values ends."""
+        policy: Policy = np.zeros(self.graph.states, np.uint16)
+        greedy(self.graph.following, self.graph.gaps, self.charges.values, policy, values)
+        return self.kinds.servers(cycle_word(self.graph.following, policy, settled(self.graph.following, policy)))
+
+    def close(self, values: Vector) -> Closing:
+        """Size and limits of the graph, and a bracket for all words: the upper end is the true cost of one."""
+        details = {"states": self.graph.states, "limits": list(self.kinds.spread(self.charges.limits))}
+        if not self.known:
+            return Closing(details=details)
+        word = self.greedy(values)
+        bracket = [self.sweep(values).lower, word_cost(self.gap_table(len(word) + 1), word)]
+        return Closing(details=details | {"bracket": bracket})
+
+
+def too_many_gaps(gap_table: Callable[[int], GapTable], states: int = STATES) -> str | None:
+    """A sentence if values of all gaps would be too many to iterate, else ``None``."""
+    try:
+        RoutingSweeps.of(gap_table, states)
+    except TooManyStates:
+        return f"the gaps of its {gap_table(1).servers} servers have more than {states} states."
+    return None
+
+
+@njit(cache=True)
+def settled(following: Links, policy: Policy) -> int:
+    """The state that a policy is in after as many steps as there are states: on its cycle."""
+    state = 0
+    for _ in range(len(following)):
+        state = following[state, policy[state]]
+    return state
+
+
+@njit(cache=True)
+def sweep_states(following: Links, gaps: Short, charges: Matrix, values: Vector, swept: Vector) -> tuple[float, float]:
+    """Sweep once; the bracket of the least mean, rounding allowed for at its lower end."""
+    low, high = np.inf, -np.inf
+    for state in range(len(following)):
+        here, best = values[state], np.inf
+        for k in range(following.shape[1]):
+            best = min(best, charges[k, gaps[state, k] - 1] + values[following[state, k]])
+        difference = best - here
+        swept[state] = here + 0.5 * difference
+        low = min(low, difference - ROUNDING * (abs(best) + abs(here)))
+        high = max(high, difference)
+    return low, high

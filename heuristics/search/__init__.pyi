@@ -1,0 +1,21 @@
+from .annealing import Annealing as Annealing
+from .evaluated_walk import EvaluatedWalk as EvaluatedWalk
+from .exhaustive import LARGEST_BATCH as LARGEST_BATCH
+from .exhaustive import Exhaustive as Exhaustive
+from .exhaustive import judge_all as judge_all
+from .exhaustive import spelled as spelled
+from .exhaustive import sweep_all as sweep_all
+from .genetic import Genetic as Genetic
+from .local_search import LocalSearch as LocalSearch
+
+__all__ = [
+    "LARGEST_BATCH",
+    "Annealing",
+    "EvaluatedWalk",
+    "Exhaustive",
+    "Genetic",
+    "LocalSearch",
+    "judge_all",
+    "spelled",
+    "sweep_all",
+]

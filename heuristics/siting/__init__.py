@@ -1,0 +1,14 @@
+"""DEJAVU: sites chosen by solving blocks of the map and joining them.
+
+N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
+Operational Research* 142 (2002), 396-418.
+
+`blocks`
+    How DEJAVU cuts a grid or a network into blocks small enough to enumerate.
+`dejavu`
+    DEJAVU: decompose, evaluate, join, append, verify, unplug.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

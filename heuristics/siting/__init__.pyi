@@ -1,0 +1,5 @@
+from .dejavu import Dejavu as Dejavu
+
+__all__ = [
+    "Dejavu",
+]

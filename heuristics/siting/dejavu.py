@@ -1,0 +1,267 @@
+"""DEJAVU: decompose, evaluate, join, append, verify, unplug.
+
+References
+----------
+.. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites",
+   *European Journal of Operational Research* 142 (2002) 396-418, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluation import Decision
+from ..oracle import Oracle
+from ..protocols import Incremental
+from ..result import Result
+from .blocks import Reading, Sites, grid_readings, network_reading
+
+#: Costs closer than this (relative) are ties: the same prices summed in another order.
+TIE = 1e-9
+
+
+@runtime_checkable
+class SitingProblem(Incremental, Protocol):
+    """A problem of opening some of n sites so that none has too many clients; decisions are 0 or 1 per site.
+
+    ``distances[i, j]`` counts from 1 (a site and its own clients); neighbours are at distance 2. ``allowed`` are the
+    sites that are open in some feasible placement, and all of them together are feasible, or nothing is.
+    ``overloaded`` gives the clients too many per site, ``load_and_farthest`` the clients per site and the distance of
+    the farthest of them. ``restrict`` makes the problem of some sites alone, at the same distances, judged by opening
+    costs alone.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int] | None: ...
+    @property
+    def distances(self) -> NDArray[np.int64]: ...
+    @property
+    def demand(self) -> NDArray[np.int64]: ...
+    @property
+    def opening_cost(self) -> NDArray[np.float64]: ...
+    @property
+    def allowed(self) -> NDArray[np.bool_]: ...
+    def load_and_farthest(self, decision: Decision) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def overloaded(self, decision: Decision) -> NDArray[np.int64]: ...
+    def restrict(self, cells: Sequence[int]) -> SitingProblem: ...
+
+
+@dataclass(frozen=True)
+class Road:
+    """Where one pass through the stages led: a placement per stage."""
+
+    name: str
+    blocks: int
+    placements: dict[str, Decision]
+
+    @property
+    def final(self) -> Decision:
+        """The placement after the last stage."""
+        return list(self.placements.values())[-1]
+
+
+@dataclass(frozen=True)
+class Dejavu:
+    """The heuristic of Gautam's paper; on its 11 x 22 example all three printed matrices come out, cell by cell.
+
+    A grid is cut into blocks (DECOMPOSE), each block is solved on its own by enumeration (EVALUATE), the answers are
+    put together (JOIN), servers are added where others have too many clients (APPEND) until none has (VERIFY), and
+    servers nobody needs are closed again (UNPLUG). All stages look at opening costs and capacities only; the oracle
+    then judges the placements by the problem's own cost and limits.
+
+    DECOMPOSE needs two rows and six columns. A grid that has them only when transposed is transposed; other small
+    grids are one block (up to 12 cells) or strips. A network is cut into connected pieces of 4 to 9 nodes; since
+    nothing is known about how well pieces of networks go together, the short road from all allowed sites straight to
+    UNPLUG is tried as well, and the cheaper of the two placements is the answer.
+
+    ``extra["stages"]`` holds the opening costs after each stage, ``extra["placements"]`` the placements,
+    ``extra["roads"]`` the final costs of all roads tried.
+
+    Parameters
+    ----------
+    transpose
+        Run on the transposed matrices too and take the better, as the paper suggests in section 6.2. Networks have no
+        transpose.
+    """
+
+    transpose: bool = False
+
+    name: ClassVar[str] = "dejavu"
+    needs: ClassVar[type] = SitingProblem
+    deterministic: ClassVar[bool] = True
+
+    def solve(self, oracle: Oracle[SitingProblem], rng: np.random.Generator) -> Result:
+        """Run all stages on every reading of the grid, and close on the best placement shown."""
+        problem = oracle.problem
+        everything = tuple(int(value) for value in problem.allowed)
+        oracle(everything)
+        if not any(everything):
+            return oracle.result(proved=True)  # nothing can be open, so this was the only placement
+        whole = oracle.part(problem.restrict(range(len(everything))))
+        roads = []
+        for reading in readings(problem, self.transpose):
+            roads.append(travel(oracle, whole, reading))
+        if problem.shape is None:
+            order = unplugging_order(problem, tuple(range(len(everything))))
+            roads.append(Road("all open", 0, {"all": everything, "unplug": unplug(whole, everything, order)}))
+        for road in roads:
+            oracle(road.final)
+        return oracle.result(extra=told(problem, roads))
+
+
+def readings(problem: SitingProblem, transpose: bool) -> list[Reading]:
+    """The ways to go through the sites of a problem."""
+    if problem.shape is None:
+        return [network_reading(problem.distances)]
+    return grid_readings(*problem.shape, transpose)
+
+
+def travel(oracle: Oracle[SitingProblem], whole: Oracle[SitingProblem], reading: Reading) -> Road:
+    """One pass through the stages.
+
+    Parameters
+    ----------
+    oracle
+        Pays for the blocks, and sees the first feasible placement, in case the budget ends later.
+    whole
+        Judges all sites together by opening costs alone.
+    reading
+        Order of the sites, and blocks.
+    """
+    problem = whole.problem
+    chosen = []
+    for block in reading.blocks:
+        part = oracle.part(problem.restrict(block))
+        free = [at for at, site in enumerate(block) if problem.allowed[site]]
+        chosen.append(evaluate(part, free))
+    joined = join(reading.blocks, chosen, len(reading.order))
+    appended = joined
+    while not verify(whole, appended):
+        appended = append(problem, appended, reading.order)
+    oracle(appended)
+    unplugged = unplug(whole, appended, unplugging_order(problem, reading.order))
+    return Road(reading.name, len(reading.blocks), {"join": joined, "append": appended, "unplug": unplugged})
+
+
+def evaluate(part: Oracle[SitingProblem], free: Sequence[int]) -> Decision:
+    """The cheapest feasible placement of one block, by enumeration: algorithm EVALUATE.
+
+    The paper goes through all placements and keeps the last of the cheapest. Its printed answers come out if it counts
+    from all ones downwards, the first cell being the most significant bit; so of several cheapest placements the one
+    that is the smallest binary number is taken. Here neighbouring placements of a Gray code are judged, each a flip
+    from the last.
+
+    Parameters
+    ----------
+    part
+        Judges the block.
+    free
+        Cells that may be open at all; the others stay closed.
+
+    Returns
+    -------
+    Decision
+        All free cells open if nothing is feasible on its own.
+    """
+    problem = part.problem
+    walk = part.walk((0,) * len(problem.demand))
+    count = len(free)
+    feasible = np.zeros(1 << count, bool)
+    feasible[0] = walk.feasible
+    for step in range(1, 1 << count):
+        walk.flip(free[count - (step & -step).bit_length()])  # the lowest set bit of the step is the bit that changes
+        feasible[step ^ (step >> 1)] = walk.feasible
+    if not feasible.any():
+        return _opened(len(problem.demand), free)
+    bits = (np.arange(1 << count)[:, None] >> np.arange(count - 1, -1, -1)) & 1
+    costs = np.where(feasible, bits @ problem.opening_cost[list(free)], np.inf)
+    least = costs.min()
+    first = int(np.flatnonzero(costs <= least + TIE * abs(least))[0])
+    return _opened(len(problem.demand), [at for at, bit in zip(free, bits[first], strict=True) if bit])
+
+
+def join(blocks: Sequence[Sites], chosen: Sequence[Decision], count: int) -> Decision:
+    """Put the placements of the blocks together."""
+    return _opened(
+        count,
+        [
+            site
+            for block, decision in zip(blocks, chosen, strict=True)
+            for site, bit in zip(block, decision, strict=True)
+            if bit
+        ],
+    )
+
+
+def verify(whole: Oracle[SitingProblem], decision: Decision) -> bool:
+    """Whether no site has too many clients: algorithm FEASIBLE, read for open sites (printed: for closed ones)."""
+    return whole(decision).feasible
+
+
+def append(problem: SitingProblem, decision: Decision, order: Sites) -> Decision:
+    """Open one more site: algorithm APPEND.
+
+    The printed loop overwrites its answer, so the last overloaded site of the scan decides: of the closed cells as far
+    from it as its farthest client the one with the largest demand is opened, the last of several. If none of them may
+    hold a server, the nearest closed cell that may is opened; if no site is open at all, the allowed one with the
+    largest demand.
+    """
+    excess = problem.overloaded(decision)
+    closed = [site for site in order if problem.allowed[site] and not decision[site]]
+    overloaded = [site for site in order if excess[site] > 0]
+    if overloaded:
+        distances = problem.distances[overloaded[-1]]
+        _, farthest = problem.load_and_farthest(decision)
+        there = [site for site in closed if distances[site] == farthest[overloaded[-1]]]
+        closest = min((int(distances[site]) for site in closed), default=0)
+        closed = there or [site for site in closed if distances[site] == closest]
+    # All allowed sites together are feasible, so one is still closed. Reversed, the last maximum is the first.
+    added = max(reversed(closed), key=lambda site: int(problem.demand[site]))
+    return _opened(len(decision), [site for site, bit in enumerate(decision) if bit or site == added])
+
+
+def unplug(whole: Oracle[SitingProblem], decision: Decision, order: Sites) -> Decision:
+    """Close sites in the given order wherever the placement stays feasible: algorithm GREEDY."""
+    walk = whole.walk(decision)
+    for site in order:
+        if decision[site]:
+            walk.flip(site)
+            if not walk.feasible:
+                walk.flip(site)
+    return walk.current
+
+
+def unplugging_order(problem: SitingProblem, order: Sites) -> Sites:
+    """Sites by clients per cost, fewest first; of equal ones the last of the scan first, as in the printed run."""
+    demand, cost = problem.demand.astype(float), problem.opening_cost
+    value = np.divide(demand, cost, out=np.full(len(demand), np.inf), where=cost > 0)
+    backwards = order[::-1]
+    return tuple(sorted(backwards, key=lambda site: float(value[site])))
+
+
+def told(problem: SitingProblem, roads: Sequence[Road]) -> dict[str, Any]:
+    """Stages of the cheapest road, and where the others ended."""
+
+    def price(decision: Decision) -> float:
+        return float(np.dot(problem.opening_cost, decision))
+
+    best = min(roads, key=lambda road: price(road.final))
+    return {
+        "road": best.name,
+        "blocks": best.blocks,
+        "stages": {stage: price(decision) for stage, decision in best.placements.items()},
+        "placements": {stage: list(decision) for stage, decision in best.placements.items()},
+        "roads": {road.name: price(road.final) for road in roads},
+    }
+
+
+def _opened(count: int, sites: Sequence[int]) -> Decision:
+    decision = [0] * count
+    for site in sites:
+        decision[site] = 1
+    return tuple(decision)

@@ -1,0 +1,11 @@
+"""Checks of a strategy, and toy problems, for us and for third parties.
+
+`contract`
+    Toy problems, and a check that a strategy keeps the contract: for our own tests and for third parties.
+`routing`
+    Routing by plain tables of gap costs, for tests and benchmarks of strategies.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

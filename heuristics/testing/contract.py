@@ -1,0 +1,619 @@
+"""Toy problems, and a check that a strategy keeps the contract: for our own tests and for third parties.
+
+>>> from heuristics.search import Exhaustive
+>>> from heuristics.testing import check_strategy
+>>> check_strategy(Exhaustive())
+"""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..budget import Budget
+from ..evaluation import Decision, Evaluation
+from ..oracle import AGREEMENT, Oracle, agree
+from ..protocols import Followed, Incremental, Moves, Problem, Strategy
+from ..result import Result, Status
+from ..running import UnsupportedProblem, refusal, run
+from ..spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Words
+
+#: Spaces up to this size are enumerated to know the truth.
+ENUMERABLE = 20_000
+
+# -- toy problems ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Separable:
+    """Entries that do not influence each other: the optimum is `target`, at 1."""
+
+    target: tuple[int, ...] = (1, 0, 1, 1, 0, 0, 1)
+    name: str = "separable"
+
+    @property
+    def space(self) -> BinaryVectors:
+        """One 0 or 1 per entry."""
+        return BinaryVectors(len(self.target))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """One plus the weights of the entries that are wrong."""
+        wrong = [i + 1.0 for i, (bit, right) in enumerate(zip(decision, self.target, strict=True)) if bit != right]
+        return Evaluation(1.0 + sum(wrong), measures={"wrong": float(len(wrong))})
+
+
+@dataclass(frozen=True)
+class Knapsack:
+    """Pack as much value as the weight allows; the objective is minus the value."""
+
+    values: tuple[float, ...] = (6.0, 5.5, 9.0, 3.0, 7.0, 1.0, 4.5, 2.5)
+    weights: tuple[int, ...] = (5, 4, 7, 3, 6, 1, 4, 2)
+    capacity: int = 14
+    name: str = "knapsack"
+
+    @property
+    def space(self) -> BinaryVectors:
+        """One 0 or 1 per item."""
+        return BinaryVectors(len(self.values))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Minus the value; too much weight is a violation."""
+        value = sum(v for v, bit in zip(self.values, decision, strict=True) if bit)
+        return Evaluation(-value, {"weight": float(max(0, self._weight(decision) - self.capacity))})
+
+    def _weight(self, decision: Decision) -> int:
+        return sum(w for w, bit in zip(self.weights, decision, strict=True) if bit)
+
+
+@dataclass(frozen=True)
+class MendedKnapsack(Knapsack):
+    """The same, able to throw out items until the rest fits (`Repairable`)."""
+
+    name: str = "mended knapsack"
+
+    def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
+        """Throw out items in random order."""
+        bits = list(decision)
+        for item in rng.permutation(len(bits)).tolist():
+            if self._weight(bits) <= self.capacity:
+                break
+            bits[item] = 0
+        return tuple(bits)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Non-decreasing thresholds near uneven marks, with a price for equal ones."""
+
+    marks: tuple[float, ...] = (1.2, 3.9, 4.1)
+    highest: int = 6
+    name: str = "ladder"
+
+    @property
+    def space(self) -> OrderedIntegers:
+        """Thresholds from 0 to `highest`."""
+        return OrderedIntegers(len(self.marks), 0, self.highest)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Squared distances from the marks, plus 1/2 per equal pair."""
+        equal = sum(1 for one, other in pairwise(decision) if one == other)
+        return Evaluation(sum((x - mark) ** 2 for x, mark in zip(decision, self.marks, strict=True)) + 0.5 * equal)
+
+
+@dataclass(frozen=True)
+class Box:
+    """Whole numbers in a box under a plane that must not be passed."""
+
+    name: str = "box"
+
+    @property
+    def space(self) -> IntegerBox:
+        """Three small ranges, one of them negative."""
+        return IntegerBox((0, -2, 1), (4, 2, 5))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """A quadratic form with one constraint."""
+        x, y, z = decision
+        return Evaluation(float((x - 3) ** 2 + (y - 1) ** 2 + z * y), {"plane": float(max(0, x + y + z - 5))})
+
+
+@dataclass(frozen=True)
+class Necklace:
+    """Cyclic words over three letters whose equal letters should stand apart, with prescribed frequencies."""
+
+    lengths: tuple[int, ...] = (4, 5, 6)
+    name: str = "necklace"
+
+    @property
+    def space(self) -> Words:
+        """Words of the given lengths."""
+        return Words(3, self.lengths)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Distance from the frequencies 1/2, 1/3, 1/6, plus the share of equal neighbours."""
+        length = len(decision)
+        shares = [decision.count(letter) / length for letter in range(3)]
+        equal = sum(1 for i in range(length) if decision[i] == decision[i - 1]) / length
+        return Evaluation(equal + sum(abs(share - 1 / k) for share, k in zip(shares, (2, 3, 6), strict=True)))
+
+
+@dataclass(frozen=True)
+class Control:
+    """Actions in the states of a small chain; some actions are not for two neighbours at once."""
+
+    actions: tuple[int, ...] = (2, 3, 1, 3, 2)
+    name: str = "control"
+
+    @property
+    def space(self) -> Policies:
+        """One action per state."""
+        return Policies(self.actions)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """High actions pay, quick changes between neighbours cost."""
+        pay = sum((state % 3) * action for state, action in enumerate(decision))
+        change = sum((one - other) ** 2 for one, other in pairwise(decision))
+        return Evaluation(float(change - pay), {"high": float(max(0, sum(decision) - 5))})
+
+
+@dataclass(frozen=True)
+class Hopeless:
+    """Nothing is feasible."""
+
+    length: int = 4
+    name: str = "hopeless"
+
+    @property
+    def space(self) -> BinaryVectors:
+        """One 0 or 1 per entry."""
+        return BinaryVectors(self.length)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Every decision breaks a constraint by one or more."""
+        return Evaluation(float(sum(decision)), {"impossible": 1.0 + decision[0]})
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Open some of the places around a ring so that none stands without an open neighbour (`Incremental`)."""
+
+    prices: tuple[float, ...] = (3.0, 1.0, 2.5, 2.0, 1.5, 3.5, 1.0, 2.0, 1.2)
+    penalty: float = 4.0
+    name: str = "ring"
+
+    @property
+    def space(self) -> BinaryVectors:
+        """One 0 or 1 per place."""
+        return BinaryVectors(len(self.prices))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Price of the open places; a place with neither itself nor a neighbour open is bare."""
+        price = sum(p for p, bit in zip(self.prices, decision, strict=True) if bit)
+        bare = sum(1 for i in range(len(decision)) if self.bare(decision, i))
+        return Evaluation(float(price), {"bare": float(bare)}, penalty=self.penalty * bare)
+
+    def bare(self, decision: Sequence[int], place: int) -> bool:
+        """Whether a place is closed and so are its neighbours."""
+        return not (decision[place - 1] or decision[place] or decision[(place + 1) % len(decision)])
+
+    def start(self, decision: Decision) -> RingWalk:
+        """Begin a walk."""
+        judged = self.evaluate(decision)
+        return RingWalk(self, list(decision), judged.objective, round(judged.violation))
+
+
+@dataclass(eq=False)
+class RingWalk:
+    """A walk around the `Ring`: a flip looks at three places only."""
+
+    problem: Ring
+    bits: list[int]
+    price: float
+    bare: int
+
+    @property
+    def current(self) -> Decision:
+        """The decision the walk stands on."""
+        return tuple(self.bits)
+
+    @property
+    def penalised(self) -> float:
+        """Price and penalty."""
+        return self.price + self.problem.penalty * self.bare
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no place is bare."""
+        return self.bare == 0
+
+    def flip(self, index: int) -> float:
+        """Open or close one place."""
+        before = self.penalised
+        places = {(index + step) % len(self.bits) for step in (-1, 0, 1)}
+        self.bare -= sum(1 for place in places if self.problem.bare(self.bits, place))
+        self.bits[index] = 1 - self.bits[index]
+        self.bare += sum(1 for place in places if self.problem.bare(self.bits, place))
+        self.price += self.problem.prices[index] * (1 if self.bits[index] else -1)
+        return self.penalised - before
+
+    def draw(self, rng: np.random.Generator, count: int) -> Moves:
+        """Flips, and pairs of neighbours."""
+        first = rng.integers(len(self.bits), size=count)
+        second = np.where(rng.random(count) < 0.5, (first + 1) % len(self.bits), -1)
+        return np.stack([first, second], axis=1).astype(np.int64)
+
+    def follow(self, moves: Moves, tolerances: NDArray[np.float64], below: float) -> Followed:
+        """Try each move in turn."""
+        kept, best = 0, None
+        for move, tolerance in zip(moves.tolist(), tolerances.tolist(), strict=True):
+            indices = [index for index in move if index >= 0]
+            if sum(self.flip(index) for index in indices) > tolerance:
+                for index in indices:
+                    self.flip(index)
+                continue
+            kept += 1
+            if self.feasible and self.penalised < below - 1e-9 * abs(self.penalised):
+                below, best = self.penalised, self.current
+        return Followed(kept, best, None if best is None else below)
+
+
+@dataclass(frozen=True)
+class Shared(Ladder):
+    """The ladder, judging many decisions in one go (`Batch`)."""
+
+    name: str = "shared"
+
+    def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
+        """All of them at once."""
+        return [Ladder.evaluate(self, decision) for decision in decisions]
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """A quadratic over a simplex: a continuum, refused by discrete searches."""
+
+    name: str = "continuous"
+
+    @property
+    def space(self) -> Simplex:
+        """Three shares."""
+        return Simplex(3)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Squared shares with different weights."""
+        return Evaluation(float(sum((i + 1) * share**2 for i, share in enumerate(decision))))
+
+
+@dataclass(frozen=True)
+class Wide(Separable):
+    """Too many decisions to look at all of them."""
+
+    target: tuple[int, ...] = (1, 0, 0, 1) * 25
+    name: str = "wide"
+
+
+def toy_problems() -> tuple[Problem, ...]:
+    """One of each kind."""
+    return (
+        Separable(),
+        Knapsack(),
+        MendedKnapsack(),
+        Ladder(),
+        Box(),
+        Necklace(),
+        Control(),
+        Hopeless(),
+        Ring(),
+        Shared(),
+        Continuous(),
+        Wide(),
+    )
+
+
+# -- the check ---------------------------------------------------------------------------------------------------------
+
+
+def check_strategy(
+    strategy: Strategy,
+    problems: Sequence[Problem] | None = None,
+    *,
+    evaluations: Sequence[int] = (1, 3, 50),
+    seeds: Sequence[int] = (0, 1),
+) -> None:
+    """Run a strategy on small problems and see that it keeps the contract.
+
+    What is checked: problems are refused in one sentence or taken; the same seed gives the same answer; the budget of
+    evaluations is kept, counted at the problem itself; the result is closed on what was shown to the oracle; bounds,
+    "optimal" and "infeasible" are true, compared with enumeration; an interrupt ends the run without an error; results
+    can be pickled; neither the problem nor the global generators of random numbers are touched.
+
+    Parameters
+    ----------
+    strategy
+        To be checked.
+    problems
+        To run it on; by default the toy problems of this module. At least one must be accepted.
+    evaluations, seeds
+        Budgets and seeds to run with.
+
+    Raises
+    ------
+    AssertionError
+        One sentence that says what is wrong, with problem, budget and seed.
+    """
+    _check_shape(strategy)
+    accepted = 0
+    for problem in toy_problems() if problems is None else problems:
+        sentence = refusal(problem, strategy)
+        if sentence is not None:
+            _check_refusal(strategy, problem, sentence)
+            continue
+        accepted += 1
+        truth = enumerated(problem)
+        answers: dict[tuple[int, int], tuple[Any, ...]] = {}
+        for budget in evaluations:
+            for seed in seeds:
+                where = f"{strategy.name} on {problem.name} with {budget} evaluations and seed {seed}"
+                first = _check_run(strategy, problem, budget, seed, truth, where)
+                second = _check_run(strategy, problem, budget, seed, truth, where)
+                _demand(first == second, f"{where}: the same seed gave two answers, {first} and {second}.")
+                answers[budget, seed] = first
+            if getattr(strategy, "deterministic", False):
+                alike = {answers[budget, seed] for seed in seeds}
+                _demand(
+                    len(alike) == 1, f"{strategy.name} says it is deterministic, but seeds matter on {problem.name}."
+                )
+        _check_interrupt(strategy, problem, seeds[0], truth)
+    _demand(accepted > 0, f"{strategy.name} took none of the problems; give some that it takes.")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What enumeration says: the lowest objective of a feasible decision, ``None`` if there is none."""
+
+    known: bool
+    optimum: float | None = None
+
+
+def enumerated(problem: Problem) -> Truth:
+    """Look at every decision of a small space."""
+    if not problem.space.size <= ENUMERABLE:
+        return Truth(known=False)
+    judged = (problem.evaluate(decision) for decision in problem.space)
+    return Truth(True, min((evaluation.objective for evaluation in judged if evaluation.feasible), default=None))
+
+
+@dataclass
+class Watch:
+    """What a strategy asked a problem during ``solve``."""
+
+    active: bool = False
+    nested: bool = False
+    calls: int = 0
+    calls_after_interrupt: int = 0
+    interrupt_at: int | None = None
+    interrupted: bool = False
+    oracle: Oracle[Any] | None = None
+
+    def count(self, calls: int) -> None:
+        """Note calls; interrupt if it is time to."""
+        self.calls += calls
+        if self.interrupted:
+            self.calls_after_interrupt += calls
+        elif self.interrupt_at is not None and self.calls >= self.interrupt_at:
+            self.interrupted = True
+            raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A strategy seen from outside: the watch runs while it solves."""
+
+    strategy: Strategy
+    watch: Watch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "strategy"), name)
+
+    def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
+        """Solve under watch."""
+        self.watch.active, self.watch.oracle = True, oracle
+        try:
+            return self.strategy.solve(oracle, rng)
+        finally:
+            self.watch.active = False
+
+
+@contextmanager
+def counting(kind: type, watch: Watch) -> Iterator[None]:
+    """Count evaluations of all problems of one class while the watch is active."""
+    patched: dict[str, Any] = {}
+
+    def patch(method: str, size: Any) -> None:
+        original = getattr(kind, method)
+
+        @wraps(original)
+        def counted(problem: Any, asked: Any) -> Any:
+            if watch.active and not watch.nested:
+                watch.count(size(asked))
+                watch.nested = True  # evaluate_many may call evaluate
+                try:
+                    return original(problem, asked)
+                finally:
+                    watch.nested = False
+            return original(problem, asked)
+
+        patched[method] = vars(kind).get(method)
+        setattr(kind, method, counted)
+
+    patch("evaluate", lambda _: 1)
+    if hasattr(kind, "evaluate_many"):
+        patch("evaluate_many", len)
+    try:
+        yield
+    finally:
+        for method, own in patched.items():
+            if own is None:
+                delattr(kind, method)
+            else:
+                setattr(kind, method, own)
+
+
+def _watched_run(
+    strategy: Strategy, problem: Problem, budget: Budget, seed: int, interrupt_at: int | None = None
+) -> tuple[Result, Watch]:
+    watch = Watch(interrupt_at=interrupt_at)
+    with counting(type(problem), watch):
+        result = run(problem, cast(Strategy, Watched(strategy, watch)), budget, seed)
+    return result, watch
+
+
+def _check_shape(strategy: Strategy) -> None:
+    name = getattr(strategy, "name", None)
+    _demand(isinstance(name, str) and bool(name), f"{type(strategy).__name__} needs a class variable 'name'.")
+    _demand(isinstance(getattr(strategy, "needs", None), type), f"{name} needs a class variable 'needs': a protocol.")
+    _demand(callable(getattr(strategy, "solve", None)), f"{name} needs a method 'solve'.")
+    try:
+        again = pickle.loads(pickle.dumps(strategy))
+    except Exception as error:
+        raise AssertionError(f"{name} cannot be pickled, so it cannot run in another process ({error}).") from error
+    if is_dataclass(strategy):
+        _demand(again == strategy, f"{name} is not the same after pickling.")
+
+
+def _check_refusal(strategy: Strategy, problem: Problem, sentence: Any) -> None:
+    where = f"{strategy.name} refuses {problem.name}"
+    _demand(isinstance(sentence, str), f"{where} with {sentence!r}, not with a sentence.")
+    _demand(
+        sentence.endswith(".") and "\n" not in sentence and len(sentence) > 1,
+        f"{where} with {sentence!r}; a refusal is one line that ends with a period.",
+    )
+    try:
+        run(problem, strategy, Budget(evaluations=1))
+    except UnsupportedProblem as error:
+        _demand(str(error) == sentence, f"{where} in two different ways.")
+    else:
+        raise AssertionError(f"{where}, but runs on it.")
+
+
+def _check_run(
+    strategy: Strategy, problem: Problem, budget: int, seed: int, truth: Truth, where: str
+) -> tuple[Any, ...]:
+    python_state, numpy_state = random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002
+    before = _visible(problem)
+    result, watch = _watched_run(strategy, problem, Budget(evaluations=budget), seed)
+    _demand(random.getstate() == python_state, f"{where}: Python's global random state was touched.")
+    _demand(
+        pickle.dumps(np.random.get_state()) == numpy_state,  # noqa: NPY002
+        f"{where}: numpy's global random state was touched.",
+    )
+    _demand(_visible(problem) == before, f"{where}: the problem was changed.")
+    _check_spending(problem, result, watch, budget, where)
+    _check_claims(problem, result, truth, where)
+    try:
+        again = pickle.loads(pickle.dumps(result))
+    except Exception as error:
+        raise AssertionError(f"{where}: the result cannot be pickled ({error}).") from error
+    _demand(
+        again.decision == result.decision and again.status == result.status, f"{where}: pickling changes the result."
+    )
+    return result.decision, result.objective, result.status, result.bound, result.evaluations
+
+
+def _check_spending(problem: Problem, result: Result, watch: Watch, budget: int, where: str) -> None:
+    oracle = watch.oracle
+    assert oracle is not None
+    _demand(result.evaluations <= budget, f"{where}: {result.evaluations} evaluations were spent.")
+    # Every incumbent of a walk is judged in full, free of charge; everything else is paid for, but for the last word.
+    free = budget if isinstance(problem, Incremental) else 0
+    _demand(
+        watch.calls <= oracle.evaluations + free + 1,
+        f"{where}: the problem was asked {watch.calls} times, {oracle.evaluations} of them through the oracle.",
+    )
+    _demand(
+        result.evaluations == oracle.evaluations,
+        f"{where}: the result counts {result.evaluations} evaluations, the oracle {oracle.evaluations}.",
+    )
+    shown = None if oracle.best is None else oracle.best.evaluation.objective
+    _demand(
+        result.objective == shown,
+        f"{where}: the result has objective {result.objective}, the best decision shown to the oracle {shown}.",
+    )
+
+
+def _check_claims(problem: Problem, result: Result, truth: Truth, where: str) -> None:
+    answered = result.status in (Status.OPTIMAL, Status.FEASIBLE)
+    _demand(
+        answered == (result.decision is not None) == (result.evaluation is not None),
+        f"{where}: status {result.status} does not go with decision {result.decision!r}.",
+    )
+    if result.decision is not None:
+        judged = problem.evaluate(problem.space.check(result.decision))
+        _demand(judged.feasible, f"{where}: the decision {result.decision!r} is not feasible.")
+        _demand(
+            result.objective is not None and agree(judged.objective, result.objective),
+            f"{where}: objective {result.objective} is reported where the evaluator finds {judged.objective}.",
+        )
+    objectives = [point.objective for point in result.trace if point.objective is not None]
+    _demand(objectives == sorted(objectives, reverse=True), f"{where}: the trace gets worse on the way.")
+    if not truth.known:
+        return
+    if result.status == Status.INFEASIBLE:
+        _demand(truth.optimum is None, f"{where}: called infeasible, but there is a decision with {truth.optimum}.")
+    if truth.optimum is None:
+        _demand(result.decision is None, f"{where}: a decision was found where none is feasible.")
+        return
+    slack = AGREEMENT * abs(truth.optimum)
+    if result.status == Status.OPTIMAL:
+        _demand(
+            result.objective is not None and result.objective <= truth.optimum + slack,
+            f"{where}: {result.objective} is called optimal, but {truth.optimum} is possible.",
+        )
+    if result.bound is not None:
+        _demand(
+            result.bound <= truth.optimum + slack,
+            f"{where}: a bound of {result.bound} is claimed, but {truth.optimum} is possible.",
+        )
+
+
+def _check_interrupt(strategy: Strategy, problem: Problem, seed: int, truth: Truth) -> None:
+    where = f"{strategy.name} on {problem.name}, interrupted"
+    state = random.getstate()
+    try:
+        result, watch = _watched_run(strategy, problem, Budget(evaluations=50), seed, interrupt_at=5)
+    except KeyboardInterrupt:
+        raise AssertionError(f"{where}: the interrupt came through.") from None
+    _demand(
+        watch.calls_after_interrupt <= 1,  # a last word is free
+        f"{where}: it went on asking ({watch.calls_after_interrupt} more evaluations).",
+    )
+    _demand(random.getstate() == state, f"{where}: Python's global random state was not put back.")
+    _check_claims(problem, result, truth, where)
+
+
+def _visible(problem: Problem) -> Mapping[str, Any]:
+    """The plain data of a problem: numbers, texts, lists and arrays among its fields (memoised properties may come)."""
+    anything: Any = problem
+    names = [f.name for f in fields(anything)] if is_dataclass(anything) else list(vars(anything))
+    seen: dict[str, Any] = {}
+    for name in names:
+        value = getattr(anything, name)
+        if isinstance(value, np.ndarray):
+            seen[name] = value.tobytes()
+        elif isinstance(value, (int, float, str, bytes, tuple, list, dict, set, frozenset, type(None))):
+            seen[name] = repr(value)
+    return seen
+
+
+def _demand(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise AssertionError(sentence)

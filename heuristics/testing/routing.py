@@ -1,0 +1,112 @@
+"""Routing by plain tables of gap costs, for tests and benchmarks of strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..evaluation import Decision, Evaluation
+from ..routing import GapTable, Whole, word_cost
+from ..spaces import Words
+
+Tables: TypeAlias = Callable[[int], GapTable]
+
+
+@dataclass(frozen=True)
+class Routed:
+    """Words of servers whose costs a function tabulates.
+
+    Parameters
+    ----------
+    tables
+        Costs of gaps up to a number.
+    name
+        For the reader.
+    longest
+        Longest words.
+    refusal
+        Why the best of all words is not what is asked for.
+    """
+
+    tables: Tables
+    name: str = "routed"
+    longest: int = 30_000
+    refusal: str | None = None
+
+    @property
+    def servers(self) -> int:
+        """Number of servers."""
+        return self.tables(1).servers
+
+    @cached_property
+    def space(self) -> Words:
+        """Words of all lengths up to the longest."""
+        return Words(self.servers, tuple(range(1, self.longest + 1)))
+
+    def gap_table(self, count: int) -> GapTable:
+        """Costs of gaps up to `count`."""
+        return self.tables(count)
+
+    def unroutable(self) -> str | None:
+        """What was given."""
+        return self.refusal
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The mean cost of a word."""
+        return Evaluation(word_cost(self.tables(len(decision) + 1), decision))
+
+
+def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) -> Tables:
+    """Poisson arrivals, exponential services: the chance that a packet meets the one before still in service."""
+    rates = np.atleast_1d(np.asarray(rates, float))
+    weights = np.broadcast_to(np.asarray(weights, float), rates.shape)
+    nothing = np.zeros(len(rates))
+
+    def tables(count: int) -> GapTable:
+        left = np.exp(-np.log1p(rates / arrivals)[:, None] * _gaps(count))
+        return GapTable(weights[:, None] * left, nothing, nothing)
+
+    return tables
+
+
+def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> Tables:
+    """Poisson slots, exponential changes: how long a page is out of date in a gap, in slots."""
+    rates = np.atleast_1d(np.asarray(rates, float))
+    weights = np.broadcast_to(np.asarray(weights, float), rates.shape)
+
+    def tables(count: int) -> GapTable:
+        fresh = -np.expm1(-np.log1p(rates)[:, None] * _gaps(count)) / rates[:, None]
+        return GapTable(weights[:, None] * (_gaps(count) - fresh), weights, -weights / rates)
+
+    return tables
+
+
+def powers(weights: ArrayLike, exponent: float) -> Tables:
+    """Costs that rise faster and faster, weights times a power of the gap."""
+    weights = np.atleast_1d(np.asarray(weights, float))
+
+    def tables(count: int) -> GapTable:
+        costs = weights[:, None] * _gaps(count) ** float(exponent)
+        return GapTable(costs, np.full(len(weights), np.inf), np.full(len(weights), np.nan))
+
+    return tables
+
+
+def forgotten(tables: Tables) -> Tables:
+    """The same costs, of which nobody knows how they go on."""
+
+    def unknown(count: int) -> GapTable:
+        known = tables(count)
+        nothing = np.full(known.servers, np.nan)
+        return GapTable(known.costs, nothing, nothing)
+
+    return unknown
+
+
+def _gaps(count: int) -> Whole:
+    return np.arange(1, count + 1)
