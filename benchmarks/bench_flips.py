@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 
 from optmodels.instance import load
-from optmodels.placement import PlacementProblem
-from optmodels.placement_walk import assign, flip, standing_of
+from optmodels.placement import PlacementProblem, assign, flip, standing_of
 
 FILES = ("gautam-6x6", "gautam-11x22", "tatanld")
 FOLDER = Path(__file__).parents[1] / "instances" / "placement"

@@ -24,11 +24,8 @@ from statistics import median
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from optmodels.freshness_cluster import cluster
-from optmodels.freshness_generating import FreshnessGenerator
-from optmodels.freshness_pages import PageTable, open_pages
-from optmodels.freshness_pricing import price_table
-from optmodels.freshness_streaming import allocate_pages, write_frequencies
+from optmodels.freshness import FreshnessGenerator
+from optmodels.freshness.tables import PageTable, allocate_pages, cluster, open_pages, price_table, write_frequencies
 from queueing.processes import Exponential
 
 LAW = Exponential(1.0)

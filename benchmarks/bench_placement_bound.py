@@ -1,7 +1,7 @@
 """How tight the integer program of a placement is: bounds of its linear relaxation against the best cost known.
 
 Both formulations are built and bounded on corners of the paper's grid, by HiGHS up to 8 x 8 sites and by the
-first-order method (`optmodels.mip_relaxation`), until it ends or its time is up, on the larger ones. The claim: with
+first-order method (`optmodels.mip.relaxation`), until it ends or its time is up, on the larger ones. The claim: with
 patterns the bound is at least 0.9 of the best cost known. Then HiGHS proves the small ones.
 """
 
@@ -13,11 +13,9 @@ import numpy as np
 
 from heuristics import run
 from optmodels.instance import load, read
-from optmodels.mip import Highs
-from optmodels.mip_highs import load as load_into_highs
-from optmodels.mip_pyomo import compile_model, warm_up
-from optmodels.mip_relaxation import bounds
-from optmodels.placement_mip import build
+from optmodels.mip import Highs, bounds, compile_model, warm_up
+from optmodels.mip import load as load_into_highs
+from optmodels.placement import build
 
 FOLDER = Path(__file__).parents[1] / "instances" / "placement"
 BY_SIMPLEX, BY_STEPS = ("4x4", "6x6", "8x8"), ("11x11", "11x22")

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from optmodels.costs import WeightedSum
-from optmodels.robots_areas import RobotAreasProblem
-from optmodels.robots_areas_data import Area, Control
+from optmodels.robots.areas import Area, Control, RobotAreasProblem
 
 #: Gains below this part of the cost are left out, and violations below that part of the gains: they are rounding.
 SMALLEST, ROUNDING = 1e-6, 1e-8

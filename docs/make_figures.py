@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 
 import optmodels as om
-from optmodels.pareto_plots import plot_front
-from optmodels.plots import plot_finite_source, plot_gaps, plot_problem, plot_trace
-from optmodels.robots_plots import plot_static_dynamic
-from optmodels.routing_plots import plot_periods
+from optmodels.plotting import plot_finite_source, plot_gaps, plot_problem, plot_trace
+from optmodels.robots import plot_static_dynamic
+from optmodels.routing import plot_periods
+from optmodels.studies import plot_front
 
 ROOT = Path(__file__).parents[1]
 INSTANCES = ROOT / "instances" / "placement"

@@ -35,20 +35,17 @@ if TYPE_CHECKING:
     )
 
     from . import costs, registry
-    from .claims import Verification
-    from .comparing import Comparison, compare
     from .errors import InstanceError, RequestError
     from .generating import generate
     from .instance import BestKnown, Instance, load
     from .instance import read as read_instance
     from .instance import write as write_instance
     from .multipliers import Multipliers, find_multipliers
-    from .pareto import Front, pareto_front
     from .results import read_result, result_from_data, result_to_data, write_result
     from .solving import evaluate, solve
-    from .sweeping import Sweep, sweep
+    from .studies import Comparison, Front, Sweep, compare, pareto_front, sweep
     from .testing import check_problem
-    from .verifying import verify
+    from .verification import Verification, verify
 
 __all__ = [
     "BestKnown",
@@ -110,28 +107,28 @@ _HOMES = {
     "TracePoint": "heuristics",
     "UnsupportedProblem": "heuristics",
     "BestKnown": "optmodels.instance",
-    "Comparison": "optmodels.comparing",
-    "Front": "optmodels.pareto",
+    "Comparison": "optmodels.studies.comparing",
+    "Front": "optmodels.studies.pareto",
     "Instance": "optmodels.instance",
     "InstanceError": "optmodels.errors",
     "Multipliers": "optmodels.multipliers",
     "RequestError": "optmodels.errors",
-    "Sweep": "optmodels.sweeping",
-    "Verification": "optmodels.claims",
+    "Sweep": "optmodels.studies.sweeping",
+    "Verification": "optmodels.verification.claims",
     "check_problem": "optmodels.testing",
-    "compare": "optmodels.comparing",
+    "compare": "optmodels.studies.comparing",
     "evaluate": "optmodels.solving",
     "find_multipliers": "optmodels.multipliers",
     "generate": "optmodels.generating",
     "load": "optmodels.instance",
-    "pareto_front": "optmodels.pareto",
+    "pareto_front": "optmodels.studies.pareto",
     "read_instance": "optmodels.instance:read",
     "read_result": "optmodels.results",
     "result_from_data": "optmodels.results",
     "result_to_data": "optmodels.results",
     "solve": "optmodels.solving",
-    "sweep": "optmodels.sweeping",
-    "verify": "optmodels.verifying",
+    "sweep": "optmodels.studies.sweeping",
+    "verify": "optmodels.verification.verifying",
     "write_instance": "optmodels.instance:write",
     "write_result": "optmodels.results",
 }

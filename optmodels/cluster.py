@@ -1,7 +1,7 @@
 """Connections to a cluster of Dask, or to one that is started on this machine: ``optmodels[scale]``.
 
-What its workers do is up to others: calls of a study (`optmodels.pool`), passes over pages
-(`optmodels.freshness_cluster`).
+What its workers do is up to others: calls of a study (`optmodels.studies.pool`), passes over pages
+(`optmodels.freshness.tables.cluster_passes`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 
 from heuristics import interrupting
 
+from .data import read_json
 from .errors import RequestError, UnreadableFile, brief
-from .strict_json import read_json
 
 #: In place of an address: processes of this machine.
 LOCAL = "local"

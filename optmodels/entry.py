@@ -65,7 +65,7 @@ def hear_lost_interrupts(event: Any) -> None:
     interrupting: Any = sys.modules.get("heuristics.interrupting")
     if issubclass(event.exc_type, KeyboardInterrupt) and interrupting is not None:
         interrupting.lost()
-    elif event.exc_type.__name__ != "BudgetSpent":  # a time limit, whose timer rings again (`optmodels.timing`)
+    elif event.exc_type.__name__ != "BudgetSpent":  # a time limit, whose timer rings again (`optmodels.mip.timing`)
         sys.__unraisablehook__(event)
 
 

@@ -1,7 +1,7 @@
 """Seeded random instances.
 
 A generator is a frozen dataclass whose fields are its options and whose method ``instance()`` returns an `Instance`.
-Each kind has its own (`optmodels.placement_generating`, `optmodels.threshold_generating`), offered in the registry
+Each kind has its own (`optmodels.placement.generate`, `optmodels.threshold.generate`), offered in the registry
 `optmodels.registry.generators`. One whose instances may be too large for one file has a method ``write`` besides.
 """
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
+from .data import check_tree, join_place, write_text
+from .data import parse_json as parse_json
+from .data import read_json as read_json
 from .errors import BrokenPlugin, InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
 from .registry import BUILT_IN, problems
-from .strict_json import check_tree, join_place
-from .strict_json import parse_json as parse_json
-from .strict_json import read_json as read_json
-from .writing import write_text
 
 if TYPE_CHECKING:
     from heuristics import Evaluation, Problem

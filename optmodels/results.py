@@ -18,10 +18,9 @@ from typing import Any
 
 from heuristics import Evaluation, Result, Status, TracePoint
 
+from .data import read_json, replaced, write_text
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside
-from .strict_json import read_json
-from .writing import replaced, write_text
 
 #: Longer decisions are written to a file of their own.
 LONGEST_DECISION = 100_000
@@ -266,7 +265,7 @@ def _column(file: Path, told: Mapping[str, Any]) -> Any:
     import numpy as np
 
     if file.suffix == ".parquet":
-        from .data_written import read_written
+        from .data import read_written
 
         return read_written(file, told)
     if _checksum(file) != told["sha256"]:

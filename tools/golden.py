@@ -44,8 +44,8 @@ from heuristics import refusal
 from optmodels import instance
 from optmodels.registry import BUILT_IN, make_strategy, strategies
 from optmodels.results import plain, result_to_data
-from optmodels.simulating import simulate
 from optmodels.solving import solve
+from optmodels.studies import simulate
 from queueing.freshness.simulation import ChurningPages, simulate_churn
 from queueing.processes import Constant
 

@@ -14,7 +14,7 @@ from optmodels import instance as instances
 from optmodels.generating import generate
 from optmodels.registry import BUILT_IN, make_strategy, problems, strategies
 from optmodels.solving import solve
-from optmodels.verifying import verify
+from optmodels.verification import verify
 
 FOLDER = Path(__file__).parents[2] / "instances"
 KINDS = sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir())

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from optmodels.errors import RequestError
-from optmodels.simulating import Simulable, simulate
+from optmodels.studies import simulate
+from optmodels.studies.simulating import Simulable
 
 ROOT = Path(__file__).parents[2]
 SPEC = importlib.util.spec_from_file_location("golden", ROOT / "tools" / "golden.py")

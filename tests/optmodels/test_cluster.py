@@ -13,14 +13,15 @@ import time
 import numpy as np
 import pytest
 
-from optmodels import freshness_pages
-from optmodels.data_written import MANIFEST, check_manifest, read_written
+from optmodels.data import check_manifest, read_written
+from optmodels.data.written import MANIFEST
 from optmodels.errors import InstanceError, RequestError
-from optmodels.freshness_cluster import Cluster, cluster, grouped, on_cluster
-from optmodels.freshness_engine import Threads
-from optmodels.freshness_generating import FreshnessGenerator
-from optmodels.freshness_pages import open_pages
-from optmodels.freshness_streaming import ByRule, allocate_pages, judge_pages, write_frequencies
+from optmodels.freshness import FreshnessGenerator
+from optmodels.freshness.tables import allocate_pages, cluster, on_cluster, open_pages, write_frequencies
+from optmodels.freshness.tables import pages as freshness_pages
+from optmodels.freshness.tables.cluster_passes import Cluster, grouped
+from optmodels.freshness.tables.engine import Threads
+from optmodels.freshness.tables.streaming import ByRule, judge_pages
 from queueing.processes import Exponential
 
 LAW = Exponential(1.0)
@@ -45,8 +46,8 @@ def table(tmp_path_factory):
     """Many files."""
     folder = tmp_path_factory.mktemp("pages")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("optmodels.freshness_generating.DRAWN", 500)
-        patch.setattr("optmodels.freshness_generating.FILE_ROWS", 2500)
+        patch.setattr("optmodels.freshness.generate.DRAWN", 500)
+        patch.setattr("optmodels.freshness.generate.FILE_ROWS", 2500)
         FreshnessGenerator(pages=PAGES, seed=5).write(folder / "pages.parquet")
         patch.setattr(freshness_pages, "PIECE", 1000)
         return open_pages(folder / "pages.parquet")
@@ -72,7 +73,7 @@ class Slow:
         self.law, self.begun, self.seconds = law, begun, seconds
 
     def __call__(self, pieces):
-        from optmodels.freshness_pricing import count
+        from optmodels.freshness.tables.pricing import count
 
         with open(self.begun, "a") as file:
             file.write(f"{os.getpid()}\n")
@@ -119,7 +120,7 @@ def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path)
     sentence = r"a\.parquet: row 17171, column weight is NaN; weights are finite numbers"
     with pytest.raises(InstanceError, match=sentence):
         allocate_pages(table, LAW, engine=engine)
-    from optmodels.freshness_streaming import Rule
+    from optmodels.freshness.tables.streaming import Rule
 
     with pytest.raises(InstanceError, match=sentence):
         write_frequencies(table, LAW, Rule(0.1, 1.0), tmp_path / "f.parquet", engine=engine)
@@ -127,7 +128,7 @@ def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path)
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(engine, table, tmp_path):
-    from optmodels.freshness_pricing import Counted
+    from optmodels.freshness.tables.pricing import Counted
 
     begun = tmp_path / "begun"
     undisturbed = engine.reduce(Slow(LAW, begun, 0.0), Counted.merged, table.pieces, None)
@@ -164,10 +165,10 @@ def test_what_a_killed_writer_leaves_is_no_table_and_no_result(tmp_path, table, 
     """A process that is killed has no chance to tidy up: what it leaves has neither name nor manifest."""
     script = f"""
 import os, signal
-from optmodels import freshness_pages
-from optmodels.data_written import whole_folder
-from optmodels.freshness_streaming import Rule
-from optmodels.freshness_cluster import grouped, write_part
+from optmodels.freshness.tables import pages as freshness_pages
+from optmodels.data import whole_folder
+from optmodels.freshness.tables.streaming import Rule
+from optmodels.freshness.tables.cluster_passes import grouped, write_part
 from queueing.processes import Exponential
 table = freshness_pages.open_pages({table.path!r})
 rule, law = Rule({alone.multiplier!r}, 1.0), Exponential(1.0)
@@ -190,7 +191,7 @@ with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:
 
 def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
     from heuristics import interrupting
-    from optmodels.freshness_pricing import Counted
+    from optmodels.freshness.tables.pricing import Counted
 
     begun = tmp_path / "begun"
     threading.Timer(0.4, interrupting.note).start()  # as the signal handler of the command line does
@@ -337,11 +338,11 @@ def test_the_command_solves_on_a_cluster(client, table, alone, tmp_path, monkeyp
 def test_workers_compile_before_the_clock_starts(engine, client, table, monkeypatch):
     from contextlib import nullcontext
 
-    from optmodels.freshness_large import compile_passes
+    from optmodels.freshness.tables.problem import compile_passes
 
     done = []
     monkeypatch.setattr(client, "run", lambda task, *arguments: done.append((task, arguments)))
-    monkeypatch.setattr("optmodels.freshness_cluster.cluster", lambda address: nullcontext(engine))
+    monkeypatch.setattr("optmodels.freshness.tables.cluster_passes.cluster", lambda address: nullcontext(engine))
     with on_cluster(os.path.join(os.path.dirname(table.path), "pages.json")) as problem:
         problem.prepare()
     assert done == [(compile_passes, (problem.access_time,))]
@@ -382,7 +383,7 @@ def test_a_comparison_on_a_cluster_is_the_comparison(client, instances, tmp_path
 
 
 def test_a_sweep_on_a_cluster_is_the_sweep(client, instances):
-    from optmodels.sweeping import sweep
+    from optmodels.studies import sweep
 
     file, vary = instances / "routing" / "figure-1.json", "data.servers[1].rate=1..4"
     here = sweep(file, vary, "two-server")
@@ -399,7 +400,7 @@ def _calls_that_kill(number):
 def test_a_run_that_kills_its_worker_costs_itself_alone():
     import dask
 
-    from optmodels.pool import call_all
+    from optmodels.studies.pool import call_all
 
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
         answers = sorted(call_all(_calls_that_kill, [(0,), (1,), (2,)], 2, "local"), key=lambda answer: answer.index)

@@ -14,7 +14,7 @@ from optmodels import registry
 from optmodels.errors import InstanceError, RequestError
 from optmodels.generating import generate
 from optmodels.instance import Instance
-from optmodels.placement_generating import draw_costs, draw_demand, gabriel_edges
+from optmodels.placement.generate import draw_costs, draw_demand, gabriel_edges
 from optmodels.testing import check_problem
 
 

@@ -13,20 +13,9 @@ import pytest
 from heuristics import BinaryVectors, Evaluation
 from optmodels import registry
 from optmodels.costs import Limits, WeightedSum
+from optmodels.data import parse_json, read_json, write_text
 from optmodels.errors import InstanceError, MissingField, RequestError, UnreadableFile
-from optmodels.instance import (
-    Instance,
-    check_best_known,
-    inside,
-    load,
-    parse_json,
-    pretty,
-    read,
-    read_json,
-    schema,
-    write,
-    write_text,
-)
+from optmodels.instance import Instance, check_best_known, inside, load, pretty, read, schema, write
 
 
 @dataclass(frozen=True)
@@ -233,7 +222,7 @@ def test_a_file_that_is_not_there_or_cannot_be_one_is_refused(tmp_path):
 
 
 def test_a_file_too_large_is_refused_unread(file, monkeypatch):
-    monkeypatch.setattr("optmodels.strict_json.LARGEST_FILE", 10)
+    monkeypatch.setattr("optmodels.data.strict_json.LARGEST_FILE", 10)
     with pytest.raises(UnreadableFile, match="at most 10 are read"):
         read(file(content()))
 

@@ -17,8 +17,8 @@ from optmodels.costs import Limit, Limits, WeightedSum
 from optmodels.errors import RequestError
 from optmodels.instance import load
 from optmodels.multipliers import Multipliers, find_multipliers
-from optmodels.pareto import pareto_front
 from optmodels.solving import evaluate, solve
+from optmodels.studies import pareto_front
 from optmodels.threshold import ThresholdProblem
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 

@@ -148,7 +148,7 @@ def test_a_defect_of_a_built_in_kind_stays_a_defect(small, monkeypatch, capsys):
     def fails(*_, **__):
         raise TypeError("ours")
 
-    monkeypatch.setattr("optmodels.placement.PlacementProblem.from_data", fails)
+    monkeypatch.setattr("optmodels.placement.problem.PlacementProblem.from_data", fails)
     assert main(["check", small]) == 1
     assert "this is a defect of optmodels" in capsys.readouterr().err
 

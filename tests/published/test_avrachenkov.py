@@ -21,7 +21,7 @@ from optmodels.errors import InstanceError
 from optmodels.instance import load, read
 from optmodels.solving import solve
 from optmodels.threshold import ThresholdProblem
-from optmodels.threshold_subsets import of_subset
+from optmodels.threshold.subsets import of_subset
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue, independent_modes, reduce_order
 
 PAPER = json.loads((Path(__file__).parent / "avrachenkov.json").read_text(encoding="utf-8"))

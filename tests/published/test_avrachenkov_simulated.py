@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from optmodels.instance import load
-from optmodels.threshold_subsets import of_subset
+from optmodels.threshold.subsets import of_subset
 from queueing.simulation import Estimate, joint_limit
 from queueing.threshold.simulation import usual_time
 from queueing.threshold.simulation.runs import simulate

@@ -1,0 +1,5 @@
+from .commands import main as main
+
+__all__ = [
+    "main",
+]

@@ -1,0 +1,108 @@
+"""What people type, made into what commands take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import RequestError
+
+#: Options that take several values after one flag, by command.
+SEVERAL = {"compare": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """Repeat flags that stand once before several values.
+
+    >>> spread(["compare", "a.json", "--strategies", "highs", "dejavu", "--seeds", "3"])
+    ['compare', 'a.json', '--strategies', 'highs', '--strategies', 'dejavu', '--seeds', '3']
+
+    A value that looks like an instance file ends the list, so that files may also come last.
+    """
+    command = next((word for word in arguments if not word.startswith("-")), "")
+    flags = SEVERAL.get(command, ())
+    words: list[str] = []
+    flag: str | None = None
+    first = False
+    for position, word in enumerate(arguments):
+        if word == "--":
+            return words + list(arguments[position:])
+        if word.startswith("--"):
+            name, equals, _ = word.partition("=")
+            flag = name if name in flags else None
+            first = flag is not None and not equals
+            words.append(word)
+        elif flag is None or first or word.startswith("-") or (word.endswith(".json") and ":" not in word):
+            flag = flag if first else None
+            first = False
+            words.append(word)
+        else:
+            words += [flag, word]
+    return words
+
+
+def parse_decision(text: str) -> Any:
+    """The decision after ``--at``: ``-1,2,2``, ``@file.json`` (a list, an object, or a result), or JSON itself."""
+    if text.startswith("@"):
+        return read_decision(text[1:])
+    if text.lstrip()[:1] in ("[", "{"):
+        from ..data import parse_json
+
+        return parse_json(text, "--at")
+    return tuple(_number(part, text) for part in text.replace(",", " ").split())
+
+
+def read_decision(path: str) -> Any:
+    """The decision in a file: a list, an object, or the decision of a result."""
+    from ..data import read_json
+    from ..results import result_from_data
+
+    content = read_json(path)
+    if isinstance(content, Mapping) and {"decision", "status"} <= set(content):
+        decision = result_from_data(content, folder=Path(path).parent).decision
+        if decision is None:
+            raise RequestError(f"{path}: this result has no decision.")
+        return decision
+    if isinstance(content, Mapping) and {"kind", "data"} <= set(content):
+        raise RequestError(f"{path}: this is an instance, not a decision or a result.")
+    if not isinstance(content, (list, dict)):
+        raise RequestError(f"{path}: a decision is a list, an object, or a result file.")
+    return content
+
+
+def parse_options(words: Iterable[str]) -> dict[str, str]:
+    """Options of a generator, ``--rows 8 --demand-law=cluster``, as names and texts."""
+    given: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--") or len(word) < 3:
+            raise RequestError(f"options are written --name value, got {word!r}.")
+        name, equals, value = word[2:].partition("=")
+        key = name.replace("-", "_")
+        if not equals:
+            if not rest or rest[0].startswith("--"):
+                raise RequestError(f"option --{name} needs a value.")
+            value = rest.pop(0)
+        if key in given:
+            raise RequestError(f"option --{name} is given twice.")
+        given[key] = value
+    return given
+
+
+def _number(part: str, text: str) -> int | float:
+    try:
+        return int(part)
+    except ValueError:
+        pass
+    try:
+        number = float(part)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise RequestError(
+            f"a decision is a list of finite numbers such as 0,1,1, or @file.json; got {part!r} in {text!r}."
+        )
+    return number

@@ -1,0 +1,260 @@
+"""What commands print: answers to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..data import columns, explained, number, refuse_device
+from ..errors import RequestError, brief, printable
+
+if TYPE_CHECKING:
+    from heuristics import Progress, Result
+
+#: Entries of a decision printed to a terminal; `--json` prints all.
+SHOWN_ENTRIES = 300
+
+
+def say(sentence: str) -> None:
+    """One line on stderr, whatever the sentence holds; where stderr takes nothing, silence is no reason to fail."""
+    line = printable(" ".join(str(sentence).split()))
+    try:
+        print(f"optmodels: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """Send what a stream still holds, and all that follows, nowhere: it can no longer be written to."""
+    with contextlib.suppress(OSError, ValueError):  # a stream of a test or a notebook has no number
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def open_closed_streams() -> None:
+    """Give stdin, stdout and stderr something to stand on where the caller closed them (``>&-``).
+
+    Otherwise the next file that is opened would get the number of the closed stream, and what others print goes into
+    it.
+    """
+    for stream in range(3):
+        try:
+            os.fstat(stream)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+
+
+def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
+    """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole."""
+    if out is None:
+        return
+    with explained(out):
+        target = Path(out).parent.resolve() / Path(out).name  # a link is replaced, not followed
+        behind = target.resolve()
+        for source in read:
+            place = None if source is None else Path(source).resolve()
+            if place in (target, behind) or (place is not None and place.is_dir() and place in target.parents):
+                raise RequestError(f"{out}: this is, or lies in, what is read from; choose another name.")
+        refuse_device(out)
+        if not target.parent.is_dir():
+            raise RequestError(f"{out}: cannot be written: there is no folder {brief(target.parent.name)!r}.")
+        if not os.access(target.parent, os.W_OK):
+            raise RequestError(f"{out}: cannot be written: its folder is not yours to write to.")
+
+
+def settle() -> None:
+    """The answer is there: from here on a signal only comes too late, it takes nothing back."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        while signal.getsignal(kind) is not signal.SIG_IGN:
+            with contextlib.suppress(KeyboardInterrupt):  # one that was on its way
+                signal.signal(kind, signal.SIG_IGN)
+
+
+def terminal_width() -> int | None:
+    """Columns a table may fill: those of the environment or the terminal; ``None``, no end, in a file or a pipe."""
+    asked = os.environ.get("COLUMNS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def print_json(value: Any) -> None:
+    """JSON, and nothing else, on stdout."""
+    print(json.dumps(value, allow_nan=False))
+
+
+def print_result(result: Result, data: Mapping[str, Any]) -> None:
+    """An answer for people: what is known, the decision, its measures."""
+    print(result)
+    if data["decision"] is not None:
+        print(f"decision {shown_decision(data['decision'])}")
+    print_measures(data)
+    print_multipliers(data["extra"].get("multipliers"))
+    print_reason(data["extra"])
+
+
+def print_evaluation(data: Mapping[str, Any]) -> None:
+    """The verdict on one decision."""
+    verdict = "feasible" if not data["violations"] else "not feasible"
+    objective = (
+        "no objective (the problem has no cost)"
+        if data["objective"] is None
+        else f"objective {number(data['objective'])}"
+    )
+    print(f"{objective}, {verdict}")
+    for name, amount in data["violations"].items():
+        print(f"  broken: {name}, by {number(amount)}")
+    print_measures(data)
+
+
+def print_measures(data: Mapping[str, Any]) -> None:
+    """Scalar measures, one per line; one smaller than its own error, where it is known, as less than both together."""
+    errors = data["extra"].get("errors") or {}
+    lines = [[name, _known(value, errors.get(name, 0.0))] for name, value in data["measures"].items()]
+    if lines:
+        print(columns(lines, "  "))
+
+
+def _known(value: float | None, error: float) -> str:
+    """A number with this relative error."""
+    if value is None or error < 1.0:
+        return number(value)
+    return f"< {number(abs(value) * (1.0 + error))}"
+
+
+def print_multipliers(dual: Mapping[str, Any] | None) -> None:
+    """What limits are worth, where the problem tells it."""
+    if not dual or dual["bound"] is None:
+        return
+    print("limits as prices:")
+    rows = []
+    for one in dual["limits"]:
+        highest = math.inf if one["highest"] is None else one["highest"]
+        ends = "" if one["lowest"] == highest else f"({number(one['lowest'])} to {number(highest)})"
+        word = "at most" if one["side"] == "max" else "at least"
+        rows.append([one["measure"], f"{word} {number(one['limit'])}", "multiplier", number(one["multiplier"]), ends])
+    print(columns(rows, "  "))
+    gap = "" if dual["gap"] is None else f", gap {number(dual['gap'])}"
+    shares = [(shown_decision(one["decision"]), one["probability"]) for one in dual["mixture"]]
+    if len(shares) == 1:
+        attained = f"{shares[0][0]} alone"
+    else:
+        attained = "a draw of " + "; ".join(f"{decision} with {chance:.6g}" for decision, chance in shares)
+    print(f"  dual bound {dual['bound']:.10g}{gap}, attained by {attained}")
+
+
+def print_reason(extra: Mapping[str, Any]) -> None:
+    """Why there is no answer, where the strategy knows; what is to be known of one, where there is something."""
+    for name in ("reason", "note", "left_out", "hint"):
+        if isinstance(extra.get(name), str):
+            print(f"{name.replace('_', ' ')}: {extra[name]}")
+    if extra.get("least_violation"):
+        amounts = (f"{name} by {number(amount)}" for name, amount in extra["least_violation"].items())
+        print(f"least violation met: {', '.join(amounts)}")
+    subset = extra.get("infeasible_subset")
+    if subset:
+        names = subset if isinstance(subset, list) else [subset]
+        more = " ..." if len(names) > 20 else ""
+        print(f"constraints that cannot hold together: {', '.join(map(str, names[:20]))}{more}")
+
+
+def shown_decision(decision: Any) -> str:
+    """A decision as it can be given back after ``--at``, cut if it is long."""
+    if isinstance(decision, list) and all(isinstance(entry, (int, float)) for entry in decision):
+        entries = ",".join(str(entry) for entry in decision[:SHOWN_ENTRIES])
+        return f"{entries},... ({len(decision)} entries)" if len(decision) > SHOWN_ENTRIES else entries
+    text = json.dumps(decision)
+    return text if len(text) <= 3 * SHOWN_ENTRIES else f"{text[: 3 * SHOWN_ENTRIES]}..."
+
+
+@contextlib.contextmanager
+def _telling_compilation(show: Callable[[], None] | None = None) -> Iterator[None]:
+    """A block in which it is told, by `show` or once in a line on stderr, that something is being compiled."""
+    from heuristics import clock
+
+    told = os.environ.get("OPTMODELS_QUIET") == "1"
+
+    def tell() -> None:
+        nonlocal told
+        if show is not None:
+            show()
+        elif not told:
+            told = True
+            say("compiling; what is compiled is kept for the next time, and no time limit runs meanwhile.")
+
+    with clock.telling(tell):
+        yield
+
+
+@contextlib.contextmanager
+def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
+    """A line on the terminal that follows one run; where stderr is none, it only tells what takes long to compile."""
+    if quiet or not sys.stderr.isatty():
+        with _telling_compilation():
+            yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with (
+        Console(stderr=True).status(escape(label)) as line,
+        _telling_compilation(lambda: line.update(escape(f"{label}: compiling"))),
+    ):
+
+        def show(progress: Progress) -> None:
+            best = "nothing feasible yet" if progress.objective is None else f"objective {progress.objective:.8g}"
+            bound = "" if progress.bound is None else f", bound {progress.bound:.8g}"
+            line.update(escape(f"{label}: {best}{bound}, {progress.evaluations} evaluations, {progress.seconds:.0f} s"))
+
+        yield show
+
+
+@contextlib.contextmanager
+def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A bar on the terminal that follows many runs; where stderr is none, it only tells what takes long to compile."""
+    if quiet or not sys.stderr.isatty():
+        with _telling_compilation():
+            yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        shown = label
+
+        def show(done: int, total: int, what: str) -> None:
+            nonlocal shown
+            shown = what
+            bar.update(task, completed=done, total=total, description=escape(what))
+
+        with _telling_compilation(lambda: bar.update(task, description=escape(f"{shown}: compiling"))):
+            yield show
+
+
+@contextlib.contextmanager
+def pages_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar on the terminal that follows passes over pages; nothing where stderr is not a terminal."""
+    with batch_progress(label, quiet=quiet) as bar:
+        yield None if bar is None else lambda phase, done, pages: bar(done, pages, f"{label}: {phase} pages")

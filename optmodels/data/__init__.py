@@ -1,0 +1,21 @@
+"""What files hold: strict reading, fields, laws, tables, and files written whole or not at all.
+
+`column_files`
+    Columns of numbers in files: ``.npy`` mapped into memory, Parquet batch by batch.
+`fields`
+    Checks of fields in instance files, for every kind: each complaint is one sentence that names the place.
+`laws`
+    Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+`strict_json`
+    JSON files read strictly.
+`tables`
+    Tables for people and for programs: aligned text, and CSV that no spreadsheet takes for formulas.
+`writing`
+    Every file this package writes is written here: whole or not at all, and never through a planted link.
+`written`
+    Columns written whole or not at all.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

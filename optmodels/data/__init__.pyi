@@ -1,0 +1,109 @@
+from .column_files import batches_of as batches_of
+from .column_files import footer_of as footer_of
+from .column_files import npy_layout as npy_layout
+from .column_files import npy_window as npy_window
+from .column_files import parquet as parquet
+from .column_files import reason as reason
+from .column_files import stamp_of as stamp_of
+from .fields import Matrix as Matrix
+from .fields import is_number as is_number
+from .fields import is_whole as is_whole
+from .fields import read_list as read_list
+from .fields import read_matrix as read_matrix
+from .fields import read_numbers as read_numbers
+from .fields import read_object as read_object
+from .fields import refuse_negative as refuse_negative
+from .fields import refuse_unknown as refuse_unknown
+from .fields import told as told
+from .laws import DIGITS as DIGITS
+from .laws import FORM as FORM
+from .laws import READERS as READERS
+from .laws import draw_law as draw_law
+from .laws import law_fields as law_fields
+from .laws import read_law as read_law
+from .laws import read_time as read_time
+from .laws import write_law as write_law
+from .laws import write_time as write_time
+from .strict_json import check_tree as check_tree
+from .strict_json import join_place as join_place
+from .strict_json import parse_json as parse_json
+from .strict_json import read_json as read_json
+from .tables import columns as columns
+from .tables import csv_rows as csv_rows
+from .tables import csv_text as csv_text
+from .tables import number as number
+from .tables import unguarded as unguarded
+from .writing import append_line as append_line
+from .writing import append_to as append_to
+from .writing import explained as explained
+from .writing import locked as locked
+from .writing import refuse_device as refuse_device
+from .writing import replaced as replaced
+from .writing import whole_lines as whole_lines
+from .writing import whole_part as whole_part
+from .writing import write_text as write_text
+from .written import Part as Part
+from .written import Written as Written
+from .written import check_manifest as check_manifest
+from .written import read_written as read_written
+from .written import whole_file as whole_file
+from .written import whole_folder as whole_folder
+from .written import write_manifest as write_manifest
+from .written import write_npy as write_npy
+from .written import write_parquet as write_parquet
+
+__all__ = [
+    "DIGITS",
+    "FORM",
+    "READERS",
+    "Matrix",
+    "Part",
+    "Written",
+    "append_line",
+    "append_to",
+    "batches_of",
+    "check_manifest",
+    "check_tree",
+    "columns",
+    "csv_rows",
+    "csv_text",
+    "draw_law",
+    "explained",
+    "footer_of",
+    "is_number",
+    "is_whole",
+    "join_place",
+    "law_fields",
+    "locked",
+    "npy_layout",
+    "npy_window",
+    "number",
+    "parquet",
+    "parse_json",
+    "read_json",
+    "read_law",
+    "read_list",
+    "read_matrix",
+    "read_numbers",
+    "read_object",
+    "read_time",
+    "read_written",
+    "reason",
+    "refuse_device",
+    "refuse_negative",
+    "refuse_unknown",
+    "replaced",
+    "stamp_of",
+    "told",
+    "unguarded",
+    "whole_file",
+    "whole_folder",
+    "whole_lines",
+    "whole_part",
+    "write_law",
+    "write_manifest",
+    "write_npy",
+    "write_parquet",
+    "write_text",
+    "write_time",
+]

@@ -1,0 +1,101 @@
+"""Checks of fields in instance files, for every kind: each complaint is one sentence that names the place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InstanceError
+
+Matrix = NDArray[np.float64]
+Made = TypeVar("Made")
+
+#: Larger numbers in matrices are refused: sums of them must be numbers, in whatever unit of time.
+LARGEST = 1e300
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a finite number (not a truth value), and no int too large for a double."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Whether `value` is a whole number; true for 3 and 3.0, false for True, "3", 3.5 and what no double holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    try:
+        return float(value).is_integer()
+    except OverflowError:  # an int of hundreds of digits; infinity and nan are floats that are no integers
+        return False
+
+
+def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str) -> None:
+    """Refuse fields nobody reads: they are misspellings."""
+    for field in data:
+        if field not in known:
+            raise InstanceError(
+                f"{place}.{field}", data[field], f"no such field; known are {', '.join(sorted(known))}."
+            )
+
+
+def read_list(value: Any, place: str, rule: str) -> list[Any]:
+    """A list that is not empty, or `rule`."""
+    if not isinstance(value, list | tuple) or not value:
+        raise InstanceError(place, value, rule)
+    return list(value)
+
+
+def read_object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
+    """An object with no other than the `known` fields; `form` says what it looks like."""
+    if not isinstance(value, Mapping):
+        raise InstanceError(place, value, form)
+    refuse_unknown(value, known, place)
+    return value
+
+
+def read_numbers(value: Any, place: str) -> list[float]:
+    """A list of finite numbers, one at least."""
+    listed = read_list(value, place, "this is a list of numbers.")
+    for index, entry in enumerate(listed):
+        if not is_number(entry):
+            raise InstanceError(f"{place}[{index}]", entry, "finite numbers stand here.")
+    return [float(entry) for entry in listed]
+
+
+def read_matrix(value: Any, place: str) -> Matrix:
+    """A square matrix of finite numbers."""
+    rows = read_list(value, place, "a matrix is a list of rows.")
+    for index, row in enumerate(rows):
+        entries = read_numbers(row, f"{place}[{index}]")
+        if len(entries) != len(rows):
+            rule = f"a square matrix of {len(rows)} rows has {len(rows)} numbers in each, and here are {len(entries)}."
+            raise InstanceError(f"{place}[{index}]", row, rule)
+        for column, entry in enumerate(entries):
+            if abs(entry) > LARGEST:
+                rule = f"numbers of a matrix are {LARGEST:g} at most, or sums of them would be none."
+                raise InstanceError(f"{place}[{index}][{column}]", entry, rule)
+    return np.array(rows, dtype=np.float64)
+
+
+def refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
+    """Refuse negative entries by `rule`; those on the diagonal only where it says so."""
+    for row, column in np.argwhere(matrix < 0).tolist():
+        if diagonal or row != column:
+            raise InstanceError(f"{place}[{row}][{column}]", float(matrix[row, column]), rule)
+
+
+def told(make: Callable[[], Made], place: str, value: Any) -> Made:
+    """What `make` makes; a refusal of the queueing package gets its place in the file."""
+    try:
+        return make()
+    except ValueError as refusal:
+        raise InstanceError(place, value, str(refusal)) from None

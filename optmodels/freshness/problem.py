@@ -1,0 +1,305 @@
+"""Which pages to visit how often, and in which order: kind "freshness".
+
+A robot visits the pages of a search index one after the other. A page is out of date from its first change after a
+visit until the next one. Find frequencies, and a cycle of visits that realises them, for which the weighted fractions
+of time that pages are out of date are least.
+
+References
+----------
+.. [1] E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of
+   Scheduling* 1 (1998), 15-29.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heuristics import NOTHING, Decision, Evaluation, Strategy
+from heuristics.allocation import Relaxation
+from queueing.freshness import (
+    Allocation,
+    PageError,
+    Traits,
+    cost,
+    even_obsolescence,
+    integer_bound,
+    randomized_obsolescence,
+    refuse_extremes,
+    schedule_gaps,
+    schedule_obsolescence,
+    traits,
+)
+from queueing.processes import AccessTime, Exponential
+
+from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
+from .data import Pages, read_fields, refuse_page, refuse_weights, write_fields
+from .partition import allocate_within
+from .rules import Rules, Vector
+from .simulation import FreshnessExperiment, experiment_of
+from .space import VisitPlans, Visits
+
+#: For so many pages the bound of whole gaps is taken at one price.
+MANY = 20_000
+
+MEASURES = ("obsolescence", "pages_never_visited", "largest_gap")
+
+
+@dataclass(frozen=True, eq=False)
+class FreshnessProblem:
+    """Choose how often pages are visited, and in which order.
+
+    A decision is a list of frequencies (visits per slot, evenly spaced: no robot can do better, and most can not do
+    that), ``{"randomized": [frequency, ...]}`` (every slot drawn at random) or ``{"schedule": [page, ...]}`` (a cycle,
+    repeated for ever). Several robots have a cycle each, ``{"schedules": [[page, ...], ...]}``, and every page belongs
+    to one of them.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    pages
+        Change rates, weights, hosts and names of the pages.
+    access_time
+        Law of the time that one visit takes.
+    rules
+        What visits must keep to.
+    cost
+        Price of the measures; ``None``: the obsolescence.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    pages: Pages
+    access_time: AccessTime
+    rules: Rules
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "freshness"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    has_objective: ClassVar[bool] = True
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "freshness",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> FreshnessProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "freshness")."""
+        if "pages" in data:
+            from .tables import LargeFreshnessProblem, large_fields
+
+            large = large_fields(data, folder)
+            if large is not None:
+                return LargeFreshnessProblem(name, *large, cost, limits or Limits())
+        pages, rules, law = read_fields(data, folder)
+        problem = cls(name, pages, law, rules, cost, limits or Limits())
+        try:
+            refuse_extremes(problem.traits)
+        except PageError as failure:
+            refuse_page(failure, pages, folder)
+        refuse_weights(pages)
+        return problem
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return write_fields(self.pages, self.rules, self.access_time)
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What matters about the pages."""
+        return traits(self.pages.rates, self.pages.weights, self.access_time)
+
+    @cached_property
+    def space(self) -> VisitPlans:
+        """Frequencies, and cycles of pages."""
+        return VisitPlans(self.pages.count, self.rules.robots)
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def scale(self) -> float | None:
+        """Price of the obsolescence where nothing else has one; ``None`` where something has."""
+        return sole_price(self.cost, "obsolescence")
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations need."""
+        column = np.array([1.0, 2.0])
+        small = FreshnessProblem("small", Pages(column, column[::-1]), Exponential(1.0), Rules(2))
+        for decision in ((0.5, 0.5), {"randomized": (0.5, 0.5)}, {"schedule": (0, 1)}):
+            small.describe(small.space.check(decision))
+        hosts = Rules(2, hosts=np.array([0, 1]), caps=np.array([0.5, 0.75]), minimum=np.array([0.1, 0.1]))
+        allocate_within(small.traits, hosts)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The obsolescence of a decision, exactly, and the rules it breaks."""
+        if not isinstance(decision, Mapping):
+            frequencies = np.asarray(decision, dtype=np.float64)
+            rates = even_obsolescence(self.traits, frequencies)
+            return self._judged(rates, frequencies, _longest(frequencies), {})
+        visits = self.space.check(decision)
+        found = self._judged_by_chance(visits) if visits.form == "randomized" else self._judged_by_cycles(visits)
+        self._last["decision"] = visits, found.measures["obsolescence"] or 0.0
+        return found
+
+    def _judged_by_chance(self, visits: Visits) -> Evaluation:
+        frequencies: Vector = visits["randomized"]
+        rates = randomized_obsolescence(self.traits, np.minimum(frequencies, 1.0))
+        robot = visits.get("robot")
+        return self._judged(rates, frequencies, None, self.rules.broken_by_chance(frequencies, robot))
+
+    def _judged_by_cycles(self, visits: Visits) -> Evaluation:
+        """A page is out of date all the time for robots that never visit it, so the least of all robots counts."""
+        rates, frequencies, longest = np.ones(self.pages.count), np.zeros(self.pages.count), 0
+        for cycle in visits.cycles:
+            rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
+            gaps = schedule_gaps(cycle, self.pages.count)
+            frequencies += gaps.visits / len(cycle)
+            longest = max(longest, int(gaps.longest.max()))
+        return self._judged(rates, frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
+
+    def _judged(self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float]) -> Evaluation:
+        measures: dict[str, float | None] = {
+            "obsolescence": cost(self.traits, rates),
+            "pages_never_visited": float(np.count_nonzero(frequencies == 0)),
+            "largest_gap": longest,
+        }
+        return self.judge(measures, self.rules.broken(frequencies) | more)
+
+    def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
+        """Price and broken limits of measures, beside rules that are broken."""
+        violations = {**broken, **self.limits.violations(measures)}
+        used = {*measures_used(self.cost), *self.limits.by_measure}
+        undefined = [name for name, value in measures.items() if value is None and name in used]
+        violations |= {f"{name} undefined": 1.0 for name in undefined}  # draws have no largest gap: no limit holds it
+        known = {**measures, **dict.fromkeys(undefined, 0.0)}
+        objective = known["obsolescence"] if self.cost is None else self.cost(known)
+        assert objective is not None
+        return Evaluation(objective, violations, dict(measures))
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """How a decision is to be read, and how far above the bounds it lies.
+
+        ``attained`` is false for frequencies that are evenly spaced: most cannot be. ``relaxed_bound`` is the least
+        cost of even spacing, ``schedule_bound`` takes into account that gaps are whole numbers of slots, which no cycle
+        can evade; ``above_relaxed_bound`` and ``above_schedule_bound`` are relative distances of the obsolescence.
+        ``slots`` has the length of each cycle. ``pages_left_out`` are never visited although the best frequencies visit
+        them, ``weight_left_out`` is their part of all weights.
+        """
+        checked = self.space.check(decision)
+        form = checked.form if isinstance(checked, Visits) else "frequencies"
+        obsolescence = self._obsolescence_of(checked)
+        relaxed, schedule = self.allocation().bound, self.schedule_bound
+        return {
+            "form": form,
+            "attained": form in ("schedule", "schedules") or (form == "randomized" and self._has_robots(checked)),
+            "relaxed_bound": relaxed,
+            "schedule_bound": schedule,
+            "above_relaxed_bound": obsolescence / relaxed - 1.0 if relaxed > 0 else None,
+            "above_schedule_bound": obsolescence / schedule - 1.0 if schedule > 0 else None,
+            "slots": [len(cycle) for cycle in checked.cycles] if form in ("schedule", "schedules") else None,
+            **self._left_out(checked, form),
+        }
+
+    def _left_out(self, checked: Any, form: str) -> dict[str, Any]:
+        if form in ("schedule", "schedules"):
+            visited = np.zeros(self.pages.count, dtype=bool)
+            for cycle in checked.cycles:
+                visited[cycle] = True
+        else:
+            visited = np.asarray(checked["randomized"] if form == "randomized" else checked) > 0
+        missed = ~visited & (self.allocation().frequencies > 0) & (self.traits.worths > 0)
+        pages, weights = int(np.count_nonzero(missed)), self.pages.weights
+        part = math.fsum(weights[missed]) / math.fsum(weights) if pages else 0.0
+        found: dict[str, Any] = {"pages_left_out": pages, "weight_left_out": part}
+        if pages:
+            noun = "page" if pages == 1 else "pages"
+            found["left_out"] = f"{pages} {noun} with {100 * part:.3g} % of all weight that the best frequencies visit"
+        return found
+
+    def _obsolescence_of(self, checked: Any) -> float:
+        """That of a decision, which was mostly judged just before."""
+        last = self._last.get("decision")
+        if last is not None and last[0] is checked:
+            return float(last[1])
+        return self.evaluate(checked).measures["obsolescence"] or 0.0
+
+    @cached_property
+    def _last(self) -> dict[str, tuple[Any, float]]:
+        """The decision judged last, and its obsolescence: told once more, not judged once more."""
+        return {}
+
+    def index_rule(self, slots: int | None) -> Strategy:
+        """Name the rule of strategy `whittle` for visits."""
+        from .schedules import LargestIndex  # all rules of sequencing, which most questions do not need
+
+        return LargestIndex(slots)
+
+    def experiment(self, decision: Decision) -> FreshnessExperiment:
+        """Visits to be tried out access by access, see `optmodels.studies.simulating`."""
+        return experiment_of(self, decision)
+
+    def _has_robots(self, visits: Visits) -> bool:
+        """Whether it is known which robot draws which page."""
+        return self.rules.robots == 1 or "robot" in visits
+
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    def allocation(self) -> Allocation:
+        """The frequencies of least cost, evenly spaced, within all rules; its bound holds for every decision."""
+        return self._allocation
+
+    @cached_property
+    def _allocation(self) -> Allocation:
+        return allocate_within(self.traits, self.rules)
+
+    @cached_property
+    def schedule_bound(self) -> float:
+        """No cycle of visits, and no cycles of several robots, has a lower obsolescence than this."""
+        price = self.allocation().multiplier if self.pages.count >= MANY else None
+        return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots), price))
+
+    def lower_bound(self) -> float:
+        """Below the cost of every decision."""
+        return -math.inf if self.scale is None else self.scale * self.allocation().bound
+
+    def unseparable(self) -> str | None:
+        """Why the least cost is not known, where something else than obsolescence has a price."""
+        return None if self.scale is not None else "its cost is not the obsolescence, or a multiple of it."
+
+    def relaxation(self) -> Relaxation:
+        """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
+        found, scale = self.allocation(), self.scale or 1.0
+        return Relaxation(
+            decision=self.space.check(found.frequencies),
+            multiplier=scale * found.multiplier,
+            bound=scale * found.bound,
+            residual=found.residual,
+        )
+
+
+def _longest(frequencies: Vector) -> float | None:
+    """Largest gap of pages that are visited, evenly spaced."""
+    visited = frequencies[frequencies > 0]
+    return 1.0 / float(visited.min()) if len(visited) else None  # infinite, without a warning, below 1e-308

@@ -1,0 +1,140 @@
+"""When pages are visited next: a table for a crawler, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heuristics.sequencing import greedy
+
+from ...data import Written, csv_rows, whole_file
+from ...errors import RequestError, short
+from ..partition import given_parts
+from ..problem import FreshnessProblem
+from ..rules import Indices
+from ..space import Visits
+
+SUFFIXES = (".csv", ".parquet")
+
+#: Rows made at a time, and most of them.
+CHUNK, MOST_ROWS = 100_000, 1_000_000_000
+
+#: Slots for each page where a decision has no cycle.
+SLOTS_FOR_EACH = 10
+
+
+def write_visits(
+    problem: FreshnessProblem,
+    decision: Any,
+    path: str | os.PathLike[str],
+    *,
+    slots: int | None = None,
+    seed: int = 0,
+) -> Written:
+    """Write a line for each visit that a decision makes, in order of time, the whole file or nothing.
+
+    Columns: ``page`` (its number), ``url`` and ``host`` where they are known, ``robot``, ``slot`` (from 0) and
+    ``next_visit``, the expected time at which the visit begins: slot times the mean access time.
+
+    Parameters
+    ----------
+    decision
+        A cycle is followed, draws are made with `seed`; frequencies are turned into visits by `greedy`.
+    path
+        Ends in ``.csv`` or ``.parquet``.
+    slots
+        How many slots of each robot; by default the longest cycle once, or, without a cycle, 10 for each page and 1000
+        at least.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise RequestError(f"visits are written as .csv or .parquet, and {short(os.fspath(path))} ends in neither.")
+    if slots is not None and not 1 <= slots <= MOST_ROWS // problem.rules.robots:
+        raise RequestError(f"slots are a whole number from 1 to {MOST_ROWS // problem.rules.robots}, got {slots}.")
+    cycles = cycles_of(problem, decision, slots, seed)
+    length = max(map(len, cycles)) if slots is None else slots
+    rows = length * len(cycles)
+    with whole_file(target) as stream:
+        tables = _tables(problem, cycles, length)
+        if target.suffix.lower() == ".csv":
+            _write_csv(stream, tables)
+        else:
+            _write_parquet(stream, tables)
+    return Written(target.name, rows, stream.sha256)
+
+
+def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:
+    """Pages in the order in which each robot visits them; to be repeated if the decision is a cycle."""
+    try:
+        checked = problem.space.check(decision)
+    except ValueError as failure:
+        raise RequestError(f"this is no decision of {problem.name!r}: {failure}") from None
+    if isinstance(checked, Visits) and checked.form != "randomized":
+        return list(checked.cycles)
+    drawn = isinstance(checked, Visits)
+    frequencies = np.asarray(checked["randomized"] if drawn else checked, dtype=np.float64)
+    if not frequencies.any():
+        raise RequestError("these frequencies are all 0, so that no page is ever visited.")
+    parts = given_parts(problem.traits, problem.rules, frequencies)
+    rng = np.random.default_rng(seed)
+    cycles = []
+    for part in parts:
+        length = slots or max(1000, SLOTS_FOR_EACH * len(part.pages))
+        if drawn:
+            cycles.append(part.pages[rng.choice(len(part.pages), size=length, p=part.frequencies)])
+        else:
+            cycles.append(part.pages[greedy(part.frequencies, length, part.hosts, problem.rules.gap)])
+    return cycles
+
+
+def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> Iterator[dict[str, Any]]:
+    """Columns of a part of the visits at a time, by slot, then by robot."""
+    pages, mean = problem.pages, problem.access_time.mean
+    step = max(1, CHUNK // len(cycles))
+    for first in range(0, length, step):
+        slot = np.arange(first, min(first + step, length))
+        page = np.stack([cycle[slot % len(cycle)] for cycle in cycles], axis=1).ravel()
+        table: dict[str, Any] = {"page": page}
+        if pages.urls is not None:
+            table["url"] = [pages.urls[index] for index in page.tolist()]
+        if pages.hosts is not None:
+            table["host"] = pages.hosts[page]
+        slots = np.repeat(slot, len(cycles))
+        robots = np.tile(np.arange(len(cycles)), len(slot))
+        yield table | {"robot": robots, "slot": slots, "next_visit": slots * mean}
+
+
+def _write_csv(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
+    named = False
+    for table in tables:
+        if not named:
+            stream.write(csv_rows([table]).encode())
+            named = True
+        stream.write(csv_rows(zip(*map(_cells, table.values()), strict=True)).encode())
+
+
+def _cells(column: Any) -> list[Any]:
+    """A column as it is written; times without the digits that rounding left."""
+    if isinstance(column, list):
+        return column
+    return [f"{value:.12g}" for value in column.tolist()] if column.dtype.kind == "f" else column.tolist()
+
+
+def _write_parquet(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
+    from ...data import parquet
+
+    write = parquet()
+    import pyarrow as pa
+
+    writer = None
+    for table in tables:
+        rows = pa.table(dict(table))
+        if writer is None:
+            writer = write.ParquetWriter(stream, rows.schema)
+        writer.write_table(rows)
+    if writer is not None:
+        writer.close()

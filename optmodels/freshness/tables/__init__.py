@@ -1,0 +1,23 @@
+"""Problems of so many pages that they stay in files.
+
+`cluster_passes`
+    The same passes over pages on a cluster: ``optmodels[scale]``.
+`columns`
+    Names and rules of the columns of a table of pages, and what Parquet files of pages must hold.
+`engine`
+    Whoever goes over the pages of a table, piece by piece: threads of this process.
+`hosts`
+    Hosts and URLs of a table of pages that fits into memory.
+`pages`
+    Tables of pages too large for memory.
+`pricing`
+    The price of a visit to the pages of a table, from one pass over them.
+`problem`
+    Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
+`streaming`
+    The best frequencies of a table of pages that does not fit into memory.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,181 @@
+"""The same passes over pages on a cluster: ``optmodels[scale]``.
+
+Workers of a Dask cluster take neighbouring pieces of the table, some millions of pages at a time, and read the files
+for themselves: the paths must mean the same to all of them. One pass counts pages by worth, and histograms are added up
+in a tree; the price found from them, one number, goes out with the second pass; a third lets every worker write its
+part of the frequencies. No page ever travels. The tree has the same shape whoever computes its parts, and however
+often: the answer does not depend on workers that come, go or die.
+
+    >>> with cluster("local") as engine:                                            # doctest: +SKIP
+    ...     allocate_pages(open_pages("pages.parquet"), Exponential(1.0), engine=engine)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from functools import partial, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from heuristics import interrupting
+
+from ...cluster import LOCAL, connected, distributed
+from ...data import Part, Written, whole_folder, write_manifest, write_parquet
+from ...errors import RequestError
+from .engine import FREQUENCY, Tell, chunks_of
+
+if TYPE_CHECKING:
+    from queueing.processes import AccessTime
+
+    from .pages import PageTable, Piece
+    from .problem import LargeFreshnessProblem
+    from .streaming import Rule
+
+T = TypeVar("T")
+
+#: Pages of a task; the scheduler takes about a millisecond for each task, whatever it does.
+TASK = 4_000_000
+
+#: Results that are put together at a time.
+BRANCHES = 8
+
+Pieces = tuple["Piece", ...]
+
+
+@contextlib.contextmanager
+def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluster]:
+    """Have passes made by a cluster for the length of a block, see `optmodels.cluster.connected`."""
+    with connected(address, workers) as client:
+        yield Cluster(client)
+
+
+@contextlib.contextmanager
+def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[LargeFreshnessProblem]:
+    """The problem of an instance with a table of pages, however many, with a cluster to go over them."""
+    from ...costs import Limits, cost_from_data
+    from ...errors import InstanceError
+    from ...instance import read
+    from .problem import HELD, LargeFreshnessProblem, large_fields
+
+    content = read(file)
+    try:
+        folder = Path(file).resolve().parent
+        fields = large_fields(content.data, folder, least=0) if content.kind == "freshness" else None
+        cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
+    except InstanceError as failure:
+        raise failure if failure.file else failure.at(os.fspath(file)) from None
+    if fields is None:
+        rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
+        raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
+    with cluster(address) as engine:
+        yield LargeFreshnessProblem(content.name, *fields, cost, limits, engine=engine)
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Passes over pages made by the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        A connected ``distributed.Client``.
+    task
+        Pages of a task.
+    """
+
+    client: Any
+    task: int = TASK
+    suffix: ClassVar[str] = ".parquet"
+
+    def everywhere(self, task: Callable[..., Any], *arguments: Any) -> None:
+        """Let every worker do the same, and wait for all."""
+        self.client.run(task, *arguments)
+
+    def reduce(
+        self,
+        task: Callable[[Sequence[Piece]], T],
+        merge: Callable[[T, T], T],
+        pieces: Sequence[Piece],
+        tell: Tell | None,
+    ) -> T:
+        """A task for each group of pieces, and a tree of sums over neighbours."""
+        groups = grouped(pieces, self.task)
+        layer = self._submitted(task, groups)
+        leaves = list(zip(layer, groups, strict=True))
+        joined = partial(_merged, merge)
+        while len(layer) > 1:
+            layer = [
+                self.client.submit(joined, layer[first : first + BRANCHES], pure=False)
+                for first in range(0, len(layer), BRANCHES)
+            ]
+        self._follow(leaves, tell)
+        answer: T = self._gathered(layer)[0]
+        return answer
+
+    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
+        """A folder of Parquet files, one for each task, and a manifest."""
+        absolute = target.resolve()
+        groups = grouped(table.pieces, self.task)
+        with whole_folder(absolute) as folder:
+            numbered = [(folder / f"part-{number:05d}.parquet", group) for number, group in enumerate(groups)]
+            futures = self._submitted(partial(write_part, rule=rule, law=law), numbered)
+            self._follow(list(zip(futures, groups, strict=True)), tell)
+            parts: list[Part] = self._gathered(futures)
+            for left in folder.glob(".*.tmp"):  # of workers that died while they wrote
+                left.unlink(missing_ok=True)
+            rows, sha256 = write_manifest(folder, parts)
+        return Written(target.name, rows, sha256)
+
+    def _submitted(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        futures: list[Any] = self.client.map(task, items, pure=False)
+        return futures
+
+    def _follow(self, leaves: list[tuple[Any, Pieces]], tell: Tell | None) -> None:
+        """Wait for all tasks; tell how many pages are done, and take interrupts on the way."""
+        rows = {future.key: sum(piece.rows for piece in group) for future, group in leaves}
+        done, total = 0, sum(rows.values())
+        try:
+            for future in distributed().as_completed([future for future, _ in leaves]):
+                if future.status == "error":
+                    self._gathered([future])
+                done += rows[future.key]
+                if tell is not None:
+                    tell("", done, total)
+                interrupting.check()
+        except BaseException:
+            self.client.cancel([future for future, _ in leaves], force=True)
+            raise
+
+    def _gathered(self, futures: list[Any]) -> list[Any]:
+        try:
+            found: list[Any] = self.client.gather(futures)
+        except (distributed().KilledWorker, CancelledError, OSError) as failure:
+            raise RequestError(f"the cluster gave up: {' '.join(str(failure).split())}") from None
+        return found
+
+
+def grouped(pieces: Sequence[Piece], rows: int) -> list[Pieces]:
+    """Neighbouring pieces put together until they have so many rows."""
+    groups: list[Pieces] = []
+    group: list[Piece] = []
+    for piece in pieces:
+        group.append(piece)
+        if sum(one.rows for one in group) >= rows:
+            groups.append(tuple(group))
+            group = []
+    return [*groups, tuple(group)] if group else groups
+
+
+def write_part(numbered: tuple[Path, Pieces], rule: Rule, law: AccessTime) -> Part:
+    """What a worker does: frequencies of its pieces, in a file that is there whole or not at all."""
+    path, pieces = numbered
+    chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.frequencies(chunk.rates, chunk.weights, law)})
+    return write_parquet(path, chunks)
+
+
+def _merged(merge: Callable[[T, T], T], parts: list[T]) -> T:
+    return reduce(merge, parts)

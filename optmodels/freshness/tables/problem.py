@@ -1,0 +1,246 @@
+"""Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
+
+The problem is that of `optmodels.freshness`; only the road to its frequencies is another. What needs all pages at once
+(a schedule, say) reads them when it asks for them, if they are not too many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heuristics import Decision, Evaluation
+from heuristics.allocation import Relaxation
+from queueing.processes import AccessTime
+
+from ...data import Written, is_whole, read_time, refuse_unknown
+from ...errors import InstanceError
+from ...instance import inside
+from ..data import COLUMNS, FIELDS, MOST_PAGES, PROPORTIONAL, Pages
+from ..problem import FreshnessProblem
+from ..rules import MOST, TOLERANCE, TOTAL, Indices, Rules, Vector
+from ..space import VisitPlans
+from .engine import Engine, Tell, Threads
+from .pages import Chunk, PageTable, open_pages
+from .streaming import ByRule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
+
+#: Tables with more pages than this are not read into memory unless somebody needs all of them at once.
+LARGE = 2_000_000
+
+#: Fields that no pass over pages can keep to; tables with one of them are held in memory.
+HELD = ("host_caps", "host_gap", "min_frequency")
+
+
+class TablePages(Pages):
+    """Pages of a table, read when they are asked for."""
+
+    def __init__(self, table: PageTable, path: str, proportional: bool) -> None:
+        for name, value in (("table", table), ("path", path), ("proportional", proportional)):
+            object.__setattr__(self, name, value)
+
+    table: PageTable
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.table.rows
+
+    @cached_property
+    def _columns(self) -> tuple[Vector, Vector]:
+        if self.table.rows > MOST_PAGES:
+            rule = f"it has {self.table.rows} pages, and {MOST_PAGES} at most are held in memory."
+            raise InstanceError("data.pages", self.path, rule)
+        return self.table.read()
+
+    @cached_property
+    def rates(self) -> Vector:
+        """Changes per unit of time."""
+        return self._columns[0]
+
+    @cached_property
+    def weights(self) -> Vector:
+        """What a unit of time out of date costs."""
+        return self._columns[1]
+
+    @cached_property
+    def hosts(self) -> Indices | None:
+        """Number of the host of each page."""
+        found = self.table.hosts()
+        return None if found is None else found[0]
+
+    @cached_property
+    def urls(self) -> tuple[str, ...] | None:
+        """What pages are called."""
+        return self.table.urls()
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedFrequencies:
+    """Frequencies of all pages of a table, computed when they are asked for."""
+
+    table: PageTable
+    rule: ByRule
+    engine: Engine
+    tell: Tell | None = None
+
+    def __len__(self) -> int:
+        return self.table.rows
+
+    def write_to(self, folder: Path, stem: str) -> dict[str, Any]:
+        """Write them beside a result, which tells file, rows and checksum."""
+        target = folder / f"{stem}.decision{self.engine.suffix}"
+        written: Written = write_frequencies(
+            self.table, self.rule.law, self.rule.rule, target, engine=self.engine, tell=self.tell
+        )
+        return written.to_data()
+
+
+@dataclass(frozen=True)
+class GivenFrequencies:
+    """Frequencies of all pages as an array, perhaps one mapped into memory."""
+
+    values: Vector
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def of(self, chunk: Chunk) -> Vector:
+        """Those of a chunk."""
+        return self.values[chunk.page : chunk.page + len(chunk.rates)]
+
+
+class LargePlans(VisitPlans):
+    """As for few pages, and frequencies that are computed when they are asked for."""
+
+    def check(self, decision: Any) -> Any:
+        """The decision as it is judged."""
+        if isinstance(decision, StreamedFrequencies):
+            if len(decision) != self.pages:
+                raise ValueError(f"{len(decision)} frequencies are given; each of the {self.pages} pages needs one.")
+            return decision
+        return super().check(decision)
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFreshnessProblem(FreshnessProblem):
+    """Choose how often pages are visited, pages being too many to be held in memory.
+
+    Parameters
+    ----------
+    engine
+        Who goes over the pages: threads of this process, or a cluster.
+    tell
+        Called now and then with what is done, and pages done and to do.
+    """
+
+    engine: Engine = field(default_factory=Threads)
+    tell: Tell | None = None
+
+    @property
+    def table(self) -> PageTable:
+        """Where the pages are."""
+        assert isinstance(self.pages, TablePages)
+        return self.pages.table
+
+    @cached_property
+    def space(self) -> LargePlans:
+        """Frequencies, and cycles of pages."""
+        return LargePlans(self.pages.count, self.rules.robots)
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what passes need; on all workers of a cluster, too."""
+        compile_passes(self.access_time)
+        everywhere: Callable[..., Any] | None = getattr(self.engine, "everywhere", None)
+        if everywhere is not None:
+            everywhere(compile_passes, self.access_time)
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The obsolescence of a decision, exactly, and the rules it breaks; frequencies are judged in one pass."""
+        if isinstance(decision, Mapping):
+            return super().evaluate(decision)
+        given = decision.rule if isinstance(decision, StreamedFrequencies) else GivenFrequencies(np.asarray(decision))
+        found = judge_pages(self.table, self.access_time, given, engine=self.engine, tell=self.tell)
+        measures: dict[str, float | None] = {
+            "obsolescence": sum(found.cost),
+            "pages_never_visited": float(found.unvisited),
+            "largest_gap": 1.0 / found.least if found.most > 0 else None,
+        }
+        missed, beyond = abs(sum(found.frequencies) - self.rules.robots), found.most - 1.0
+        broken = {TOTAL: missed} if missed > TOLERANCE * self.rules.robots else {}
+        return self.judge(measures, broken | ({MOST: beyond} if beyond > TOLERANCE else {}))
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """How a decision is to be read; ``synthetic`` tells how pages were drawn that no crawler has seen."""
+        found: dict[str, Any] = {}
+        if isinstance(decision, Mapping):
+            found = super().describe(decision)
+        else:
+            found = {"form": "frequencies", "attained": False, "relaxed_bound": self.streamed.bound}
+        return found | ({} if self.table.synthetic is None else {"synthetic": self.table.synthetic})
+
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def streamed(self) -> StreamedAllocation:
+        """The frequencies of least cost, evenly spaced, and their bound."""
+        total = float(self.rules.robots)
+        return allocate_pages(self.table, self.access_time, total, engine=self.engine, tell=self.tell)
+
+    def lower_bound(self) -> float:
+        """Below the cost of every decision."""
+        return -math.inf if self.scale is None else self.scale * self.streamed.bound
+
+    def relaxation(self) -> Relaxation:
+        """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
+        found, scale = self.streamed, self.scale or 1.0
+        rule = ByRule(found.rule, self.access_time, self.table.rows)
+        return Relaxation(
+            decision=StreamedFrequencies(self.table, rule, self.engine, self.tell),
+            multiplier=scale * found.multiplier,
+            bound=scale * found.bound,
+            residual=found.missed,
+        )
+
+
+def large_fields(
+    data: Mapping[str, Any], folder: Path | None, least: int = LARGE
+) -> tuple[TablePages, AccessTime, Rules] | None:
+    """The fields of data that name a table of more than `least` pages, and ask for nothing that needs them in memory.
+
+    ``None`` where this is not so: then all is read as if pages were few.
+    """
+    if "pages" not in data or "access_time" not in data or any(name in data for name in HELD):
+        return None
+    refuse_unknown(data, FIELDS, "data")
+    for name in COLUMNS:
+        if name in data and not (name == "weights" and data[name] == PROPORTIONAL):
+            return None  # refused where few pages are read
+    place = inside(folder, data["pages"], "data.pages")
+    table = open_pages(place, root=folder, proportional="weights" in data)
+    if table.rows <= least:
+        return None
+    law = read_time(data["access_time"], "data.access_time")
+    robots = data.get("robots", 1)
+    if not is_whole(robots) or not 1 <= robots <= table.rows:
+        rule = f"robots are counted in whole numbers, from 1 to the number of pages, {table.rows}."
+        raise InstanceError("data.robots", robots, rule)
+    return TablePages(table, data["pages"], "weights" in data), law, Rules(table.rows, int(robots))
+
+
+def compile_passes(law: AccessTime) -> None:
+    """Go over two pages in every way that there is."""
+    from queueing.freshness.large import frequencies_at, objective_pass, price_pages
+
+    column = np.array([1.0, 2.0])
+    price = price_pages(column, column[::-1].copy(), law).multiplier
+    objective_pass(column, column, law, price)
+    frequencies_at(column, column, law, price)
+    FreshnessProblem("small", Pages(column, column), law, Rules(2)).evaluate((0.5, 0.5))

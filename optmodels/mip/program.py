@@ -1,0 +1,389 @@
+"""A linear integer program as plain arrays: what travels from the model to a solver in another process.
+
+Nothing here imports Pyomo or a solver, so that a solver's process starts with numpy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Indices = NDArray[np.int32]
+
+#: How far a solver's point may stray from a bound, a row or a whole number.
+FEASIBILITY = 1e-6
+
+#: Rounding of one operation, relative.
+EPSILON = 2.0**-52
+
+#: A column that must be whole and is farther than this from a whole number is an error, not noise.
+INTEGRALITY = 1e-4
+
+#: Solvers compare objectives up to some 1e-6, in whatever unit they come: they are shown costs in a unit in which the
+#: objective, or the largest cost, is about this. Then their noise is 1e-10, relative.
+OBJECTIVE_SIZE = 2.0**13
+
+#: Largest cost that is counted in steps, and largest whole number that is looked at for divisors.
+MOST_STEPS, LARGEST_COUNT = 2**20, 2**50
+
+#: Largest denominator of two costs that are called multiples of one number.
+DENOMINATOR = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    r"""Smallest (or largest) value of a linear function under linear constraints.
+
+    .. math::
+        \min \text{ or } \max\; c^\top x + c_0 \quad\text{with}\quad
+        l \le A x \le u, \quad \underline x \le x \le \overline x, \quad x_j \in \mathbb{Z} \text{ for } j \in J
+
+    Parameters
+    ----------
+    cost, offset
+        :math:`c` and :math:`c_0`.
+    maximise
+        Which of the two.
+    starts, rows, values
+        :math:`A` column by column: the entries of column :math:`j` are ``values[starts[j]:starts[j + 1]]``, in the rows
+        ``rows[starts[j]:starts[j + 1]]``.
+    row_lower, row_upper
+        :math:`l` and :math:`u`, infinite where there is none.
+    column_lower, column_upper
+        Bounds of the variables, likewise.
+    whole
+        Whether a variable must be a whole number.
+    row_names, column_names
+        What the model calls its constraints and variables.
+    name
+        What the model calls itself.
+    implied_whole
+        Whether every decision has a point with whole numbers throughout, so that a solver that knows no others may take
+        all variables for whole. A model says so by an attribute of this name.
+    """
+
+    cost: Numbers
+    offset: float
+    maximise: bool
+    starts: Indices
+    rows: Indices
+    values: Numbers
+    row_lower: Numbers
+    row_upper: Numbers
+    column_lower: Numbers
+    column_upper: Numbers
+    whole: NDArray[np.bool_]
+    row_names: tuple[str, ...]
+    column_names: tuple[str, ...]
+    name: str = field(default="program")
+    implied_whole: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        return len(self.row_lower), len(self.cost)
+
+    @property
+    def sign(self) -> float:
+        """1 to minimise, -1 to maximise: the factor that turns a value of the program into one to be minimised."""
+        return -1.0 if self.maximise else 1.0
+
+    @property
+    def columns(self) -> Indices:
+        """Column of each entry of the matrix."""
+        return np.repeat(np.arange(len(self.cost), dtype=np.int32), np.diff(self.starts))
+
+    def objective(self, point: Numbers) -> float:
+        """Value at a point, as the program states it (not negated when maximising)."""
+        return math.fsum(self.cost * point) + self.offset
+
+    def size(self, point: Numbers) -> float:
+        """What the value at a point is summed up from, all counted as positive."""
+        return math.fsum(np.abs(self.cost * point)) + abs(self.offset)
+
+    def activity(self, point: Numbers) -> Numbers:
+        """The left sides :math:`A x`."""
+        return np.bincount(self.rows, self.values * point[self.columns], minlength=self.shape[0]).astype(float)
+
+    def rounded(self, point: Numbers) -> Numbers:
+        """The point without a solver's noise: whole numbers where they must be, inside the bounds.
+
+        Raises
+        ------
+        ValueError
+            If the point is too far from being whole or within its bounds for that to be noise.
+        """
+        if point.shape != self.cost.shape or not np.isfinite(point).all():
+            raise ValueError(f"a point of this program has {len(self.cost)} finite entries, got {point!r}.")
+        clean = np.where(self.whole, np.round(point), point)
+        clean = np.clip(clean, self.column_lower, self.column_upper)
+        error = np.abs(clean - point) - INTEGRALITY * np.maximum(1.0, np.abs(point))
+        if len(error) and error.max() > 0:
+            worst = int(error.argmax())
+            kind = "a whole number" if self.whole[worst] else "a number"
+            raise ValueError(
+                f"{self.column_names[worst]} must be {kind} between {self.column_lower[worst]:g} and "
+                f"{self.column_upper[worst]:g}, the solver gave {point[worst]!r}."
+            )
+        return clean + 0.0  # no negative zeros
+
+    def broken_row(self, point: Numbers) -> str | None:
+        """Name of the row or column that a point breaks most, or ``None`` if it keeps them all."""
+        activity = self.activity(point)
+        scale = 1.0 + np.abs(activity)
+        excess = np.concatenate(
+            [
+                np.maximum(self.row_lower - activity, activity - self.row_upper) / scale,
+                np.maximum(self.column_lower - point, point - self.column_upper),
+                np.where(self.whole, np.abs(point - np.round(point)), 0.0),
+            ]
+        )
+        if len(excess) == 0 or excess.max() <= FEASIBILITY:
+            return None
+        worst = int(excess.argmax())
+        names = self.row_names + self.column_names + self.column_names
+        return names[worst]
+
+    def in_unit(self, best: float | None = None) -> tuple[Program, float]:
+        """The program with costs in a unit that suits solvers, and the unit: a value of this program is unit x value.
+
+        Costs of whole-number variables that are multiples of a number are counted in it, and are whole then. Otherwise
+        the unit is a power of two, so that nothing is rounded, by which the best value known is `OBJECTIVE_SIZE`, or
+        the largest cost without one. Where costs only add up, variables that cost more than that value alone stay 0.
+
+        Parameters
+        ----------
+        best
+            Value of a feasible point, as the program states it.
+        """
+        priced = self.cost != 0
+        adds_up = (
+            not self.maximise and self.offset >= 0 and not (self.cost < 0).any() and (self.column_lower >= 0).all()
+        )
+        upper = self.column_upper
+        if best is not None and adds_up and best > 0:
+            dear = self.whole & (self.cost > (1.0 + FEASIBILITY) * best) & (self.column_lower <= 0)
+            upper = np.where(dear, np.minimum(upper, 0.0), upper)
+            priced &= ~dear
+        if not priced.any():
+            return replace(self, cost=np.where(priced, self.cost, 0.0), column_upper=upper), 1.0
+        costs = np.where(priced, self.cost, 0.0)
+        step = common_step(costs) if self.whole[priced].all() else None
+        if step is not None and float(np.abs(costs).max()) <= MOST_STEPS * step:
+            cost, unit = np.round(costs / step), step
+        else:
+            size = abs(best - self.offset) if best is not None else 0.0
+            size = max(size, 2.0**-40 * float(np.abs(costs).max())) if size > 0 else float(np.abs(costs).max())
+            unit = math.ldexp(1.0, math.frexp(size / OBJECTIVE_SIZE)[1])
+            cost = costs / unit
+        return replace(self, cost=cost, offset=self.offset / unit, column_upper=upper), unit
+
+    def without(self, point: Numbers) -> Program:
+        r"""The program without the points whose whole numbers are those of a point of zeros and ones.
+
+        .. math::  \sum_{j : x_j = 0} X_j + \sum_{j : x_j = 1} (1 - X_j) \ge 1
+        """
+        clean = self.rounded(point)
+        columns = np.flatnonzero(self.whole)
+        if not np.isin(clean[columns], (0.0, 1.0)).all():
+            raise ValueError("points are left out of programs whose whole numbers are 0 or 1 only.")
+        signs = np.where(clean[columns] > 0.5, -1.0, 1.0)
+        order = np.argsort(np.concatenate([self.columns, columns]), kind="stable")
+        return replace(
+            self,
+            starts=(self.starts + np.concatenate([[0], np.cumsum(self.whole)])).astype(np.int32),
+            rows=np.concatenate([self.rows, np.full(len(columns), self.shape[0])])[order].astype(np.int32),
+            values=np.concatenate([self.values, signs])[order],
+            row_lower=np.append(self.row_lower, 1.0 - float((signs < 0).sum())),
+            row_upper=np.append(self.row_upper, np.inf),
+            row_names=(*self.row_names, f"without_{self.shape[0]}"),
+        )
+
+    def sorted_by_name(self) -> Program:
+        """The same program with rows and columns in alphabetical order and entries in order within a column."""
+        row_order = np.array(sorted(range(self.shape[0]), key=self.row_names.__getitem__), dtype=np.int64)
+        column_order = np.array(sorted(range(self.shape[1]), key=self.column_names.__getitem__), dtype=np.int64)
+        row_rank, column_rank = np.argsort(row_order), np.argsort(column_order)
+        rows, columns = row_rank[self.rows], column_rank[self.columns]
+        order = np.lexsort((rows, columns))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=self.shape[1]))])
+        return Program(
+            cost=self.cost[column_order],
+            offset=self.offset,
+            maximise=self.maximise,
+            starts=starts.astype(np.int32),
+            rows=rows[order].astype(np.int32),
+            values=self.values[order],
+            row_lower=self.row_lower[row_order],
+            row_upper=self.row_upper[row_order],
+            column_lower=self.column_lower[column_order],
+            column_upper=self.column_upper[column_order],
+            whole=self.whole[column_order],
+            row_names=tuple(self.row_names[i] for i in row_order),
+            column_names=tuple(self.column_names[j] for j in column_order),
+            name=self.name,
+            implied_whole=self.implied_whole,
+        )
+
+    def write_mps(self, path: str | PathLike[str]) -> None:
+        """Write the program as free-format MPS, which every solver reads.
+
+        Numbers are written in full, bounds always, since readers do not agree on the bounds of a whole-number column
+        without any. The objective's constant stands, negated, on the right-hand side of the objective, as is usual.
+        """
+        row_names = _plain_names(self.row_names, "R")
+        column_names = _plain_names(self.column_names, "C")
+        objective = "objective" if "objective" not in row_names else "objective_"
+        lines = [f"NAME {_plain_names((self.name,), 'P')[0]}"]
+        if self.maximise:
+            lines += ["OBJSENSE", "    MAX"]
+        kinds = [_row_kind(lower, upper) for lower, upper in zip(self.row_lower, self.row_upper, strict=True)]
+        lines += ["ROWS", f" N {objective}", *(f" {kind} {name}" for kind, name in zip(kinds, row_names, strict=True))]
+        lines.append("COLUMNS")
+        inside = False
+        for j, name in enumerate(column_names):
+            if bool(self.whole[j]) != inside:
+                inside = not inside
+                lines.append(f" MARKER 'MARKER' '{'INTORG' if inside else 'INTEND'}'")
+            lines.append(f" {name} {objective} {_number(self.cost[j])}")  # even if 0: a column must appear
+            for k in range(self.starts[j], self.starts[j + 1]):
+                lines.append(f" {name} {row_names[self.rows[k]]} {_number(self.values[k])}")
+        if inside:
+            lines.append(" MARKER 'MARKER' 'INTEND'")
+        lines.append("RHS")
+        if self.offset != 0:
+            lines.append(f" rhs {objective} {_number(-self.offset)}")
+        ranges = []
+        for i, (kind, name) in enumerate(zip(kinds, row_names, strict=True)):
+            if kind == "N":
+                continue
+            lines.append(f" rhs {name} {_number(self.row_lower[i] if kind == 'G' else self.row_upper[i])}")
+            if kind == "L" and math.isfinite(self.row_lower[i]):
+                ranges.append(f" range {name} {_number(self.row_upper[i] - self.row_lower[i])}")
+        if ranges:
+            lines += ["RANGES", *ranges]
+        lines.append("BOUNDS")
+        for j, name in enumerate(column_names):
+            lines += _bound_lines(name, float(self.column_lower[j]), float(self.column_upper[j]))
+        lines.append("ENDATA")
+        from ..data import write_text  # not needed in a solver's process
+
+        write_text(path, "\n".join(lines) + "\n")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a solver is asked, with its deadline on the clock that all processes of a machine share (monotonic)."""
+
+    program: Program
+    deadline: float = math.inf
+    gap: float = 0.0
+    threads: int | None = None
+    presolve: bool = True
+    start: Numbers | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A point that a solver holds to be feasible, and the value it claims for it, in the sense of the program."""
+
+    point: Numbers
+    objective: float
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A value that a solver proves no feasible point can better, in the sense of the program."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Log:
+    """Some lines of a solver's log."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A solver's last word.
+
+    Parameters
+    ----------
+    status
+        ``"optimal"`` (within the gap asked for), ``"infeasible"``, ``"unbounded"``, ``"unclear"`` (infeasible or
+        unbounded), ``"seconds"``, ``"interrupt"``, ``"gave up"`` (memory, numbers: the message says), ``"refused"``
+        (the solver does not take such programs), ``"error"`` (a defect), ``"died"`` (it was ended from outside).
+    objective, bound
+        Of the best point, and proved; in the sense of the program, ``None`` without one.
+    message
+        What a reader should know about it.
+    detail
+        Version, nodes, time, ...
+    """
+
+    status: str
+    objective: float | None = None
+    bound: float | None = None
+    message: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+Message = Incumbent | Bound | Log | Outcome
+
+
+def common_step(numbers: Numbers) -> float | None:
+    """The largest number of which all these are multiples, up to rounding; ``None`` if there is none to rely on."""
+    sizes: list[float] = np.unique(np.abs(numbers[numbers != 0])).tolist()
+    if not sizes or not sizes[-1] / sizes[0] <= LARGEST_COUNT:
+        return None
+    if sizes[-1] <= LARGEST_COUNT and all(size.is_integer() for size in sizes):
+        return float(math.gcd(*map(int, sizes)))
+    parts = [Fraction(size / sizes[0]).limit_denominator(DENOMINATOR) for size in sizes]
+    if any(abs(float(part) * sizes[0] - size) > 4 * EPSILON * size for part, size in zip(parts, sizes, strict=True)):
+        return None
+    denominator = math.lcm(*(part.denominator for part in parts))
+    counts = [int(part * denominator) for part in parts]
+    counts = [count // math.gcd(*counts) for count in counts]
+    return sizes[0] / counts[0] if counts[-1] <= MOST_STEPS else None
+
+
+def _plain_names(names: Sequence[str], letter: str) -> list[str]:
+    """The names if a file can hold them (no blanks, no two alike), else numbered ones."""
+    fitting = len(set(names)) == len(names) and all(
+        name and name[0] not in "$*" and not any(sign.isspace() for sign in name) for name in names
+    )
+    return list(names) if fitting else [f"{letter}{i}" for i in range(len(names))]
+
+
+def _number(value: float) -> str:
+    return repr(float(value))
+
+
+def _row_kind(lower: float, upper: float) -> str:
+    if lower == upper:
+        return "E"
+    if math.isfinite(upper):
+        return "L"  # with a range if there is a lower bound, too
+    return "G" if math.isfinite(lower) else "N"
+
+
+def _bound_lines(name: str, lower: float, upper: float) -> list[str]:
+    if lower == upper:
+        return [f" FX bound {name} {_number(lower)}"]
+    if math.isinf(lower) and math.isinf(upper):
+        return [f" FR bound {name}"]
+    return [
+        f" LO bound {name} {_number(lower)}" if math.isfinite(lower) else f" MI bound {name}",
+        f" UP bound {name} {_number(upper)}" if math.isfinite(upper) else f" PL bound {name}",
+    ]

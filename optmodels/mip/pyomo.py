@@ -1,0 +1,272 @@
+"""From a Pyomo model to a program and back, by two roads.
+
+The road in use compiles the model to its standard form at once. The plain Pyomo interface to HiGHS is kept as the
+reference: slower, without start, trace or cancel, but not ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.common.errors import InfeasibleConstraintException
+from pyomo.repn import generate_standard_repn
+from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+
+from .program import FEASIBILITY, Numbers, Program
+
+
+class InfeasibleConstraint(ValueError):  # noqa: N818 - reads as what happened
+    """A constraint without variables is broken, so the model has no solution.
+
+    Parameters
+    ----------
+    name
+        Of the constraint.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"constraint {name} holds for no values of the variables: nothing in it varies.")
+        self.name = name
+
+
+@dataclass(frozen=True)
+class CompiledModel:
+    """A Pyomo model, its program, and the Pyomo variable of each column."""
+
+    model: Any
+    program: Program
+    variables: tuple[Any, ...]
+
+    def load(self, point: Numbers) -> Any:
+        """The model with the values of a point (whole numbers rounded) in its variables."""
+        clean = self.program.rounded(point)
+        for variable, value, whole in zip(self.variables, clean.tolist(), self.program.whole.tolist(), strict=True):
+            variable.set_value(int(value) if whole else value, skip_validation=True)
+        return self.model
+
+    def point(self) -> Numbers | None:
+        """The values now in the model's variables, or ``None`` if one has none."""
+        values = [variable.value for variable in self.variables]
+        return None if any(value is None for value in values) else np.array(values, dtype=float)
+
+
+@contextlib.contextmanager
+def quiet_pyomo() -> Iterator[None]:
+    """Keep Pyomo from writing to stdout when a block is cut short: what goes wrong is raised as well as logged."""
+    logger = logging.getLogger("pyomo")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def compile_model(model: Any) -> CompiledModel:
+    """Compile a linear Pyomo model.
+
+    A range constraint is one row. Fixed variables are gone, their part is in the constants. A variable that appears
+    nowhere is no column; it gets a value within its bounds, so that all variables can be read afterwards.
+
+    Raises
+    ------
+    InfeasibleConstraint
+        If a constraint without variables is broken by more than noise.
+    ValueError
+        If the model is not linear, has more than one objective, or variables that are neither continuous nor integer.
+    """
+    form = _standard_form(model)
+    if len(form.objectives) > 1:
+        names = ", ".join(objective.name for objective in form.objectives)
+        raise ValueError(f"a model has one active objective, and this one has {len(form.objectives)}: {names}.")
+    columns = tuple(form.columns)
+    count = len(columns)
+    cost = np.zeros(count) if not form.objectives else np.asarray(form.c.todense(), dtype=float).reshape(count)
+    offset = float(form.c_offset[0]) if form.objectives else 0.0
+    maximise = bool(form.objectives) and form.objectives[0].sense == pyo.maximize
+
+    kinds = np.array([row.bound_type for row in form.rows], dtype=int)  # 0 equality, 1 upper, -1 lower
+    right = np.asarray(form.rhs, dtype=float).reshape(len(form.rows))
+    lower = np.where(kinds <= 0, right, -np.inf)
+    upper = np.where(kinds >= 0, right, np.inf)
+    # The compiler writes a range as two rows, upper then lower: keep the first and give it both bounds.
+    constraints = [row.constraint for row in form.rows]
+    second = [i for i in range(1, len(constraints)) if constraints[i] is constraints[i - 1]]
+    for i in second:
+        lower[i - 1] = max(lower[i - 1], lower[i])
+    kept = np.setdiff1d(np.arange(len(constraints)), second)
+    matrix = form.A.tocsr()[kept, :].tocsc() if second else form.A.tocsc()
+    matrix.sort_indices()
+
+    bounds = np.array(
+        [
+            (-math.inf if low is None else low, math.inf if high is None else high)
+            for low, high in (column.bounds for column in columns)
+        ],
+        dtype=float,
+    ).reshape(count, 2)
+    program = Program(
+        cost=cost,
+        offset=offset,
+        maximise=maximise,
+        starts=matrix.indptr.astype(np.int32),
+        rows=matrix.indices.astype(np.int32),
+        values=matrix.data.astype(float),
+        row_lower=lower[kept],
+        row_upper=upper[kept],
+        column_lower=bounds[:, 0],
+        column_upper=bounds[:, 1],
+        whole=np.array([_is_whole(column) for column in columns], dtype=bool),
+        row_names=tuple(constraints[i].name for i in kept),
+        column_names=tuple(column.name for column in columns),
+        name=str(model.name),
+        implied_whole=bool(getattr(model, "implied_whole", False)),
+    )
+    known = {id(column) for column in columns}
+    for variable in model.component_data_objects(pyo.Var, active=True):
+        if id(variable) not in known and variable.value is None:
+            low, high = variable.bounds
+            variable.set_value(min(max(0, -math.inf if low is None else low), math.inf if high is None else high))
+    return CompiledModel(model, program, columns)
+
+
+@functools.cache
+def warm_up() -> None:
+    """Compile a model of one variable: Pyomo imports much of SciPy only then, which takes seconds."""
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Binary)
+    model.cost = pyo.Objective(expr=model.x)
+    compile_model(model)
+
+
+def write_mps(what: Any, path: str | PathLike[str]) -> None:
+    """Write a program, or the program of a Pyomo model, as an MPS file."""
+    program = what if isinstance(what, Program) else compile_model(what).program
+    program.write_mps(path)
+
+
+@dataclass(frozen=True)
+class ReferenceAnswer:
+    """What the plain Pyomo interface says: its word for the end, objective and bound as the model states them."""
+
+    termination: str
+    objective: float | None
+    bound: float | None
+
+
+def solve_with_pyomo(model: Any, seconds: float | None = None, gap: float = 0.0) -> ReferenceAnswer:
+    """Solve a model through the plain Pyomo interface to HiGHS; the best point is left in the model's variables."""
+    answer = _reference_solver().solve(
+        model,
+        time_limit=seconds,
+        rel_gap=gap,
+        load_solutions=False,
+        raise_exception_on_nonoptimal_result=False,
+    )
+    if answer.incumbent_objective is not None:
+        answer.solution_loader.load_vars()
+    return ReferenceAnswer(answer.termination_condition.name, answer.incumbent_objective, answer.objective_bound)
+
+
+def reference_program(model: Any) -> Program:
+    """The program that the plain Pyomo interface hands to HiGHS, read back from there."""
+    solver = _reference_solver()
+    solver.set_instance(model)
+    lp = solver._solver_model.getLp()
+    row_of = {index: constraint for constraint, index in solver._pyomo_con_to_solver_con_map.items()}
+    variable_of = {id(variable): variable for variable in model.component_data_objects(pyo.Var)}
+    column_of = {index: variable_of[key] for key, index in solver._pyomo_var_to_solver_var_map.items()}
+    # A fixed variable stays there as a column without cost and entries; in the standard form it is no column.
+    kept = np.array([j for j in range(lp.num_col_) if not column_of[j].fixed], dtype=int)
+    matrix = _matrix_of(lp)[:, kept]
+    kinds = [str(kind) for kind in lp.integrality_] or ["kContinuous"] * lp.num_col_
+    return Program(
+        cost=np.array(lp.col_cost_, dtype=float)[kept],
+        offset=float(lp.offset_),
+        maximise=str(lp.sense_).endswith("kMaximize"),
+        starts=matrix.indptr.astype(np.int32),
+        rows=matrix.indices.astype(np.int32),
+        values=matrix.data,
+        row_lower=np.array(lp.row_lower_, dtype=float),
+        row_upper=np.array(lp.row_upper_, dtype=float),
+        column_lower=np.array(lp.col_lower_, dtype=float)[kept],
+        column_upper=np.array(lp.col_upper_, dtype=float)[kept],
+        whole=np.array([kinds[j].endswith("kInteger") for j in kept], dtype=bool),
+        row_names=tuple(row_of[i].name for i in range(lp.num_row_)),
+        column_names=tuple(column_of[j].name for j in kept),
+        name=str(model.name),
+    )
+
+
+def _matrix_of(lp: Any) -> Any:
+    """The matrix of a HiGHS model column by column, whichever way it is kept."""
+    from scipy.sparse import csc_array, csr_array
+
+    matrix = lp.a_matrix_
+    parts = (np.array(matrix.value_, dtype=float), np.array(matrix.index_, dtype=np.int32), np.array(matrix.start_))
+    shape = (lp.num_row_, lp.num_col_)
+    if str(matrix.format_).endswith("kRowwise"):
+        return csr_array(parts, shape=shape).tocsc()
+    return csc_array(parts, shape=shape)
+
+
+def _reference_solver() -> Any:
+    from pyomo.contrib.solver.common.factory import SolverFactory
+
+    return SolverFactory("highs")
+
+
+def _standard_form(model: Any) -> Any:
+    quiet = logging.getLogger("pyomo.repn")
+    level = quiet.level
+    while True:
+        try:
+            quiet.setLevel(logging.ERROR)  # it warns of suffixes, which solvers may use and we do not
+            return LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
+        except InfeasibleConstraintException as error:
+            # The compiler allows no noise at all; 1e-17 above a bound is not a proof.
+            broken = _broken_constants(model)
+            for constraint, excess in broken:
+                if excess > FEASIBILITY:
+                    raise InfeasibleConstraint(constraint.name) from error
+            if not broken:
+                raise
+            for constraint, _ in broken:
+                constraint.deactivate()
+        finally:
+            quiet.setLevel(level)
+
+
+def _broken_constants(model: Any) -> list[tuple[Any, float]]:
+    """Constraints in which nothing varies and which do not hold, and by how much."""
+    broken = []
+    for constraint in model.component_data_objects(pyo.Constraint, active=True):
+        lower, body, upper = constraint.to_bounded_expression(evaluate_bounds=True)
+        form = generate_standard_repn(body, compute_values=True)
+        if not form.is_constant():
+            continue
+        constant = float(form.constant)
+        excess = max(-math.inf if lower is None else lower - constant, -math.inf if upper is None else constant - upper)
+        if excess > 0:
+            broken.append((constraint, excess / (1.0 + abs(constant))))
+    return broken
+
+
+def _is_whole(variable: Any) -> bool:
+    if variable.is_continuous():
+        return False
+    if variable.is_integer() or variable.is_binary():
+        return True
+    raise ValueError(
+        f"variable {variable.name} has the domain {variable.domain}; "
+        "solvers take continuous and whole-number variables only."
+    )

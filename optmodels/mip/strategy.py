@@ -1,0 +1,500 @@
+"""Exact answers for any problem that can write itself as a linear program with whole numbers.
+
+The road: Pyomo model, standard form, arrays (`Program`), a solver in a process of its own, and back through the
+problem's own evaluator. The solver is asked for a gap of 0, is stopped in time whatever it does, and is never believed:
+each of its points is read back into a decision and judged, each claim compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from heuristics import (
+    AGREEMENT,
+    Bounded,
+    BudgetSpent,
+    Decision,
+    Disagreement,
+    Oracle,
+    Problem,
+    Result,
+    UnsupportedProblem,
+    agree,
+    interrupting,
+)
+
+from .process import SolverProcess
+from .program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request
+from .start import find_start
+from .timing import within
+
+if TYPE_CHECKING:
+    from .pyomo import CompiledModel
+    from .relaxation import Companion
+
+#: Entries of the matrix from which on a second process bounds the linear relaxation while the solver works.
+COMPANION_ENTRIES = 100_000
+
+#: Seconds to look for an infeasible sub-set, and names shown of it.
+EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
+
+
+@runtime_checkable
+class AlgebraicProblem(Problem, Protocol):
+    """A problem that writes itself as a linear Pyomo model.
+
+    The objective of the model is the objective of the evaluator, or its negative if the model maximises.
+
+    A problem may offer more, all of it optional:
+
+    ``start_pyomo(model, decision)``
+        Fills in the value of every variable for a feasible decision: the solver then starts from it.
+    ``algebraic_refusal()``
+        Why this problem cannot be written as a model after all, in one sentence; ``None`` if it can.
+    ``objective_step``
+        A number of which all objectives are multiples (1 for whole costs): bounds are rounded up to the next one.
+    ``objective_exact``
+        ``False`` if a feasible point of the model may have a value above that of its decision (a cost variable held
+        from below only). By default a value that differs either way is an error.
+    ``lower_bound()``
+        See `heuristics.protocols.Bounded`: a bound to begin with, so that there always is one.
+    ``infeasibility()``
+        A sentence that proves that no decision is feasible, or ``None``.
+    ``algebraic_limits``
+        ``True`` if the model contains the limits on measures; otherwise problems with limits are refused.
+    ``almost_feasible(decision)``
+        Whether a decision breaks its limits by no more than solvers take for rounding. One that does is cut off, and
+        the solver asked again; any other infeasible decision of a solver is an error.
+    """
+
+    def to_pyomo(self) -> Any:
+        """The problem as a new concrete model."""
+        ...
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """The decision that the values of the model's variables stand for; whole numbers are whole."""
+        ...
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A problem that can write a decision into its model."""
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Give every variable of the model its value for this decision."""
+        ...
+
+
+class SolverFailure(RuntimeError):  # noqa: N818 - reads as what happened
+    """A solver ended with an error: a defect of ours or of the solver, not an answer."""
+
+
+class UnboundedProgram(ValueError):  # noqa: N818 - reads as what happened
+    """The objective of a model has no limit."""
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver one can name.
+
+    Parameters
+    ----------
+    backend
+        ``"module:function"``, imported by the solver's own process only; see `optmodels.mip.worker`.
+    package
+        What must be installed.
+    extra
+        The extra of optmodels that installs it, ``None`` if it is always there.
+    """
+
+    backend: str
+    package: str
+    extra: str | None = None
+
+    def missing(self, name: str) -> str | None:
+        """What to install, in a sentence, if anything."""
+        if importlib.util.find_spec(self.package) is not None:
+            return None
+        if self.extra is None:
+            return f"solver {name!r} needs the package {self.package}: pip install {self.package}"
+        return f"solver {name!r} needs the extra: pip install optmodels[{self.extra}]"
+
+
+#: Solvers by name; add your own.
+SOLVERS: dict[str, Solver] = {
+    "highs": Solver("optmodels.mip.highs:solve", "highspy"),
+    "scip": Solver("optmodels.mip.scip:solve", "pyscipopt", "scip"),
+    "cpsat": Solver("optmodels.mip.cpsat:solve", "ortools", "cpsat"),
+}
+
+_EXPLAINER = Solver("optmodels.mip.highs:explain", "highspy")
+
+
+@dataclass(frozen=True)
+class Highs:
+    """Solve the problem's integer program: optimal and proved, or the best found and a bound.
+
+    Parameters
+    ----------
+    solver
+        ``"highs"``, or with the extras of these names ``"scip"`` and ``"cpsat"``.
+    threads
+        For the solver; by default what it chooses.
+    gap
+        Relative gap at which the solver may stop; 0 asks for a proof.
+    start
+        Look briefly for a good decision and hand it to the solver (problems that are `Incremental` or `Suggesting`).
+    presolve
+        Let the solver simplify the program first. "Infeasible" is believed only if it is found with and without.
+    log
+        Keep the solver's log in ``extra["solver_log"]``.
+    """
+
+    solver: str = "highs"
+    threads: int | None = None
+    gap: float = 0.0
+    start: bool = True
+    presolve: bool = True
+    log: bool = False
+
+    name: ClassVar[str] = "highs"
+    needs: ClassVar[type] = AlgebraicProblem
+    deterministic: ClassVar[bool] = True
+    linear_cost_only: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = True  # of problems whose model contains them, see `refuses`
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}.")
+        if self.threads is not None and (isinstance(self.threads, bool) or self.threads < 1):
+            raise ValueError(f"threads must be 1 or more, got {self.threads!r}.")
+        if not 0 <= self.gap < math.inf:
+            raise ValueError(f"gap must be 0 or more, got {self.gap!r}.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Refuse if the solver is not installed, or if the problem has limits that its model does not contain."""
+        missing = SOLVERS[self.solver].missing(self.solver)
+        if missing:
+            return missing
+        if getattr(problem, "limits", None) and not getattr(problem, "algebraic_limits", False):
+            return f"strategy {self.name!r} takes no limits on measures, and {problem.name!r} has some."
+        refusal: Callable[[], str | None] | None = getattr(problem, "algebraic_refusal", None)
+        return refusal() if refusal else None
+
+    def prepare(self, problem: Problem) -> None:
+        """Import Pyomo; the solver is imported by its own process only."""
+        from .pyomo import warm_up
+
+        warm_up()
+
+    def solve(self, oracle: Oracle[AlgebraicProblem], rng: np.random.Generator) -> Result:
+        """Build the program, let the solver work on it in its own process, judge all it finds."""
+        from .pyomo import InfeasibleConstraint, compile_model, quiet_pyomo
+
+        problem = oracle.problem
+        step = objective_step(problem)
+        if isinstance(problem, Bounded):
+            oracle.report(bound=raised_to_step(problem.lower_bound(), step))
+        with SolverProcess(SOLVERS[self.solver].backend) as process:  # it imports the solver while we build the model
+            if self.start:
+                find_start(oracle, rng)
+            if oracle.settled:
+                return _close(oracle, "complete", {"solver": {"name": self.solver, "status": "not needed"}})
+            began = oracle.seconds
+            try:
+                with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
+                    compiled = compile_model(problem.to_pyomo())
+            except InfeasibleConstraint as broken:
+                return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})
+            except BudgetSpent as spent:
+                detail = {"name": self.solver, "building_seconds": oracle.seconds - began}
+                return _close(oracle, spent.limit, {"solver": detail | {"status": "the model was not built in time"}})
+            run = _Run(self, oracle, compiled, step)
+            run.detail["building_seconds"] = oracle.seconds - began
+            if oracle.remaining_seconds <= 0:
+                return run.close("seconds")
+            return run.through(process)
+
+
+@dataclass
+class _Run:
+    """One program on its way through a solver."""
+
+    strategy: Highs
+    oracle: Oracle[AlgebraicProblem]
+    compiled: CompiledModel
+    step: float | None
+    detail: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    companion: Companion | None = None
+    #: What solvers see: the program in a unit that suits them, and the unit.
+    scaled: Program = field(init=False)
+    unit: float = field(init=False)
+    cut_off: list[Numbers] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        best = self.oracle.best
+        self.scaled, self.unit = self.program.in_unit(
+            None if best is None else self.program.sign * best.evaluation.objective
+        )
+        rows, columns = self.program.shape
+        self.detail |= {
+            "name": self.strategy.solver,
+            "rows": rows,
+            "columns": columns,
+            "entries": len(self.program.values),
+            "whole_columns": int(self.program.whole.sum()),
+        }
+
+    @property
+    def program(self) -> Program:
+        """What is solved."""
+        return self.compiled.program
+
+    def through(self, process: SolverProcess) -> Result:
+        """Ask the solver; ask again before believing that there is no solution."""
+        with interrupting.immediate():  # filling in a large model takes its time
+            start = self.start_point()
+        request = Request(
+            self.scaled,
+            gap=self.strategy.gap,
+            threads=self.strategy.threads,
+            presolve=self.strategy.presolve,
+            start=start,
+        )
+        with contextlib.ExitStack() as stack:
+            if len(self.program.values) >= COMPANION_ENTRIES:
+                from .relaxation import Companion
+
+                self.companion = stack.enter_context(Companion(self.scaled, self.oracle.remaining_seconds))
+            active = process
+            try:
+                outcome = self.listen(active, request)
+                while self.cut_off and outcome.status == "optimal":
+                    for point in self.cut_off:
+                        request = replace(request, program=request.program.without(point))
+                    self.detail["decisions_cut_off"] = request.program.shape[0] - self.program.shape[0]
+                    self.cut_off.clear()
+                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    outcome = self.listen(active, request)
+                if outcome.status in ("infeasible", "unclear"):
+                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    outcome = self.listen(active, replace(request, presolve=not request.presolve))
+                    if outcome.status == "infeasible":
+                        self.detail["infeasible_with_and_without_presolve"] = True
+            except KeyboardInterrupt:
+                self.settled()
+                self.salvage(active.wind_up())
+                return self.close("interrupt")
+        return self.conclude(outcome)
+
+    def start_point(self) -> Any:
+        """The best decision so far as a point of the program, if the problem can say and the program agrees."""
+        problem, best = self.oracle.problem, self.oracle.best
+        if not self.strategy.start or best is None or not isinstance(problem, Starting):
+            return None
+        problem.start_pyomo(self.compiled.model, best.decision)
+        point = self.compiled.point()
+        if point is None:
+            self.detail["start"] = "refused: start_pyomo left a variable without a value"
+            return None
+        broken = self.program.broken_row(point)
+        if broken is not None:
+            self.detail["start"] = f"refused: it breaks {broken}"
+            return None
+        self.detail["start"] = best.evaluation.objective
+        return self.program.rounded(point)
+
+    def listen(self, process: SolverProcess, request: Request) -> Outcome:
+        """Take in what the solver says until its last word, and what the companion found meanwhile."""
+        for message in process.ask(request, self.oracle.remaining_seconds, settled=self.settled):
+            if isinstance(message, Outcome):
+                return message
+            self.take(message)
+        raise SolverFailure("the solver's process ended without a last word.")
+
+    def settled(self) -> bool:
+        """Whether the best bound so far, the solver's or the companion's, meets the best decision so far."""
+        if self.companion is not None:
+            self.note_bound(self.companion.bound)
+        return self.oracle.settled
+
+    def take(self, message: Message) -> None:
+        """Judge an incumbent, note a bound, keep a line of the log."""
+        if isinstance(message, Incumbent):
+            self.judge(message)
+        elif isinstance(message, Bound):
+            self.note_bound(message.value)
+        elif isinstance(message, Log) and self.strategy.log:
+            self.log.append(message.text)
+
+    def salvage(self, messages: Iterable[Message]) -> None:
+        """Take the last of what an interrupted solver had still to say: there is little time."""
+        last: dict[type, Message] = {type(message): message for message in messages}
+        if isinstance(incumbent := last.get(Incumbent), Incumbent):
+            self.judge(incumbent)
+        if isinstance(bound := last.get(Bound), Bound):
+            self.note_bound(bound.value)
+        if isinstance(outcome := last.get(Outcome), Outcome):
+            self.note_bound(outcome.bound)
+            self.detail |= outcome.detail
+
+    def judge(self, incumbent: Incumbent) -> None:
+        """Show a solver's point to the oracle, comparing its values by the solver, the program and the evaluator.
+
+        The solver computes with noise in its whole numbers, the evaluator without. So the solver's claim is held
+        against its own point, and the point without noise against the evaluator.
+        """
+        problem, program = self.oracle.problem, self.program
+        try:
+            model = self.compiled.load(incumbent.point)
+            decision = problem.space.check(problem.from_pyomo(model))
+        except ValueError as error:
+            raise Disagreement(f"{problem.name}: the solver's point is no decision: {error}") from error
+        told, recomputed = self.unit * incumbent.objective, program.objective(incumbent.point)
+        size = program.size(incumbent.point)
+        if not agree(told, recomputed, size):
+            raise Disagreement(f"{problem.name}: the solver claims {told!r} for a point whose value is {recomputed!r}.")
+        judged = self.oracle.confirm(decision)
+        if not judged.feasible and almost_feasible(problem, decision):
+            self.cut_off.append(incumbent.point)
+            return
+        claimed = program.sign * program.objective(program.rounded(incumbent.point))
+        if not getattr(problem, "objective_exact", True):
+            # Slack in the point's cost variables is no claim about the decision.
+            claimed = min(claimed, judged.objective)
+        self.oracle.confirm(decision, claimed, size)
+
+    def note_bound(self, value: float | None) -> None:
+        """Report a bound of the solver, in whose unit what is next to nothing is noise."""
+        if value is None or not math.isfinite(value):
+            return
+        least = self.program.sign * value
+        noise = 0 < least <= FEASIBILITY
+        self.oracle.report(bound=raised_to_step(0.0 if noise else self.unit * least, self.step))
+
+    def conclude(self, outcome: Outcome) -> Result:
+        """Close the run after the solver's last word."""
+        name = self.oracle.problem.name
+        self.detail |= outcome.detail
+        self.detail["status"] = outcome.message or outcome.status
+        if outcome.status == "infeasible":
+            return self.close_infeasible()
+        if outcome.status == "refused":
+            raise UnsupportedProblem(outcome.message)
+        if outcome.status == "error":
+            raise SolverFailure(
+                f"{name}: solver {self.strategy.solver!r} failed: {outcome.message.strip().splitlines()[-1]}"
+            )
+        if outcome.status == "unbounded":
+            raise UnboundedProgram(
+                f"the program of {name!r} is unbounded: its objective can be improved without end; "
+                "give bounds to the variables that lack them."
+            )
+        if outcome.status == "unclear":
+            raise UnboundedProgram(f"the program of {name!r} is infeasible or unbounded, the solver cannot tell which.")
+        self.note_bound(outcome.bound)
+        if outcome.status == "optimal":
+            if outcome.objective is None or self.oracle.best is None:
+                raise SolverFailure(f"{name}: the solver speaks of an optimum and shows no point.")
+            return self.close("complete" if self.oracle.settled else "gap")
+        if outcome.status == "settled":
+            return self.close("complete")
+        if outcome.status == "died":
+            return self.close(f"solver ended by {outcome.message}")
+        if outcome.status == "gave up":
+            return self.close(f"solver gave up: {outcome.message}")
+        return self.close(outcome.status)
+
+    def close_infeasible(self) -> Result:
+        """Close on "infeasible", with the names of constraints that cannot all be kept."""
+        if self.oracle.remaining_seconds > 0:
+            with contextlib.suppress(KeyboardInterrupt):  # what is proved is proved
+                self.extra |= explain(self.scaled, min(EXPLAIN_SECONDS, self.oracle.remaining_seconds))
+        self.extra["solver"] = self.detail
+        return _close_infeasible(self.oracle, self.extra)
+
+    def close(self, stopped_by: str) -> Result:
+        """Close on the best decision so far."""
+        self.extra["solver"] = self.detail
+        if self.log:
+            self.extra["solver_log"] = "".join(self.log)
+        return _close(self.oracle, stopped_by, self.extra)
+
+
+def explain(program: Program, seconds: float) -> dict[str, Any]:
+    """Constraints and bounds that cannot all be kept, as ``infeasible_subset``; its size if some are not shown."""
+    if _EXPLAINER.missing("highs"):
+        return {}
+    with SolverProcess(_EXPLAINER.backend) as process:
+        *_, outcome = process.ask(Request(program), seconds)
+    if not isinstance(outcome, Outcome) or outcome.status != "infeasible":
+        return {}
+    names = [*outcome.detail["rows"], *(f"bounds of {column}" for column in outcome.detail["columns"])]
+    shown: dict[str, Any] = {"infeasible_subset": names[:EXPLAIN_NAMES]}
+    if len(names) > EXPLAIN_NAMES:
+        shown["infeasible_subset_size"] = len(names)
+    return shown
+
+
+def objective_step(problem: Problem) -> float | None:
+    """The number of which all objectives are multiples, if the problem knows one."""
+    step = getattr(problem, "objective_step", None)
+    if step is None:
+        return None
+    if not 0 < step < math.inf:
+        raise ValueError(f"objective_step of {problem.name!r} must be positive, got {step!r}.")
+    return float(step)
+
+
+def raised_to_step(bound: float, step: float | None) -> float:
+    r"""The least multiple of `step` that is not below the bound, up to the noise of a solver.
+
+    With :math:`\epsilon = 10^{-6} \max(s, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
+    a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
+    """
+    if step is None or not math.isfinite(bound):
+        return bound
+    noise = AGREEMENT * max(step, abs(bound))
+    if noise >= step / 2:
+        return bound
+    return step * math.ceil((bound - noise) / step)
+
+
+def infeasibility(problem: Problem) -> str | None:
+    """Why no decision is feasible, if the problem can say."""
+    reason = getattr(problem, "infeasibility", None)
+    return reason() if reason is not None else None
+
+
+def almost_feasible(problem: Problem, decision: Decision) -> bool:
+    """Whether a decision breaks nothing but limits, and these by rounding only, if the problem can say."""
+    judge: Callable[[Decision], bool] | None = getattr(problem, "almost_feasible", None)
+    return judge is not None and judge(decision)
+
+
+def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any]) -> Result:
+    """Close on the best decision so far, or on the problem's own reason why there is none."""
+    reason = None if oracle.best is not None else infeasibility(oracle.problem)
+    detail = extra | ({"reason": reason} if reason else {})
+    return oracle.result(proved=bool(reason), stopped_by=stopped_by, extra=detail)
+
+
+def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:
+    if oracle.best is not None:
+        raise Disagreement(
+            f"{oracle.problem.name}: the program has no solution, but the evaluator knows a feasible decision "
+            f"of objective {oracle.best.evaluation.objective!r}."
+        )
+    reason = infeasibility(oracle.problem)
+    if reason:
+        extra["reason"] = reason
+    return oracle.result(proved=True, extra=extra)

@@ -1,0 +1,32 @@
+"""Kind "placement": which sites to open, and which cells they serve.
+
+N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
+Operational Research* 142 (2002), 396-418.
+
+`data`
+    Reading the data of a placement instance: every field checked, every complaint one sentence.
+`generate`
+    Random grids and networks of sites: instances of kind "placement".
+`layout`
+    Where sites lie and how far apart they are: grids, networks, named topologies.
+`measures`
+    The scalar measures of a placement, those that need queues computed only if somebody reads them.
+`mip`
+    The integer program of a placement: who is open, who is nearest, who has room.
+`patterns`
+    Whom a site can serve at once: the patterns behind the integer program of a placement.
+`plots`
+    The picture of a placement: where the clients are, which sites are open, who goes where, how full each site is.
+`problem`
+    Where to put proxies or mirror sites: kind "placement".
+`service`
+    How well the servers of a placement serve: throughput, delay and utilisation site by site.
+`terms`
+    Measures of a placement that are sums over its sites: what its integer program prices and limits.
+`walk`
+    Loads of a placement, from scratch and flip by flip, in compiled code.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,17 @@
+from .generate import PlacementGenerator as PlacementGenerator
+from .mip import build as build
+from .plots import draw_placement as draw_placement
+from .problem import PlacementProblem as PlacementProblem
+from .walk import assign as assign
+from .walk import flip as flip
+from .walk import standing_of as standing_of
+
+__all__ = [
+    "PlacementGenerator",
+    "PlacementProblem",
+    "assign",
+    "build",
+    "draw_placement",
+    "flip",
+    "standing_of",
+]

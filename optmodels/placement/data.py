@@ -1,0 +1,258 @@
+"""Reading the data of a placement instance: every field checked, every complaint one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queueing.placement import CLIENT_CAP, POPULATION_CAP
+
+from ..data import is_number, is_whole, refuse_unknown
+from ..errors import InstanceError, MissingField
+from .layout import Grid, Layout
+
+FIELDS = {
+    "shape", "network", "demand", "opening_cost", "operating_cost",
+    "service_rate", "processors", "think_time", "quality",
+}  # fmt: skip
+
+#: Whole numbers up to this size are exact everywhere (sums over sites included).
+MOST_CLIENTS = 10**9
+
+#: Products service_rate x think_time that `queueing` takes lie strictly between these.
+LEAST_PACE, MOST_PACE = 1e-250, 1e250
+
+#: The least positive number.
+TINIEST = math.ulp(0.0)
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What every client is promised.
+
+    Parameters
+    ----------
+    min_throughput
+        Requests served per client and unit of time, at least this.
+    max_delay_probability, delay
+        The probability of waiting longer than `delay` is below this.
+    guarantee
+        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the paper's
+        rule, throughput as if all were at the farthest distance, delay as if all were at distance 1.
+    """
+
+    min_throughput: float
+    max_delay_probability: float
+    delay: float
+    guarantee: Literal["worst-case", "farthest"] = "worst-case"
+
+    @classmethod
+    def from_data(cls, data: Any) -> Quality:
+        """Read and check the field ``quality``."""
+        if not isinstance(data, Mapping):
+            raise InstanceError(
+                "data.quality", data, "quality is an object with min_throughput, max_delay_probability, delay."
+            )
+        refuse_unknown(data, {"min_throughput", "max_delay_probability", "delay", "guarantee"}, "data.quality")
+        for name in ("min_throughput", "max_delay_probability", "delay"):
+            if name not in data:
+                raise MissingField(
+                    f"data.quality.{name}", "quality needs min_throughput, max_delay_probability and delay."
+                )
+            if not is_number(data[name]) or data[name] < 0:
+                raise InstanceError(f"data.quality.{name}", data[name], "quality limits are numbers, zero or more.")
+        if data["max_delay_probability"] > 1:
+            raise InstanceError(
+                "data.quality.max_delay_probability", data["max_delay_probability"], "probabilities are at most 1."
+            )
+        guarantee = data.get("guarantee", "worst-case")
+        if guarantee not in ("worst-case", "farthest"):
+            raise InstanceError("data.quality.guarantee", guarantee, 'a guarantee is "worst-case" or "farthest".')
+        return cls(float(data["min_throughput"]), float(data["max_delay_probability"]), float(data["delay"]), guarantee)
+
+    def to_data(self) -> dict[str, Any]:
+        """The form read by `from_data`."""
+        return {
+            "min_throughput": self.min_throughput,
+            "max_delay_probability": self.max_delay_probability,
+            "delay": self.delay,
+            "guarantee": self.guarantee,
+        }
+
+
+def per_site(data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False) -> NDArray[Any]:
+    """One number per site: nested rows on a grid, a flat list on a network."""
+    values = [_entry(value, where, rule, least, whole) for where, value in entries(data, layout, place)]
+    return np.array(values, dtype=np.int64 if whole else np.float64)
+
+
+def number_or_per_site(
+    data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False
+) -> NDArray[Any]:
+    """The same number for all sites, or one per site."""
+    if isinstance(data, list | tuple):
+        return per_site(data, layout, place, rule, least, whole=whole)
+    value = _entry(data, place, rule, least, whole)
+    return np.full(layout.sites, value, dtype=np.int64 if whole else np.float64)
+
+
+def entries(data: Any, layout: Layout, place: str) -> list[tuple[str, Any]]:
+    """Every entry of a per-site field with its place, row by row."""
+    if isinstance(layout, Grid):
+        shape = f"{layout.rows} rows of {layout.columns}"
+        if not isinstance(data, list | tuple) or len(data) != layout.rows:
+            got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
+            raise InstanceError(place, data, f"the grid needs {shape}, {got}.")
+        for i, row in enumerate(data):
+            if not isinstance(row, list | tuple) or len(row) != layout.columns:
+                got = f"{len(row)} entries came" if isinstance(row, list | tuple) else "no list came"
+                raise InstanceError(f"{place}[{i}]", row, f"the grid needs {shape}, {got}.")
+        return [(f"{place}[{i}][{j}]", value) for i, row in enumerate(data) for j, value in enumerate(row)]
+    if not isinstance(data, list | tuple) or len(data) != layout.sites:
+        got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
+        raise InstanceError(place, data, f"the network needs a flat list of {layout.sites} entries, {got}.")
+    return [(f"{place}[{i}]", value) for i, value in enumerate(data)]
+
+
+def to_rows(values: NDArray[Any], layout: Layout) -> list[Any]:
+    """The form of a per-site field in a file: nested rows on a grid, flat on a network; one number if all are equal."""
+    if isinstance(layout, Grid):
+        rows: list[Any] = values.reshape(layout.rows, layout.columns).tolist()
+        return rows
+    flat: list[Any] = values.tolist()
+    return flat
+
+
+def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
+    """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the end of a list."""
+    if not isinstance(data, Mapping):
+        raise InstanceError(
+            "data.think_time",
+            data,
+            'a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.',
+        )
+    if "by_distance" in data:
+        refuse_unknown(data, {"by_distance"}, "data.think_time")
+        return _by_distance(data["by_distance"], layout, largest)
+    refuse_unknown(data, {"base", "per_distance", "by_distance"}, "data.think_time")
+    for name in ("base", "per_distance"):
+        if name not in data:
+            raise MissingField(f"data.think_time.{name}", "a linear think time needs base and per_distance.")
+    place = "data.think_time"
+    base = number_or_per_site(data["base"], layout, f"{place}.base", "think times are numbers, zero or more.", 0.0)
+    slope = number_or_per_site(
+        data["per_distance"],
+        layout,
+        f"{place}.per_distance",
+        "think times do not fall with distance: zero or more.",
+        0.0,
+    )
+    if (base + slope <= 0).any():
+        raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
+    distance = np.arange(1, largest + 1)
+    with np.errstate(over="ignore"):  # `check_pace` refuses it by name
+        return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+
+
+def check_pace(
+    data: Mapping[str, Any], layout: Layout, service_rate: NDArray[np.float64], think_time: NDArray[np.float64]
+) -> None:
+    """Refuse rates and think times too far apart for the queues, naming the field to blame.
+
+    `data` are those of the instance, with fields that were found good one by one.
+    """
+    listed = "by_distance" in data["think_time"]
+    with np.errstate(over="ignore", under="ignore"):
+        offered = service_rate[:, None] * think_time
+    # Where a list has ended nobody is served; a straight line has no end, infinite values there are overflows.
+    asked = np.isfinite(think_time) if listed else np.ones(think_time.shape, dtype=bool)
+    bad = np.argwhere(asked & ~((offered > LEAST_PACE) & (offered < MOST_PACE)))
+    if len(bad):
+        site, column = (int(index) for index in bad[0])
+        rate, time = float(service_rate[site]), float(think_time[site, column])
+        if abs(math.log(rate)) > abs(math.log(time)):
+            place, value = _given(data["service_rate"], layout, "data.service_rate", site)
+        elif listed:
+            place, value = "data.think_time.by_distance", data["think_time"]["by_distance"]
+            if isinstance(value[0], list | tuple):
+                place, value = _given(value, layout, place, site)
+            place, value = f"{place}[{column}]", value[column]
+        else:
+            terms = [
+                _given(data["think_time"][name], layout, f"data.think_time.{name}", site)
+                for name in ("base", "per_distance")
+            ]
+            place, value = terms[0] if terms[0][1] >= terms[1][1] * (column + 1) else terms[1]
+        raise InstanceError(
+            place,
+            float(value),
+            "service_rate x think_time must be between 1e-250 and 1e250, but it is "
+            f"{offered[site, column]:g} at distance {column + 1}.",
+        )
+    # A good product is not enough: n / rate, the time to serve n clients, must be a number too.
+    extreme = (service_rate < LEAST_PACE) | (service_rate > MOST_PACE)
+    if extreme.any():
+        place, value = _given(data["service_rate"], layout, "data.service_rate", int(np.argmax(extreme)))
+        raise InstanceError(place, float(value), "rates from 1e-250 to 1e250 are supported.")
+
+
+def check_crowd(
+    data: Mapping[str, Any], layout: Layout, demand: NDArray[np.int64], processors: NDArray[np.int64]
+) -> None:
+    """Refuse more clients than the queues take, as all of them may come to one site."""
+    total = int(demand.sum())
+    if total > CLIENT_CAP:
+        raise InstanceError("data.demand", data["demand"], f"at most {CLIENT_CAP} clients in all are supported.")
+    summed = (processors > 1) & (processors < total)
+    if total > POPULATION_CAP and summed.any():
+        place, value = _given(data["processors"], layout, "data.processors", int(np.argmax(summed)))
+        raise InstanceError(
+            place,
+            value,
+            f"at most {POPULATION_CAP} clients are supported where there are several processors and more clients than "
+            f"those, and there are {total}.",
+        )
+
+
+def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
+    """Where the value of a site stands in a field of one number or one per site, and that value."""
+    return entries(data, layout, place)[site] if isinstance(data, list | tuple) else (place, data)
+
+
+def _by_distance(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
+    place = "data.think_time.by_distance"
+    if not isinstance(data, list | tuple) or not data:
+        raise InstanceError(place, data, "list the mean think times f(1), f(2), ...")
+    if not isinstance(data[0], list | tuple):
+        return np.tile(_curve(data, place, largest), (layout.sites, 1))
+    return np.array([_curve(curve, where, largest) for where, curve in entries(data, layout, place)])
+
+
+def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
+    if not isinstance(data, list | tuple) or not data:
+        raise InstanceError(place, data, "list the mean think times f(1), f(2), ...")
+    for index, value in enumerate(data):
+        if not is_number(value) or value <= 0:
+            raise InstanceError(f"{place}[{index}]", value, "think times are positive numbers.")
+        if index and value < data[index - 1]:
+            raise InstanceError(
+                f"{place}[{index}]", value, f"think times must not fall with distance, {data[index - 1]} came before."
+            )
+    curve = np.full(largest, math.inf)
+    reach = min(largest, len(data))
+    curve[:reach] = data[:reach]
+    return curve
+
+
+def _entry(value: Any, place: str, rule: str, least: float, whole: bool) -> float:
+    good = is_whole(value) if whole else is_number(value)
+    if not good or value < least:
+        raise InstanceError(place, value, rule)
+    if whole and value > MOST_CLIENTS:
+        raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
+    return float(value)

@@ -1,0 +1,213 @@
+"""Where sites lie and how far apart they are: grids, networks, named topologies.
+
+Distances count from 1: a site is at distance 1 of its own clients, a neighbour at distance 2 (eq. 7 of Gautam 2002).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import is_whole, refuse_unknown
+from ..errors import InstanceError, MissingField
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+#: Distance matrices are dense: this many sites need 200 MB.
+MOST_SITES = 5_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    r"""An :math:`A \times B` grid; cells are numbered row by row.
+
+    The distance of cells :math:`(i, j)` and :math:`(k, l)` is :math:`|i - k| + |j - l| + 1`.
+    """
+
+    rows: int
+    columns: int
+
+    @property
+    def sites(self) -> int:
+        """Number of cells."""
+        return self.rows * self.columns
+
+    @cached_property
+    def distances(self) -> NDArray[np.int64]:
+        """Distance of every two cells."""
+        row, column = np.divmod(np.arange(self.sites), self.columns)
+        hops = np.abs(row[:, None] - row) + np.abs(column[:, None] - column)
+        return np.asarray(hops + 1, dtype=np.int64)
+
+    def label(self, site: int) -> str:
+        """How to call a site in a sentence, counted from 0 as in the file."""
+        return f"cell ({site // self.columns}, {site % self.columns})"
+
+    def to_data(self) -> dict[str, Any]:
+        """The form in an instance file."""
+        return {"shape": [self.rows, self.columns]}
+
+
+@dataclass(frozen=True)
+class Network:
+    """A connected graph; the distance of two nodes is the least number of hops plus one."""
+
+    nodes: int
+    edges: tuple[tuple[int, int], ...]
+    topohub: str | None = None
+
+    @property
+    def sites(self) -> int:
+        """Number of nodes."""
+        return self.nodes
+
+    @cached_property
+    def distances(self) -> NDArray[np.int64]:
+        """Distance of every two nodes."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import shortest_path
+
+        ends = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
+        links = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.nodes, self.nodes))
+        hops = shortest_path(links.tocsr(), directed=False, unweighted=True)
+        if not np.isfinite(hops).all():
+            here, there = (int(node) for node in np.argwhere(~np.isfinite(hops))[0])
+            raise InstanceError(
+                "data.network.edges",
+                [list(edge) for edge in self.edges],
+                f"node {there} cannot be reached from node {here}; every node must reach every other.",
+            )
+        return hops.astype(np.int64) + 1
+
+    def label(self, site: int) -> str:
+        """How to call a site in a sentence."""
+        return f"node {site}"
+
+    def to_data(self) -> dict[str, Any]:
+        """The form in an instance file."""
+        if self.topohub is not None:
+            return {"network": {"topohub": self.topohub}}
+        return {"network": {"nodes": self.nodes, "edges": [list(edge) for edge in self.edges]}}
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some sites of a larger layout, at the distances they have there."""
+
+    whole: Layout
+    cells: tuple[int, ...]
+
+    @property
+    def sites(self) -> int:
+        """Number of sites in the piece."""
+        return len(self.cells)
+
+    @cached_property
+    def distances(self) -> NDArray[np.int64]:
+        """Distance of every two sites of the piece."""
+        chosen = np.array(self.cells, dtype=np.int64)
+        return np.ascontiguousarray(self.whole.distances[np.ix_(chosen, chosen)])
+
+    def label(self, site: int) -> str:
+        """The name the site has in the whole."""
+        return self.whole.label(self.cells[site])
+
+    def to_data(self) -> dict[str, Any]:
+        """Pieces exist inside a run only."""
+        raise ValueError("a piece of a layout cannot be written to a file; write the whole instance.")
+
+
+Layout: TypeAlias = Grid | Network | Piece
+
+
+def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
+    """Read ``shape`` or ``network`` of an instance."""
+    if "shape" not in data and "network" not in data:
+        raise MissingField("data.shape", 'give either "shape": [rows, columns] or "network".')
+    if "shape" in data and "network" in data:
+        raise InstanceError("data.shape", data["shape"], "give either shape or network, not both.")
+    return _grid(data["shape"]) if "shape" in data else _network(data["network"])
+
+
+def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
+    """Make a `Network` of any undirected networkx graph; return it and the nodes in the order of its sites."""
+    if graph.is_directed():
+        raise InstanceError(
+            "graph",
+            str(graph),
+            "distances are the same both ways here: give an undirected graph, graph.to_undirected().",
+        )
+    order = list(graph.nodes)
+    number = {node: index for index, node in enumerate(order)}
+    edges = tuple((number[u], number[v]) for u, v in graph.edges if u != v)
+    return Network(len(order), edges), order
+
+
+def _grid(shape: Any) -> Grid:
+    if (
+        not isinstance(shape, list | tuple)
+        or len(shape) != 2
+        or not all(is_whole(side) and side >= 1 for side in shape)
+    ):
+        raise InstanceError("data.shape", shape, "a shape is [rows, columns], two whole numbers from 1.")
+    grid = Grid(int(shape[0]), int(shape[1]))
+    if grid.sites > MOST_SITES:
+        raise InstanceError("data.shape", shape, f"that is {grid.sites} sites; at most {MOST_SITES} are supported.")
+    return grid
+
+
+def _network(network: Any) -> Network:
+    if not isinstance(network, Mapping):
+        raise InstanceError(
+            "data.network", network, 'a network is {"nodes": n, "edges": [[u, v], ...]} or {"topohub": name}.'
+        )
+    if "topohub" in network:
+        refuse_unknown(network, {"topohub"}, "data.network")
+        return _topohub(network["topohub"])
+    refuse_unknown(network, {"nodes", "edges"}, "data.network")
+    for name in ("nodes", "edges"):
+        if name not in network:
+            raise MissingField(f"data.network.{name}", 'a network is {"nodes": n, "edges": [[u, v], ...]}.')
+    nodes, edges = network["nodes"], network["edges"]
+    if not is_whole(nodes) or not 1 <= nodes <= MOST_SITES:
+        raise InstanceError(
+            "data.network.nodes", nodes, f"the number of nodes is a whole number from 1 to {MOST_SITES}."
+        )
+    if not isinstance(edges, list | tuple):
+        raise InstanceError("data.network.edges", edges, "edges are a list of pairs of node numbers.")
+    for index, edge in enumerate(edges):
+        good = isinstance(edge, list | tuple) and len(edge) == 2
+        if not good or not all(is_whole(end) and 0 <= end < nodes for end in edge) or edge[0] == edge[1]:
+            raise InstanceError(
+                f"data.network.edges[{index}]",
+                edge,
+                f"an edge is a pair of different node numbers from 0 to {nodes - 1}.",
+            )
+    return Network(int(nodes), tuple((int(u), int(v)) for u, v in edges))
+
+
+def _topohub(name: Any) -> Network:
+    try:
+        import topohub
+    except ImportError:
+        raise InstanceError(
+            "data.network.topohub", name, "named topologies need an extra: pip install 'optmodels[topohub]'."
+        ) from None
+    # topohub.get reads a file by joining the name to its own folder: only plain names may pass.
+    parts = name.split("/") if isinstance(name, str) else []
+    if not parts or not all(part and part.strip(".") and "\\" not in part for part in parts):
+        raise InstanceError("data.network.topohub", name, 'a topology is named like "sndlib/germany50".')
+    try:
+        topology = topohub.get(name)
+    except (OSError, KeyError, ValueError):
+        raise InstanceError("data.network.topohub", name, "no such topology is shipped with topohub.") from None
+    number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
+    links = topology.get("edges") or topology.get("links") or []
+    edges = {(number[link["source"]], number[link["target"]]) for link in links if link["source"] != link["target"]}
+    return Network(len(number), tuple(sorted(edges)), topohub=name)

@@ -1,0 +1,543 @@
+"""Where to put proxies or mirror sites: kind "placement".
+
+Clients go to the nearest open site, ties share. A site with clients as far as d may have at most psi(d) of them, the
+capacity that queueing theory gives for the promised throughput and delay. Find the cheapest set of open sites.
+
+References
+----------
+.. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites",
+   *European Journal of Operational Research* 142 (2002) 396-418.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, Walk
+from heuristics.spaces import BinaryVectors
+from queueing import capacity_by_distance
+
+from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
+from ..data import refuse_unknown
+from ..errors import InstanceError, MissingField
+from ..mip import common_step
+from .data import FIELDS, TINIEST, Quality, check_crowd, check_pace, number_or_per_site, per_site, think_times, to_rows
+from .layout import Grid, Layout, Piece, layout_from_data, network_from_graph
+from .measures import MEASURES, DefinedMeasures, PlacementMeasures
+from .service import ServiceReport, report_service, utilisation_table
+from .walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyomo.environ as pyo
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Price of one client too many, in median prices of a site: below 1, annealing ends in infeasible placements.
+PENALTY = 1.5
+
+#: Limits broken by this much, relative, are not told from kept ones by solvers.
+NEARLY = 1e-4
+
+#: Utilisations tabulated for walks (160 MB); larger problems with operating costs are walked by full evaluations.
+LARGEST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PlacementProblem:
+    """Choose the sites to open.
+
+    A decision holds 0 or 1 for every site, row by row on a grid. Build one from data by `from_data`, from a networkx
+    graph by `from_graph`; the constructor takes arrays that are already checked.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    layout
+        Where the sites are: a `Grid` or a `Network`.
+    demand
+        Clients per cell.
+    opening_cost, operating_cost
+        Price per open site; price per site at full utilisation (``None``: utilisation is free).
+    service_rate, processors
+        Of a server at each site.
+    think_time
+        Mean think time f_j(d) of clients at distance d from server site j, ``inf`` where out of reach.
+    quality
+        What every client is promised.
+    cost
+        Price of the measures; ``None``: ``opening``, plus ``operating`` where prices are given.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    layout: Layout
+    demand: Ints
+    opening_cost: Floats
+    operating_cost: Floats | None
+    service_rate: Floats
+    processors: Ints
+    think_time: Floats
+    quality: Quality
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "placement"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    algebraic_limits: ClassVar[bool] = True  # of some measures, see `algebraic_refusal`
+
+    def __post_init__(self) -> None:
+        for name in ("demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time"):
+            array = getattr(self, name)
+            if array is not None:
+                array.setflags(write=False)
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "placement",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> PlacementProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "placement")."""
+        refuse_unknown(data, FIELDS, "data")
+        for field_name in ("demand", "opening_cost", "service_rate", "think_time", "quality"):
+            if field_name not in data:
+                raise MissingField(f"data.{field_name}", "a placement needs it.")
+        layout = layout_from_data(data)
+        largest = int(layout.distances.max())
+        prices = "costs are numbers, zero or more."
+        operating = data.get("operating_cost")
+        service_rate = number_or_per_site(
+            data["service_rate"], layout, "data.service_rate", "service rates are positive numbers.", TINIEST
+        )
+        think_time = think_times(data["think_time"], layout, largest)
+        check_pace(data, layout, service_rate, think_time)
+        demand = per_site(
+            data["demand"], layout, "data.demand", "demands are whole numbers, zero or more.", 0, whole=True
+        )
+        processors = number_or_per_site(
+            data.get("processors", 1), layout, "data.processors", "processors are whole numbers from 1.", 1, whole=True
+        )
+        check_crowd(data, layout, demand, processors)
+        return cls(
+            name=name,
+            layout=layout,
+            demand=demand,
+            opening_cost=per_site(data["opening_cost"], layout, "data.opening_cost", prices, 0.0),
+            operating_cost=None
+            if operating is None
+            else number_or_per_site(operating, layout, "data.operating_cost", prices, 0.0),
+            service_rate=service_rate,
+            processors=processors,
+            think_time=think_time,
+            quality=Quality.from_data(data["quality"]),
+            cost=cost,
+            limits=limits or Limits(),
+        )
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: nx.Graph[Any],
+        *,
+        name: str = "network",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        demand: str = "demand",
+        opening_cost: str = "opening_cost",
+        **data: Any,
+    ) -> PlacementProblem:
+        """Place sites on the nodes of an undirected networkx graph; the distance is hops + 1.
+
+        `demand` and `opening_cost` name node attributes; all other fields of the data (``service_rate``,
+        ``think_time``, ``quality``, ...) are given as in a file. Sites are numbered in the order of ``graph.nodes``.
+        """
+        network, nodes = network_from_graph(graph)
+        for attribute in (demand, opening_cost):
+            for node in nodes:
+                if attribute not in graph.nodes[node]:
+                    raise InstanceError(
+                        f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}."
+                    )
+        columns = {
+            "demand": [graph.nodes[node][demand] for node in nodes],
+            "opening_cost": [graph.nodes[node][opening_cost] for node in nodes],
+        }
+        return cls.from_data({**network.to_data(), **columns, **data}, name=name, cost=cost, limits=limits)
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        reach = np.isfinite(self.think_time)
+        curves = [row[kept].tolist() for row, kept in zip(self.think_time, reach, strict=True)]
+        same = all(curve == curves[0] for curve in curves)
+        nested: list[Any] = curves
+        if isinstance(self.layout, Grid):
+            width = self.layout.columns
+            nested = [curves[start : start + width] for start in range(0, len(curves), width)]
+        data: dict[str, Any] = {
+            **self.layout.to_data(),
+            "demand": to_rows(self.demand, self.layout),
+            "opening_cost": to_rows(self.opening_cost, self.layout),
+            "service_rate": to_rows(self.service_rate, self.layout),
+            "processors": to_rows(self.processors, self.layout),
+            "think_time": {"by_distance": curves[0] if same else nested},
+            "quality": self.quality.to_data(),
+        }
+        if self.operating_cost is not None:
+            data["operating_cost"] = to_rows(self.operating_cost, self.layout)
+        return data
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Rows and columns of a grid, ``None`` on a network."""
+        return (self.layout.rows, self.layout.columns) if isinstance(self.layout, Grid) else None
+
+    @property
+    def distances(self) -> Ints:
+        """Distance of every two sites, from 1."""
+        return self.layout.distances
+
+    @cached_property
+    def space(self) -> BinaryVectors:
+        """One 0 or 1 per site."""
+        return BinaryVectors(self.layout.sites)
+
+    @cached_property
+    def capacity(self) -> Ints:
+        """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
+        total = int(self.demand.sum())
+        rows: dict[tuple[float, int, bytes], tuple[int, ...]] = {}
+        table = np.zeros_like(self.think_time, dtype=np.int64)
+        for site, curve in enumerate(self.think_time):
+            key = (float(self.service_rate[site]), int(self.processors[site]), curve.tobytes())
+            if key not in rows:
+                within = curve[np.isfinite(curve)].tolist()
+                psi = capacity_by_distance(
+                    key[0],
+                    within,
+                    key[1],
+                    min_throughput=self.quality.min_throughput or None,
+                    max_delay_probability=self.quality.max_delay_probability,
+                    delay=self.quality.delay,
+                    guarantee=self.quality.guarantee,
+                    most=total,  # no site can have more than all clients, so a capacity without end is cut there
+                )
+                rows[key] = psi
+            table[site, : len(rows[key])] = rows[key]
+        table.setflags(write=False)
+        return table
+
+    @cached_property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Sites that are open in some feasible placement.
+
+        Opening a site never raises the load of another, nor the distance of its farthest client. So a site overloaded
+        with all allowed ones open can never be open; it is crossed out, and the rest looked at again. At the end either
+        all allowed sites together are a feasible placement, or there is none.
+        """
+        allowed = np.ones(self.layout.sites, bool)
+        while allowed.any():
+            excess = self._excess(allowed.astype(np.uint8))
+            if not excess.any():
+                break
+            allowed &= excess == 0
+        allowed.setflags(write=False)
+        return allowed
+
+    def infeasibility(self) -> str | None:
+        """Why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
+        if self.allowed.any() or not self.demand.any():
+            return None
+        if not (self.capacity[:, 0] > 0).any():
+            return "no server can meet the quality limits, not even for a single client at distance 1."
+        for cell in np.argsort(-self.demand, kind="stable"):
+            if self.demand[cell] > 0 and not self._servable(int(cell)):
+                return (
+                    f"{self.layout.label(int(cell))} has {self.demand[cell]} clients, more than any site can take: the "
+                    f"largest capacity is {self.capacity.max()}."
+                )
+        return "every site would be overloaded even with all other possible sites open."
+
+    def _servable(self, cell: int) -> bool:
+        """Whether some set of equally distant sites could share the clients of `cell`, looking at nothing else."""
+        distances = self.distances[cell]
+        for d in np.unique(distances):
+            room = np.sort(self.capacity[distances == d, d - 1])[::-1]
+            shares = -(-self.demand[cell] // np.arange(1, len(room) + 1))
+            if (room >= shares).any():
+                return True
+        return False
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def weights(self) -> Mapping[str, float] | None:
+        """Weight of each measure in the objective, ``None`` if the cost is not a weighted sum."""
+        if self.cost is None:
+            return {"opening": 1.0} | ({} if self.operating_cost is None else {"operating": 1.0})
+        return linear_weights(self.cost)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Loads, capacities, measures and price of a placement."""
+        is_open = np.asarray(decision, np.uint8)
+        excess = self._excess(is_open)
+        measures = PlacementMeasures(self, is_open)
+        violations: dict[str, float] = {}
+        if excess.any():
+            violations["overload"] = float(excess.sum())
+        if not is_open.any() and self.demand.any():
+            violations["clients without a site"] = float(self.demand.sum())
+        # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
+        objective = (self.cost or _DEFAULT)(DefinedMeasures(measures) if violations else measures)
+        if self.limits:
+            violations |= self.limits.violations(measures)
+            return Evaluation(objective, violations, measures)
+        return Evaluation(objective, violations, measures, self.penalty_rate * sum(violations.values()))
+
+    def report(self, is_open: NDArray[np.uint8]) -> ServiceReport:
+        """How well every site serves, see `report_service`."""
+        _, _, _, farthest, mix = self._assigned(is_open)
+        return report_service(self, farthest, mix)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a placement means site by site; ``None`` where a site has no clients."""
+        is_open = np.asarray(decision, np.uint8)
+        _, _, load, farthest, mix = self._assigned(is_open)
+        report = report_service(self, farthest, mix)
+        served = load > 0
+        room = np.where(served, self.capacity[np.arange(len(load)), np.maximum(farthest, 1) - 1], 0)
+
+        def shown(values: NDArray[Any]) -> list[Any]:
+            return [value if kept else None for value, kept in zip(values.tolist(), served.tolist(), strict=True)]
+
+        return {
+            "load": shown(load),
+            "farthest": shown(farthest),
+            "capacity": shown(room),
+            "throughput": shown(report.throughput),
+            "delay_probability": shown(report.delay_probability),
+            "utilisation": shown(report.utilisation),
+        }
+
+    def load_and_farthest(self, decision: Decision) -> tuple[Ints, Ints]:
+        """Clients per site and the distance of the farthest: L(N, X) and S(N, X) of the paper."""
+        _, _, load, farthest, _ = self._assigned(np.asarray(decision, np.uint8))
+        return load, farthest
+
+    def overloaded(self, decision: Decision) -> Ints:
+        """Clients too many per site, all 0 for a feasible placement (FEASIBLE of the paper, section 5.3)."""
+        return self._excess(np.asarray(decision, np.uint8))
+
+    def _assigned(self, is_open: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        return assign(is_open, self.distances, self.demand, self.think_time.shape[1])
+
+    def _excess(self, is_open: NDArray[np.uint8]) -> Ints:
+        _, _, load, farthest, _ = self._assigned(is_open)
+        return self._too_many(is_open, load, farthest)
+
+    def _too_many(self, is_open: NDArray[np.uint8], load: Ints, farthest: Ints) -> Ints:
+        room = self.capacity[np.arange(len(load)), np.maximum(farthest, 1) - 1]
+        return np.where((is_open == 1) & (load > 0), np.maximum(load - room, 0), 0)
+
+    @cached_property
+    def penalty_rate(self) -> float:
+        """Price of one client too many in searches that pass through infeasible placements."""
+        weights = self.weights or {"opening": 1.0}
+        prices = abs(weights.get("opening", 0.0)) * self.opening_cost
+        if self.operating_cost is not None:
+            prices = prices + abs(weights.get("operating", 0.0)) * self.operating_cost
+        if not prices.any():
+            prices = self.opening_cost
+        positive = prices[prices > 0]
+        return PENALTY * (float(np.median(positive)) if len(positive) else 1.0)
+
+    # -- searching ----------------------------------------------------------------------------------------------------
+
+    @property
+    def site_prices(self) -> Floats:
+        """What it adds to the objective to open each site, whatever it serves; 0 if the cost is no weighted sum."""
+        weights = self.weights or {}
+        return weights.get("opening", 0.0) * self.opening_cost + weights.get("open_sites", 0.0)
+
+    @property
+    def objective_step(self) -> float | None:
+        """A number of which every objective is a multiple; ``None`` if there is none to rely on."""
+        weights = {name: weight for name, weight in (self.weights or {"?": 1.0}).items() if weight != 0}
+        return None if set(weights) - {"opening", "open_sites"} else common_step(self.site_prices)
+
+    def lower_bound(self) -> float:
+        """A value no feasible placement goes below, at the price of a sort; ``-inf`` if the cost is no weighted sum.
+
+        Capacity at distance 1 is the largest a site can have, so those of the open sites must add up to the total
+        demand: the fractional knapsack of that one constraint. Operating costs are not negative and count 0.
+        """
+        weights = self.weights
+        if weights is None or any(
+            weight < 0 or name not in ("opening", "operating", "open_sites") for name, weight in weights.items()
+        ):
+            return -math.inf
+        prices = self.site_prices
+        room = np.where(self.allowed, self.capacity[:, 0], 0)
+        if int(room.sum()) < int(self.demand.sum()):
+            return math.inf
+        sites = np.flatnonzero(room > 0)
+        missing, bound = float(self.demand.sum()), 0.0
+        for site in sites[np.argsort(prices[sites] / room[sites])]:
+            taken = min(missing, float(room[site]))
+            bound += prices[site] * taken / room[site]
+            missing -= taken
+        return float(bound)
+
+    @cached_property
+    def _sites(self) -> Sites | None:
+        """What compiled walks need; ``None`` if the price is not a sum over sites of their load and farthest client."""
+        weights = self.weights
+        if self.limits or weights is None or set(weights) - {"opening", "operating"}:
+            return None
+        operating = np.zeros((1, 1, 1))
+        if weights.get("operating") and self.operating_cost is not None:
+            if self.quality.guarantee != "farthest":
+                return None  # utilisation depends on the exact mix of distances
+            if self.capacity.size * (int(self.capacity.max()) + 2) > LARGEST_TABLE:
+                return None
+            table = utilisation_table(self)
+            operating = weights["operating"] * self.operating_cost[:, None, None] * table
+        order, ring = rings(self.distances)
+        return Sites(
+            distances=self.distances,
+            order=order,
+            ring=ring,
+            demand=self.demand,
+            opening=weights.get("opening", 0.0) * self.opening_cost,
+            operating=operating,
+            capacity=self.capacity,
+            penalty=self.penalty_rate,
+            geodesic=not isinstance(self.layout, Piece),
+        )
+
+    @cached_property
+    def _loads_only(self) -> Sites:
+        """Sites for walks that look at loads alone, whatever the cost."""
+        return replace(self, cost=WeightedSum({"opening": 1.0}), limits=Limits())._sites_or_raise()
+
+    def _sites_or_raise(self) -> Sites:
+        assert self._sites is not None
+        return self._sites
+
+    def start(self, decision: Decision) -> Walk:
+        """Begin a walk: compiled where the price is a sum over sites, by full evaluations otherwise."""
+        sites = self._sites
+        if sites is None:
+            from heuristics.search import EvaluatedWalk
+
+            return EvaluatedWalk(self, decision)
+        choices = np.flatnonzero(self.allowed) if self.allowed.any() else np.arange(self.layout.sites)
+        return PlacementWalk(
+            sites, standing_of(sites, decision), choices.astype(np.int64), min(12, self.layout.sites - 1)
+        )
+
+    def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
+        """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.
+
+        Overloaded sites are helped in random order, so that decisions that are alike are not all repaired alike; sites
+        are closed in random order, dear ones first on average. Limits on measures are not looked at.
+        """
+        if not self.allowed.any():
+            return decision
+        standing = standing_of(self._loads_only, np.where(self.allowed, np.asarray(decision, np.uint8), 0))
+        append(self._loads_only, standing, self.allowed.astype(np.uint8), rng.permutation(self.layout.sites))
+        unplug(self._loads_only, standing, self.closing_order(rng))
+        return tuple(int(value) for value in standing.is_open)
+
+    def closing_order(self, rng: np.random.Generator) -> Ints:
+        """All sites, those with few clients for their price first, shuffled a little."""
+        dearest = float(self.opening_cost.max(initial=0.0)) or 1.0
+        value = (self.demand + 1.0) / np.maximum(self.opening_cost / dearest, 1e-12)
+        return np.argsort(value * rng.lognormal(0.0, 1.0, len(value)), kind="stable").astype(np.int64)
+
+    def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+        """Feasible placements to start from: all allowed sites, then the same unplugged in random orders."""
+        everything = tuple(int(value) for value in self.allowed)
+        if not self.allowed.any():
+            return
+        yield everything
+        while True:
+            yield self.repair(everything, rng)
+
+    def restrict(self, cells: Sequence[int]) -> PlacementProblem:
+        """The problem of these cells alone, at the distances they have in the whole, with the default cost."""
+        chosen = np.array(cells, dtype=np.int64)
+        whole = np.array_equal(chosen, np.arange(self.layout.sites))
+        piece = self.layout if whole else Piece(self.layout, tuple(int(cell) for cell in cells))
+        largest = int(piece.distances.max())
+        return PlacementProblem(
+            name=f"{self.name} ({len(chosen)} cells)",
+            layout=piece,
+            demand=self.demand[chosen],
+            opening_cost=self.opening_cost[chosen],
+            operating_cost=None,
+            service_rate=self.service_rate[chosen],
+            processors=self.processors[chosen],
+            think_time=np.ascontiguousarray(self.think_time[chosen, :largest]),
+            quality=self.quality,
+        )
+
+    # -- the integer program ------------------------------------------------------------------------------------------
+
+    def algebraic_refusal(self) -> str | None:
+        """Why there is no integer program for this problem, in one sentence; ``None`` if there is one."""
+        from .mip import refuses
+
+        return refuses(self)
+
+    def to_pyomo(self) -> pyo.ConcreteModel:
+        """Write the problem as an integer program, see `optmodels.placement.mip`."""
+        from .mip import build
+
+        return build(self)
+
+    def from_pyomo(self, model: pyo.ConcreteModel) -> Decision:
+        """Read the placement off a solved model."""
+        from .mip import read
+
+        return read(model)
+
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Whether a placement overloads nobody and breaks limits by no more than solvers take for rounding."""
+        if self.overloaded(decision).any() or (not any(decision) and self.demand.any()):
+            return False
+        return self.limits.excess(self.evaluate(decision).measures) <= NEARLY
+
+    def start_pyomo(self, model: pyo.ConcreteModel, decision: Decision) -> None:
+        """Fill in every variable of the model for a given placement."""
+        from .mip import start
+
+        start(self, model, decision)
+
+
+def _DEFAULT(measures: Mapping[str, float | None]) -> float:
+    return float(measures["opening"] or 0.0) + float(measures["operating"] or 0.0)

@@ -1,0 +1,104 @@
+"""Pictures of queues."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from queueing import POPULATION_CAP, FiniteSourceQueue
+
+from ..errors import RequestError
+from .canvas import COLOURS, check_path, house_style, new_figure, number, save
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_finite_source(
+    service_rate: float = 10.0,
+    think_time: float = 1.0,
+    clients: Sequence[int] = range(1, 31),
+    delay: float = 0.6,
+    *,
+    processors: int = 1,
+    min_throughput: float | None = None,
+    max_delay_probability: float | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw how a server bears a growing crowd: throughput per client, probability of a long delay, utilisation.
+
+    With the default values these are Figures 3 to 5 of Gautam (2002).
+
+    Parameters
+    ----------
+    service_rate, think_time, processors
+        Of the queue, see `queueing.FiniteSourceQueue`.
+    clients
+        Numbers of clients to draw.
+    delay
+        Delay whose probability to be exceeded is drawn.
+    min_throughput, max_delay_probability
+        Limits to draw, each with the largest number of clients that keeps it.
+    path
+        Where to write the picture.
+    """
+    crowd = sorted(set(clients))
+    if not crowd:
+        raise RequestError("there is nothing to draw: name at least one number of clients.")
+    queue = FiniteSourceQueue(service_rate, think_time, processors)
+    check_path(path)
+    with house_style():
+        figure = new_figure(10.5, 3.6, layout="constrained")
+        panels = figure.subplots(1, 3)
+        _draw_curve(panels[0], crowd, queue.throughput_per_client, "throughput per client")
+        _draw_curve(
+            panels[1], crowd, lambda count: queue.delay_probability(count, delay), f"P(delay > {number(delay)})"
+        )
+        _draw_curve(panels[2], crowd, queue.utilisation, "utilisation of the server")
+        if min_throughput is not None:
+            largest = queue.largest_population(min_throughput=min_throughput)
+            _draw_limit(panels[0], min_throughput, f"at least {number(min_throughput)}", largest, "upper right")
+        if max_delay_probability is not None:
+            largest = queue.largest_population(max_delay_probability=max_delay_probability, delay=delay)
+            _draw_limit(
+                panels[1], max_delay_probability, f"below {number(max_delay_probability)}", largest, "lower right"
+            )
+        servers = "" if processors == 1 else f", {processors} processors"
+        figure.suptitle(
+            f"Server with a finite crowd of clients: service rate {number(service_rate)}, mean think time "
+            f"{number(think_time)}{servers}",
+            fontsize=10,
+        )
+        save(figure, path)
+    return figure
+
+
+def _draw_curve(axes: Axes, crowd: Sequence[int], measure: Callable[[int], float], label: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.plot(
+        crowd, [measure(count) for count in crowd], "o-", color=COLOURS[0], ms=3, lw=1.0, label=label, gid="curve"
+    )
+    axes.set_xlabel("number of clients")
+    axes.set_ylabel(label)
+    axes.set_ylim(0.0, None)
+    axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+    axes.grid(alpha=0.3, lw=0.5)
+
+
+def _draw_limit(
+    axes: Axes, limit: float, words: str, largest: int, corner: Literal["upper right", "lower right"]
+) -> None:
+    """A line at the limit, and one at the largest crowd that keeps it, where it is in the picture."""
+    axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words}", gid="limit")
+    left, right = axes.get_xlim()
+    if largest == 0 or largest >= POPULATION_CAP:
+        axes.plot([], [], " ", label="never kept" if largest == 0 else "always kept")
+    elif left <= largest <= right:
+        axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=f"kept up to {largest} clients", gid="largest")
+    else:
+        axes.plot([], [], " ", label=f"kept up to {largest} clients")
+    handles = [handle for handle in axes.get_lines() if handle.get_gid() != "curve"]
+    axes.legend(handles=handles, loc=corner, framealpha=0.9, edgecolor="none", handlelength=1.6)

@@ -1,0 +1,38 @@
+"""Kind "robots": when to send out a robot.
+
+J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM Sigmetrics*
+2001, *Performance Evaluation Review* 29 (1), 236-244.
+
+`data`
+    Reading the data and prices of a robot instance: every field checked, every complaint one sentence.
+`generate`
+    Random queues with robots that are sent out: instances of kind "robots".
+`limits`
+    Limits on measures of robots as rows of a program, which of them no policy keeps, and control under them.
+`plots`
+    The picture of a robot problem: maps of a policy as in Figures 2 to 4 of the paper, and what control gains.
+`pricing`
+    Cost and limits of problems of kind "robots", whatever queue the robots feed.
+`problem`
+    When to send crawler robots out and when to keep them back: kind "robots".
+`simulation`
+    Policies of robots, tried out event by event: of one queue, or of several areas side by side.
+`space`
+    Policies of the robot queue: a 0 or 1 for each number of pages and of active robots, some of them given.
+`static`
+    A fixed number of active robots: which one is best, and strategy `static`.
+`structure`
+    What the best policy of the robot queue looks like, as results tell it.
+`value_iteration`
+    What `value-iteration` iterates for kind "robots": values after a decision, or those of the paper.
+`areas`
+    Robots split over areas, each with a server of its own.
+`fleet`
+    Robots of several classes, on journeys of phases, in a random environment.
+`linear_program`
+    Costs and limits of robots as a linear program, and what its solution means.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

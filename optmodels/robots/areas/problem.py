@@ -1,0 +1,308 @@
+r"""How to split crawler robots over areas of the web: kind "robots" with ``areas``.
+
+Each area has its own server, queue and rates. Robots stay where they are sent: area a gets :math:`n_a` of them,
+together N at most. Within an area they are all active all the time (``static``, an M/M/1/K queue), or the best
+activation policy of [1]_ is used (``dynamic``). What areas cost, times their importance, adds up, and :math:`c_a(n)` is
+found once for each area and number.
+
+*As far as more robots help, costs fall by less and less*, so that giving the next robot to whoever gains most is
+optimal (:mod:`heuristics.allocation.marginal_analysis`):
+
+* Static. With :math:`\rho = n\lambda/\mu`, starvation is :math:`p_0 = 1/\sum_{i \le K} \rho^i`. It is convex in
+  :math:`\rho` if :math:`E[X(X-1)] \le 2 E[X]^2` for the number of pages X, and that holds as :math:`E[X(X-1)]/2 =
+  \sum_{i,j \ge 1} P(X \ge i+j) \le \sum_{i,j \ge 1} P(X \ge i) P(X \ge j)`: a truncated geometric law ages. The loss
+  rate is :math:`n\lambda - \mu(1 - p_0)`, convex too. The mean length is not, and with a price on it costs bend after
+  their minimum; before it they are convex if :math:`p_0` is convex as a function of the mean length, that is
+  :math:`m^2 \kappa_2 + m \kappa_3 \ge \kappa_2^2` for mean and cumulants of X (equality at K = 1), seen on all grids
+  tried.
+* Dynamic. A page brought needs a robot active for :math:`1/\lambda` in the mean, is served for :math:`1/\mu` and ends
+  as much starvation, so that no robots help unless :math:`h + r\mu/\lambda < \gamma` for the prices h, r,
+  :math:`\gamma` of pages, robots and starvation; if so, one robot sent out only when the area is empty helps already.
+  Beyond that no proof is known: in hundreds of thousands of random areas costs were convex
+  (``benchmarks/search_areas_convexity.py``).
+
+The strategy `marginal-analysis` relies on none of this: it has its own proof from the tables.
+
+References
+----------
+.. [1] J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM
+   Sigmetrics* 2001, *Performance Evaluation Review* 29 (1), 236-244.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, interrupting
+from heuristics.allocation import least_split, total
+from heuristics.spaces import Splits
+from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
+from queueing.robots import Policy, PolicyStep
+
+from ...costs import CostFunction, Limits
+from ..data import state_costs
+from ..pricing import PricedRobots
+from ..simulation import AreasExperiment, areas_experiment
+from ..static import BestStatic
+from ..structure import switching_curves
+from .data import Area, Control, area_prices, read_areas
+
+#: Additions up to which the best static split is told beside others.
+MOST_ADDITIONS = 100_000_000
+
+#: An area without robots.
+NOTHING = RobotMeasures(1.0, 0.0, 0.0, 0.0, None, 0, 0)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an area does with its robots, what that costs (importance included), and a lower bound of the least cost."""
+
+    measures: RobotMeasures
+    objective: float
+    lower: float
+
+
+@dataclass(frozen=True, eq=False)
+class RobotAreasProblem(PricedRobots):
+    """Choose how many of the robots each area gets.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    robots
+        N: how many there are.
+    areas
+        Where they may be sent.
+    control
+        What an area does with its robots: ``"dynamic"``, the best activation policy at these prices, or ``"static"``,
+        all of them always active.
+    cost
+        Weighted sum of starvation, losses (1 unless said), pages and active robots, the same prices in all areas.
+        ``None``, only with static control: decisions can only be evaluated.
+    limits
+        Limits on the measures of all areas together. Policies within areas do not look at them.
+    """
+
+    name: str
+    robots: int
+    areas: tuple[Area, ...]
+    control: Control = "dynamic"
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", area_prices(self.cost, self.control, self.areas))
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "areas",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> RobotAreasProblem:
+        """Read the ``data`` of an instance file with ``areas``."""
+        return cls(name=name, cost=cost, limits=limits or Limits(), **read_areas(data))
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return {"robots": self.robots, "areas": [area.to_data() for area in self.areas], "control": self.control}
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def space(self) -> Splits:
+        """Numbers of robots by area, all together at most N."""
+        return Splits(len(self.areas), self.robots)
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures: no area is more important than another."""
+        return all(area.importance == 1 for area in self.areas)
+
+    @cached_property
+    def _outcomes(self) -> dict[tuple[int, int, Control], Outcome]:
+        return {}
+
+    def outcome(self, area: int, robots: int, control: Control | None = None) -> Outcome:
+        """What an area does with so many robots; found once."""
+        control = control or self.control
+        if robots and control == "dynamic":
+            robots = min(robots, self._wanted(area))
+        key = area, robots, control
+        found = self._outcomes.get(key)
+        if found is None:
+            found = self._outcomes[key] = self._fixed(*key[:2]) if control == "static" else self._controlled(*key[:2])
+        return found
+
+    def _fixed(self, area: int, robots: int) -> Outcome:
+        measures = static_measures(self.areas[area].queue(1), robots) if robots else NOTHING
+        objective = self._price(area, measures)
+        return Outcome(measures, objective, objective)
+
+    def _controlled(self, area: int, robots: int) -> Outcome:
+        if robots == 0:
+            return self._fixed(area, 0)
+        policy, lower = self._best(area, robots)
+        measures = self.areas[area].queue(robots).measures(policy)
+        objective = self._price(area, measures)
+        return Outcome(measures, objective, min(max(self.areas[area].importance * lower, 0.0), objective))
+
+    def _price(self, area: int, measures: RobotMeasures) -> float:
+        return math.nan if self.cost is None else self.areas[area].importance * self.cost(measures.scalars())
+
+    # -- policies within areas ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _largest(self) -> dict[int, PolicyStep]:
+        return {}
+
+    def _with_all(self, area: int) -> PolicyStep:
+        """The best policy of an area that has all robots."""
+        if area not in self._largest:
+            queue = self.areas[area].queue(self.robots)
+            self._largest[area] = best_policy(queue, state_costs(queue, self.prices), pause=interrupting.check)
+        return self._largest[area]
+
+    def _wanted(self, area: int) -> int:
+        """Robots that the best policy with all of them ever asks for.
+
+        It is a policy with so many robots, too, and more cannot do better than all: costs are the same from here on.
+        """
+        return 1 + int(np.flatnonzero(self._with_all(area).policy.any(axis=0))[-1])
+
+    def _best(self, area: int, robots: int) -> tuple[Policy, float]:
+        """The best policy of an area with so many robots, the same whatever was asked before, and a lower bound."""
+        largest = self._with_all(area)
+        policy: Policy = np.ascontiguousarray(largest.policy[:, : robots + 1])
+        if robots == self._wanted(area):
+            return policy, largest.lower
+        policy[:, -1] = 0
+        queue = self.areas[area].queue(robots)
+        step = best_policy(queue, state_costs(queue, self.prices), policy, pause=interrupting.check)
+        return step.policy, step.lower
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what the best policies of areas need; control may be another next time."""
+        queue = Area(2, 1.0, 1.0).queue(2)
+        queue.measures(best_policy(queue, queue.cost(1.0)).policy)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The measures of all areas together, and what areas cost."""
+        outcomes = [self.outcome(area, robots) for area, robots in enumerate(decision)]
+        objective = math.fsum(one.objective for one in outcomes)
+        return self.judge(_together([one.measures for one in outcomes]), objective)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What each area does with its robots, and what is gained over the best split of robots that are always active.
+
+        By area: ``objective``, its part of the objective; ``static_objective``, the same if all its robots were always
+        active; with dynamic control the ``bracket`` of the least cost, and ``switching_curves`` as without areas.
+        """
+        objective = self.evaluate(decision).objective
+        static, gain = self.best_static, None
+        if static is not None and objective > 0:
+            gain = (static.objective - objective) / objective
+        return {
+            "areas": [self._told(area, robots) for area, robots in enumerate(decision)],
+            "robots_used": sum(decision),
+            "best_static": None if static is None else static.to_data(),
+            "relative_improvement": gain,
+        }
+
+    def _told(self, area: int, robots: int) -> dict[str, Any]:
+        found = self.outcome(area, robots)
+        told = {
+            "name": self.areas[area].name or f"area {area}",
+            "robots": robots,
+            "objective": found.objective,
+            "static_objective": self.outcome(area, robots, "static").objective,
+            "measures": found.measures.scalars(),
+        }
+        if self.control == "static":
+            return told
+        curves = None
+        if robots:
+            curves = switching_curves(self._best(area, min(robots, self._wanted(area)))[0])
+        return told | {"bracket": [found.lower, found.objective], "switching_curves": curves}
+
+    @cached_property
+    def best_static(self) -> BestStatic | None:
+        """The best split with all robots active, whatever the limits; ``None`` without a cost, or if too large."""
+        if self.cost is None or len(self.areas) * (self.robots + 1) ** 2 > MOST_ADDITIONS:
+            return None
+        tables = self.costs("static")
+        counts, _ = least_split(tables, self.robots)
+        return BestStatic(counts, total(tables, counts))
+
+    def costs(self, control: Control) -> list[NDArray[np.float64]]:
+        """What each area costs with 0, 1, ..., N robots."""
+        numbers, areas = range(self.robots + 1), range(len(self.areas))
+        return [np.array([self.outcome(area, robots, control).objective for robots in numbers]) for area in areas]
+
+    # -- for strategies -----------------------------------------------------------------------------------------------
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
+        """As many robots as balance arrivals and services in each area, or that in proportion."""
+        balanced = np.array([area.queue(1).balanced for area in self.areas])
+        yield self.space.repair((balanced * min(1.0, self.robots / balanced.sum())).tolist())
+
+    def known_states(self) -> int:
+        """How many numbers of robots there are in all areas: columns of a program."""
+        return len(self.areas) * (self.robots + 1)
+
+    @property
+    def units(self) -> int:
+        """Robots to hand out."""
+        return self.robots
+
+    @property
+    def activities(self) -> int:
+        """Areas that may get them."""
+        return len(self.areas)
+
+    def allocation_cost(self, activity: int, count: int) -> tuple[float, float]:
+        """Lower and upper end of what an area costs at least with so many robots."""
+        found = self.outcome(activity, count)
+        return found.lower, found.objective
+
+    def experiment(self, decision: Decision) -> AreasExperiment:
+        """A split to be tried out event by event, see `optmodels.studies.simulating`."""
+        found: list[tuple[RobotQueue, Policy] | None] = []
+        for area, given in enumerate(decision):
+            robots = min(given, self._wanted(area)) if given and self.control == "dynamic" else given
+            if robots == 0:
+                found.append(None)
+                continue
+            queue = self.areas[area].queue(robots)
+            policy = queue.base_stock(robots) if self.control == "static" else self._best(area, robots)[0]
+            found.append((queue, policy))
+        return areas_experiment(self.name, found)
+
+
+def _together(measures: Sequence[RobotMeasures]) -> dict[str, float | None]:
+    """Measures of all areas: sums, and by Little's law the mean time in the system of pages that are not lost."""
+    names = ("starvation", "loss_rate", "active_robots", "mean_length")
+    found: dict[str, float | None] = {name: math.fsum(getattr(one, name) for one in measures) for name in names}
+    served = math.fsum(one.mean_length / one.response_time for one in measures if one.response_time)
+    length = found["mean_length"] or 0.0
+    found["response_time"] = length / served if served > 0 else None
+    found["fewest_robots"] = sum(one.fewest_robots for one in measures)
+    found["most_robots"] = sum(one.most_robots for one in measures)
+    return found

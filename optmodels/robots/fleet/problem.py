@@ -1,0 +1,359 @@
+"""Fleets of robots: several classes, long journeys, a world that changes, several sent out at once; kind "robots".
+
+As in `optmodels.robots`, robots bring pages to one indexing server, and after every arrival and every service idle ones
+may be sent out. What is more is in `queueing.robots.fleet.model`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, interrupting
+from heuristics.dynamic import Closing, Improvement, Rule, Swept
+from queueing import RobotQueue
+from queueing.robots.fleet import (
+    FleetMeasures,
+    FleetStep,
+    RobotFleet,
+    best_fleet_policy,
+    chain_of,
+    first_actions,
+    fleet_cost,
+    fleet_measures,
+    fleet_step,
+    greedy,
+    keep_out,
+    krylov,
+    mean_loads,
+    moves_of,
+    sweep,
+)
+
+from ...costs import CostFunction, Limits, WeightedSum
+from ...errors import RequestError
+from ..data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
+from ..limits import told_in_time
+from ..pricing import PricedRobots
+from ..static import BestStatic, Numbers, Search, given_up
+from ..value_iteration import TOLERANCE
+from .data import FleetPlan, read_plan
+from .space import FleetPolicies, SoughtFleetPolicies
+from .static import all_numbers, balanced, best_fixed_numbers, is_exponential
+from .structure import habits
+
+if TYPE_CHECKING:
+    from ..simulation import RobotsExperiment
+
+Actions = NDArray[np.int64]
+Vector = NDArray[np.float64]
+
+#: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
+TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
+
+
+#: Numbers of pages times numbers of robots up to which it is looked for how many robots help, and states up to which
+#: that is finished whatever the clock says.
+MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
+
+#: States up to which it is looked into whether a limit is beyond all policies.
+MOST_EXPLAINED = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class RobotFleetProblem(PricedRobots):
+    """Choose what is sent out in each state of a fleet.
+
+    A decision has an entry for each state (q pages, robots by class and phase, environment), in the order of
+    `queueing.robots.fleet.RobotFleet`; see `optmodels.robots.fleet.space.FleetPolicies`.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    plan
+        The data.
+    cost
+        Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
+        decisions can only be evaluated.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    plan: FleetPlan
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", priced_cost(self.cost, *self.plan.paces))
+        if self.plan.sorts[0].robots is None:
+            refuse_unbounded(self.cost, self.limits)
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "robots",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> RobotFleetProblem:
+        """Read the ``data`` of an instance file."""
+        return cls(name=name, plan=read_plan(data), cost=cost, limits=limits or Limits())
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return self.plan.to_data()
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def fleet(self) -> RobotFleet:
+        """The fleet, with as many robots as there are or as ever help."""
+        return self.plan.fleet(enough_of_fleet(self) if self.plan.sorts[0].robots is None else None)
+
+    @cached_property
+    def space(self) -> FleetPolicies:
+        """An entry for each state."""
+        return SoughtFleetPolicies(self) if self.plan.sorts[0].robots is None else FleetPolicies(self.fleet)
+
+    @cached_property
+    def state_costs(self) -> Vector:
+        """Cost per unit of time by state, where the cost is a sum of such."""
+        return state_costs(self.fleet, self.prices)
+
+    @cached_property
+    def _last(self) -> dict[str, Vector]:
+        """Values of the last step of policy iteration, if there was one: iterations begin near them."""
+        return {}
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations and steps need, those of large fleets too."""
+        data = {"robots": 3, "capacity": 2, "arrival_rate": 1.0, "service_rate": 1.0, "switching": "any"}
+        small = RobotFleetProblem("small", read_plan(data), WeightedSum({"starvation": 1.0}))
+        small.first_policy(quick=True)
+        small.describe(TWO_ENDS)
+        small.policy_step(TWO_ENDS)
+        chain = chain_of(moves_of(small.fleet), small.actions_of(TWO_ENDS))
+        for matrix in (krylov.forward(chain, 1), krylov.backward(chain, 1)):
+            solution, _, _ = krylov.solved(matrix, matrix.right, 0.1, 1)
+            krylov.left_over(matrix, matrix.right, solution)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    @contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        """Work whose refusals are told as a sentence about this problem."""
+        try:
+            yield
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be {what}: {refusal}") from None
+
+    def measures(self, decision: Decision) -> FleetMeasures:
+        """What the fleet says about a policy."""
+        with self._telling("evaluated at this decision"):
+            return fleet_measures(self.fleet, self.actions_of(decision), interrupting.check)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means, and what it gains over fixed numbers of robots.
+
+        Means of robots out and robots sent per unit of time by class, the estimated error of measures where they were
+        iterated (a power of ten), and what `optmodels.robots.fleet.structure.habits` tells.
+        """
+        found = self.measures(decision)
+        objective, static = self.judge(found.scalars()).objective, None if given_up(self) else self.best_static
+        gain = None
+        if static is not None and objective > 0:
+            gain = (static.objective - objective) / objective
+        return {
+            "robots_used": sum(one.robots for one in self.fleet.classes),
+            "states": self.fleet.states,
+            "robots_by_class": list(found.by_class),
+            "best_static": None if static is None else static.to_data(),
+            "relative_improvement": gain,
+            "error_estimate": _power_of_ten(found.error),
+            **habits(self.fleet, self.actions_of(decision)),
+        }
+
+    @cached_property
+    def best_static(self) -> BestStatic | None:
+        """The best fixed numbers found of the robots that there are; limits are not looked at."""
+        if self.cost is None:
+            return None
+        return best_fixed_numbers(self, lambda judged: judged.objective)
+
+    @cached_property
+    def search(self) -> Search:
+        """The best fixed numbers so far, at first a guess."""
+        return Search(balanced(self.fleet))
+
+    def fixed_numbers(self) -> Iterable[Numbers]:
+        """All numbers of robots of one class; of several, those that a search with limits ends with."""
+        robots = [one.robots for one in self.fleet.classes]
+        if len(robots) == 1:
+            return (counts[0] for counts in all_numbers(robots))
+        found = best_fixed_numbers(self, lambda judged: judged.penalised)
+        return [] if found is None else [found.robots]
+
+    def infeasibility(self) -> str | None:
+        """Why no policy keeps the limits, if one of them is beyond all policies."""
+        return self._infeasibility
+
+    @cached_property
+    def _infeasibility(self) -> str | None:
+        return told_in_time(self) if self.fleet.states <= MOST_EXPLAINED else None
+
+    def known_states(self) -> int | None:
+        """How many states there are; ``None`` while it was not found how many robots help."""
+        return self.fleet.states if self.plan.sorts[0].robots is not None or "fleet" in vars(self) else None
+
+    @property
+    def space_shift(self) -> int:
+        """What actions of the fleet are above entries of a decision."""
+        return self.space.shift
+
+    def keeping(self, robots: Numbers) -> tuple[int, ...]:
+        """The policy that keeps so many robots of each class out."""
+        return self.decision_of(keep_out(self.fleet, (robots,) if isinstance(robots, int) else robots))
+
+    def experiment(self, decision: Decision) -> RobotsExperiment:
+        """A policy to be tried out event by event."""
+        from ..simulation import experiment_of
+
+        return experiment_of(self.name, self.fleet, self.actions_of(decision))
+
+    # -- policies and values ------------------------------------------------------------------------------------------
+
+    def actions_of(self, decision: Decision) -> Actions:
+        """The actions of the fleet that a decision stands for."""
+        return np.array(decision, dtype=np.int64) + self.space.shift
+
+    def decision_of(self, actions: Actions) -> tuple[int, ...]:
+        """The decision that actions of the fleet stand for."""
+        return tuple((actions - self.space.shift).tolist())
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
+        """The best fixed numbers of robots where they are soon found, and a guess."""
+        static = self.best_static if is_exponential(self.fleet) else None
+        if static is not None:
+            yield self.keeping(static.robots)
+        yield self.decision_of(first_actions(self.fleet))
+
+    def first_policy(self, quick: bool = False) -> Decision:
+        """A guess that lets robots bring what is served; quick: already improved."""
+        self._last.clear()
+        if not quick:
+            return self.decision_of(first_actions(self.fleet))
+        latest = first_actions(self.fleet)
+
+        def keep(step: FleetStep) -> None:
+            nonlocal latest
+            latest, self._last["values"] = step.actions, step.values
+            interrupting.check()
+
+        try:
+            with self._telling("improved from policy to policy"):
+                keep(best_fleet_policy(self.fleet, self.state_costs, watch=keep, pause=interrupting.check))
+        except KeyboardInterrupt:
+            interrupting.note()  # whoever asks next ends the run, and has the latest policy to tell
+        return self.decision_of(latest)
+
+    def policy_step(self, decision: Decision) -> Improvement:
+        """Evaluate a policy, improve it, and bracket the least cost."""
+        with self._telling("improved from policy to policy"):
+            step = fleet_step(
+                self.fleet,
+                self.state_costs,
+                self.actions_of(decision),
+                near=self._last.get("values"),
+                pause=interrupting.check,
+            )
+        self._last["values"] = step.values
+        return Improvement(
+            decision=self.decision_of(step.actions),
+            better=self.decision_of(step.better),
+            changes=step.changes,
+            lower=step.lower,
+            upper=step.upper,
+            details=lambda: {"decision_gap": step.gap if math.isfinite(step.gap) else None},
+        )
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper":
+            return "the paper's own iteration is for robots of one sort that are sent out one at a time."
+        return self.unimprovable()
+
+    def sweeps(self, rule: Rule) -> FleetSweeps:
+        """Values by state after a decision."""
+        return FleetSweeps(self)
+
+
+@dataclass(frozen=True, eq=False)
+class FleetSweeps:
+    """Sweeps over the states of a fleet after a decision, with a bracket at each."""
+
+    problem: RobotFleetProblem
+    tolerance: float = TOLERANCE
+
+    def start(self) -> Vector:
+        """Zeros."""
+        return np.zeros(self.problem.fleet.states)
+
+    def sweep(self, values: Vector) -> Swept:
+        """One sweep."""
+        return Swept(*sweep(self.problem.fleet, self.problem.state_costs, values))
+
+    def greedy(self, values: Vector) -> Decision:
+        """What is best for these values."""
+        return self.problem.decision_of(greedy(self.problem.fleet, values))
+
+    def close(self, values: Vector) -> Closing:
+        """Nothing that was not told."""
+        return Closing()
+
+
+def state_costs(fleet: RobotFleet, weights: Mapping[str, float]) -> Vector:
+    """Cost per unit of time by state, for these prices of measures."""
+    return fleet_cost(fleet, **of_states(weights))
+
+
+def enough_of_fleet(problem: RobotFleetProblem) -> int:
+    """How many robots of one class are as good as any number: as many as the best policy ever wants to have out."""
+    plan = problem.plan
+
+    def wanted(robots: int) -> int:
+        fleet = plan.fleet(robots)
+        costs = state_costs(fleet, problem.prices)
+        pause = interrupting.check if fleet.states > UNPAUSED_STATES else (lambda: None)
+        with problem._telling("given as many robots as help"):
+            found = best_fleet_policy(fleet, costs, watch=lambda step: pause(), pause=pause)
+        actions = found.actions.reshape(fleet.shape)
+        out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
+        return int(out[actions > 0].max())
+
+    # As a guess, journeys are exponential, and the world is what it is on average.
+    small = plan.fleet(1)
+    alike = RobotQueue(1, plan.capacity, float(mean_loads(small)[0]) * plan.service_rate, plan.service_rate)
+    return enough_robots(plan.capacity, twice_the_best_fixed(alike, problem.prices), wanted, MOST_SEARCHED)
+
+
+def _power_of_ten(error: float) -> float:
+    """The next power of ten: the digits of an estimate say nothing."""
+    return float(10.0 ** math.ceil(math.log10(error))) if error > 0 else 0.0

@@ -1,0 +1,13 @@
+from .program import LinearLimit as LinearLimit
+from .program import power_of_two as power_of_two
+from .program import solved_by_highs as solved_by_highs
+from .search import meets as meets
+from .strategy import LinearProgram as LinearProgram
+
+__all__ = [
+    "LinearLimit",
+    "LinearProgram",
+    "meets",
+    "power_of_two",
+    "solved_by_highs",
+]

@@ -1,0 +1,280 @@
+"""When to send crawler robots out and when to keep them back: kind "robots".
+
+Robots bring pages to one indexing server. After every arrival and every service one more robot may be activated, with
+the numbers of pages and of active robots in view. Few robots starve the server, many fill the buffer, and pages are
+lost. Find for every state what to do.
+
+References
+----------
+.. [1] J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM
+   Sigmetrics* 2001, *Performance Evaluation Review* 29 (1), 236-244.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, interrupting
+from heuristics.dynamic import Improvement, Rule, Sweeps
+from queueing import RobotMeasures, RobotQueue, policy_step
+from queueing.robots import descend, first_policy
+from queueing.robots.fleet import fleet_of
+
+from ..costs import CostFunction, Limits, WeightedSum
+from ..errors import RequestError
+from .data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
+from .limits import told_in_time
+from .pricing import PricedRobots
+from .simulation import RobotsExperiment, experiment_of
+from .space import RobotPolicies, SoughtPolicies
+from .static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found
+from .structure import structure, switching_curves
+from .value_iteration import PaperSweeps, ReducedSweeps
+
+
+@dataclass(frozen=True, eq=False)
+class RobotsProblem(PricedRobots):
+    """Choose in which states one more robot is activated.
+
+    A decision has (K+1)(N+1) entries 0 or 1; entry q(N+1)+r is 1 if, when an event leaves q pages and r active robots,
+    one more is activated.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    robots
+        N; ``None``: as many as ever help, found from the prices.
+    capacity
+        K: most pages in the system, the one in service included.
+    arrival_rate, service_rate
+        Pages that one active robot brings, and that the server takes, per unit of time.
+    cost
+        Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
+        decisions can only be evaluated.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    robots: int | None
+    capacity: int
+    arrival_rate: float
+    service_rate: float
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", priced_cost(self.cost, self.arrival_rate, self.service_rate))
+        if self.robots is None:
+            refuse_unbounded(self.cost, self.limits)
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "robots",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> PricedRobots:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "robots")."""
+        if "areas" in data:
+            from .areas import RobotAreasProblem
+
+            return RobotAreasProblem.from_data(data, name=name, cost=cost, limits=limits)
+        if is_fleet(data):
+            from .fleet import RobotFleetProblem
+
+            return RobotFleetProblem.from_data(data, name=name, cost=cost, limits=limits)
+        return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return {
+            "robots": self.robots,
+            "capacity": self.capacity,
+            "arrival_rate": self.arrival_rate,
+            "service_rate": self.service_rate,
+            "switching": "one",
+        }
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @cached_property
+    def queue(self) -> RobotQueue:
+        """The queue, with as many robots as there are or as ever help."""
+        queue = RobotQueue(self.robots or 1, self.capacity, self.arrival_rate, self.service_rate)
+        if self.robots is not None:
+            return queue
+        enough = enough_of_queue(queue, self.prices, interrupting.check)
+        return RobotQueue(enough, self.capacity, self.arrival_rate, self.service_rate)
+
+    @cached_property
+    def space(self) -> RobotPolicies:
+        """Zeros and ones by pages and active robots."""
+        return SoughtPolicies(self) if self.robots is None else RobotPolicies(self.robots, self.capacity)
+
+    @cached_property
+    def state_costs(self) -> NDArray[np.float64]:
+        """Cost per unit of time by state, where the cost is a sum of such."""
+        found: NDArray[np.float64] = state_costs(self.queue, self.prices)
+        return found
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations and steps of policy iteration need."""
+        small = RobotsProblem("small", 2, 2, 1.0, 1.0, WeightedSum({"starvation": 1.0}))
+        decision = small.first_policy(quick=True)
+        small.evaluate(decision)
+        small.policy_step(decision)
+        small.policy_step((1, 0, 0, 1, 1, 0, 0, 0, 0))  # no falling curve, which is evaluated in another way
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    def measures(self, decision: Decision) -> RobotMeasures:
+        """What the queue says about a policy."""
+        try:
+            return self.queue.measures(np.array(decision, dtype=np.int8))
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means, and what it gains over a fixed number of robots.
+
+        ``switching_curves`` has f_0 (after a departure) and f_1 (after an arrival) of the paper, by number of active
+        robots before the event: one more is activated while the pages before the event are at most f. 0 in f_0 and -1
+        in f_1 stand for never; ``None``: no such event. The relative improvement is (C_s - C) / C, with the best fixed
+        number within N.
+        """
+        policy = self.policy_of(decision)
+        objective = self.judge(self.measures(decision).scalars()).objective
+        static, free = None, None
+        if not given_up(self) and ("best_static" in vars(self) or is_soon_found(self)):
+            static, free = self.best_static, self.best_static_unrestricted
+        gain = None
+        if self.has_objective and static is not None and objective > 0:
+            gain = (static.objective - objective) / objective
+        return {
+            "robots_used": self.queue.robots,
+            "switching_curves": switching_curves(policy),
+            "best_static": None if static is None else static.to_data(),
+            "best_static_unrestricted": None if free is None else free.to_data(),
+            "relative_improvement": gain,
+        }
+
+    @cached_property
+    def best_static(self) -> BestStatic | None:
+        """The best fixed number of the robots that there are; limits are not looked at."""
+        return best_fixed(self, self.queue.robots)
+
+    @cached_property
+    def search(self) -> Search:
+        """The best fixed number so far, at first the one that balances arrivals and services."""
+        return Search(min(self.queue.robots, max(1, round(self.queue.balanced))))
+
+    @cached_property
+    def best_static_unrestricted(self) -> BestStatic | None:
+        """The best fixed number of robots, however many there are; ``None`` if that is not known."""
+        return best_fixed(self, None)
+
+    def fixed_numbers(self) -> Iterable[Numbers]:
+        """All numbers of robots."""
+        return range(1, self.queue.robots + 1)
+
+    def keeping(self, robots: Numbers) -> tuple[int, ...]:
+        """The policy that keeps so many robots active."""
+        assert isinstance(robots, int)
+        return self.decision_of(self.queue.base_stock(robots))
+
+    def infeasibility(self) -> str | None:
+        """Why no policy keeps the limits, if one of them is beyond all policies."""
+        return self._infeasibility
+
+    @cached_property
+    def _infeasibility(self) -> str | None:
+        self.queue  # noqa: B018 - how many robots help is found inside the clock, before anything else
+        return told_in_time(self)
+
+    def known_states(self) -> int | None:
+        """How many states there are; ``None`` while it was not found how many robots help."""
+        return self.space.length if self.robots is not None or "queue" in vars(self) else None
+
+    space_shift: ClassVar[int] = 0
+
+    # -- policies and values ------------------------------------------------------------------------------------------
+
+    def policy_of(self, decision: Decision) -> NDArray[np.int8]:
+        """A decision by queue length and number of active robots."""
+        return np.array(decision, dtype=np.int8).reshape(self.queue.shape)
+
+    def decision_of(self, policy: NDArray[Any]) -> tuple[int, ...]:
+        """The decision that a policy by queue length and number of robots stands for."""
+        return tuple(policy.ravel().tolist())
+
+    def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
+        """The best fixed number of robots, as a policy."""
+        static = self.best_static
+        if static is not None:
+            yield self.keeping(static.robots)
+
+    def first_policy(self, quick: bool = False) -> Decision:
+        """A guess around the best fixed number of robots, or that of balance if no cost says more; quick: improved."""
+        queue = self.queue
+        if self.unimprovable() is not None:
+            return self.decision_of(queue.base_stock(min(queue.robots, max(1, round(queue.balanced)))))
+        policy = first_policy(queue, self.state_costs)
+        if quick:
+            try:
+                policy = descend(policy, queue.arrival_rate, queue.service_rate, self.state_costs, interrupting.check)
+            except KeyboardInterrupt:
+                interrupting.note()  # whoever asks next ends the run, and has a policy to tell
+        return self.decision_of(policy)
+
+    def policy_step(self, decision: Decision) -> Improvement:
+        """Evaluate a policy, improve it, and bracket the least cost."""
+        step = policy_step(self.queue, self.state_costs, self.policy_of(decision))
+        return Improvement(
+            decision=self.decision_of(step.policy),
+            better=self.decision_of(step.better),
+            changes=step.changes,
+            lower=step.lower,
+            upper=step.upper,
+            details=lambda: {"decision_gap": _finite(step.gap), "structure": structure(step.policy, step.values)},
+        )
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper" and self.unimprovable() is None:
+            others = {name for name in PRICED[2:] if self.prices.get(name, 0) != 0}
+            if others or self.prices["loss_rate"] != 1:
+                return "the paper's own iteration prices starvation, and losses at 1, and nothing else."
+        return self.unimprovable()
+
+    def sweeps(self, rule: Rule) -> Sweeps:
+        """Values by state after a decision; with the rule of the paper, by its states."""
+        return PaperSweeps(self) if rule == "paper" else ReducedSweeps(self)
+
+    def experiment(self, decision: Decision) -> RobotsExperiment:
+        """A policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        queue = self.queue
+        fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
+        return experiment_of(self.name, fleet, np.array(decision, dtype=np.int64))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

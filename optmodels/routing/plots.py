@@ -1,0 +1,336 @@
+"""Pictures of kind "routing": which packets go where, what gaps cost, and the best period as a rate grows."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from queueing.routing import word_gaps
+
+from ..errors import InstanceError, RequestError
+from ..plotting import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
+from ..solving import solve
+from .horizon import RoutingHorizonProblem
+from .problem import RoutingProblem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Routed: TypeAlias = RoutingProblem | RoutingHorizonProblem
+
+#: Slots of a strip: a period is repeated until there are the fewest, and cut off at the most.
+FEWEST_SLOTS, MOST_SLOTS = 36, 120
+
+#: Servers up to which gaps are written into the strip, and their costs drawn; slots up to which there is room for that.
+MOST_TOLD, MOST_WRITTEN = 10, 60
+
+#: Servers up to which each has a row of its own with its name; of more, those that are used stand by share.
+MOST_ROWS = 24
+
+#: Gaps whose costs are drawn at least.
+FEWEST_GAPS = 12
+
+#: Points of a curve of best periods, and halvings that find where they change.
+POINTS, HALVINGS = 120, 40
+
+_GREY = "#444444"
+
+
+def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
+    """Draw the packets of `result`: a strip with a row for each server, shares of servers, and what their gaps cost."""
+    decision = _given(problem, result)
+    told = problem.servers <= MOST_TOLD
+    if decision is None and not told:
+        raise RequestError(
+            f"{problem.name!r} has {problem.servers} servers; costs of gaps are drawn of {MOST_TOLD} at most, so "
+            "give a result."
+        )
+    layout = [["strip", "shares"]] if decision is not None else []
+    layout += [["costs", "costs"]] if told else []
+    rows = _rows(problem, decision)
+    tall = min(len(rows), MOST_ROWS)
+    heights = [0.9 + (0.32 if tall <= 12 else 0.22) * tall] if decision is not None else []
+    heights += [2.4] if told else []
+    figure = new_figure(9.6, 1.0 + sum(heights), layout="constrained")
+    panels = figure.subplot_mosaic(layout, height_ratios=heights, width_ratios=[5.0, 1.0])  # type: ignore[arg-type]
+    for name, axes in panels.items():
+        axes.set_label(name)
+    gaps: list[NDArray[np.int64]] = []
+    if decision is not None:
+        word = np.array(decision, dtype=np.int64)
+        _draw_strip(panels["strip"], problem, word, rows)
+        _draw_shares(panels["shares"], panels["strip"], problem, word, rows)
+        if isinstance(problem, RoutingProblem):
+            gaps = word_gaps(word, problem.servers)
+    if told:
+        _draw_costs(panels["costs"], problem, gaps)
+    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result or {})}", fontsize=10))
+    return figure
+
+
+def plot_periods(
+    problem: RoutingProblem,
+    rates: Sequence[float] | None = None,
+    server: int = -1,
+    strategy: str = "two-server",
+    path: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw the best period and its cost as the rate of one server grows (Figure 1 of Altman et al.).
+
+    Parameters
+    ----------
+    problem
+        Without `period` and `max_period`; servers with rates.
+    rates
+        The rates looked at, rising; by default from 1 to 200 times the slowest rate of the others.
+    server
+        Whose rate it is; the last one by default.
+    strategy
+        That answers for each rate.
+    path
+        Where to write the picture.
+    """
+    check_path(path)
+    speeds = list(default_rates(problem, server) if rates is None else rates)
+    with house_style():
+        figure = new_figure(7.2, 5.4, layout="constrained")
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.0, 1.0])
+        above.set_label("periods")
+        below.set_label("costs")
+        answers = [best_period(problem, rate, server, strategy) for rate in speeds]
+        periods, costs = [period for period, _ in answers], [cost for _, cost in answers]
+        steps = changes_of_period(problem, speeds, periods, server, strategy)
+        _draw_staircase(above, speeds, periods, steps)
+        below.plot(speeds, costs, color=COLOURS[1], lw=1.5, gid="costs")
+        below.set_ylabel("least cost")
+        below.set_xlabel(f"rate of server {server % problem.servers}")
+        below.grid(color="#dddddd", linewidth=0.6)
+        literal(figure.suptitle(plain(problem.name, 90), fontsize=10))
+        save(figure, path)
+    return figure
+
+
+def default_rates(problem: RoutingProblem, server: int = -1) -> list[float]:
+    """Rates from those of the others to a hundred times them, evenly in logarithms."""
+    own = server % problem.servers
+    others = [
+        one.service
+        for index, one in enumerate(problem.routing.servers)
+        if index != own and isinstance(one.service, float)
+    ]
+    least = min(others) if others else 1.0
+    return [float(rate) for rate in np.geomspace(least, 200.0 * least, POINTS)]
+
+
+def best_period(problem: RoutingProblem, rate: float, server: int, strategy: str) -> tuple[int, float]:
+    """The period of the best word where one server has another rate, and what it costs."""
+    own = server % problem.servers
+    servers = list(problem.routing.servers)
+    if not isinstance(servers[own].service, float):
+        raise RequestError(f"server {own} of {problem.name!r} has no rate that could grow; choose one that has.")
+    servers[own] = replace(servers[own], service=float(rate))
+    found = solve(replace(problem, routing=replace(problem.routing, servers=tuple(servers))), strategy)
+    if found.decision is None or found.objective is None:
+        raise RequestError(f"strategy {strategy!r} finds nothing feasible for {problem.name!r} with the rate {rate:g}.")
+    return len(found.decision), found.objective
+
+
+def changes_of_period(
+    problem: RoutingProblem,
+    rates: Sequence[float],
+    periods: Sequence[int],
+    server: int = -1,
+    strategy: str = "two-server",
+) -> list[tuple[float, int, int]]:
+    """Between which rates the best period changes, halved until they hardly differ; with the periods on both sides."""
+    found = []
+    for place in range(len(rates) - 1):
+        if periods[place] == periods[place + 1]:
+            continue
+        low, high, before, after = rates[place], rates[place + 1], periods[place], periods[place + 1]
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            here = best_period(problem, middle, server, strategy)[0]
+            if here == before:
+                low = middle
+            else:
+                high, after = middle, here
+        found.append((0.5 * (low + high), before, after))
+    return found
+
+
+# -- what is drawn -----------------------------------------------------------------------------------------------------
+
+
+def _given(problem: Routed, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
+    """The decision of a result, checked to be one of this problem; ``None`` if there is none."""
+    if result is None or result.get("decision") is None:
+        return None
+    try:
+        return problem.space.check(result["decision"])
+    except (TypeError, ValueError) as refused:
+        raise InstanceError("decision", result["decision"], f"it is none of {problem.name!r}: {refused}") from None
+
+
+def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64]:
+    """Servers in the order of their rows."""
+    if problem.servers <= MOST_ROWS or decision is None:
+        return np.arange(problem.servers)
+    counts = np.bincount(np.array(decision), minlength=problem.servers)
+    return np.argsort(-counts, kind="stable")[: int(np.count_nonzero(counts))]
+
+
+def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    """A row for each server, a bar for each packet, a thin line for each gap; the first period is drawn darkest."""
+    cyclic = not isinstance(problem, RoutingHorizonProblem)
+    length, slots = len(word), _slots(len(word), cyclic)
+    shown = word[np.arange(slots) % length]
+    few = len(rows) <= MOST_ROWS
+    written = slots <= MOST_WRITTEN and problem.servers <= MOST_TOLD
+    for row, server in enumerate(rows.tolist()):
+        used = np.flatnonzero(shown == server)
+        colour = COLOURS[server % len(COLOURS)]
+        if few:
+            axes.hlines(row, -0.5, slots - 0.5, color="#eeeeee", lw=1.0, zorder=0)
+        for start, stop in zip(used[:-1].tolist(), used[1:].tolist(), strict=True):
+            width, alpha = (1.2, 0.55) if few else (0.5, 0.35)
+            axes.plot([start + 0.36, stop - 0.36], [row, row], color=colour, zorder=1, lw=width, alpha=alpha)
+            if written and stop - start > 1:
+                axes.text(0.5 * (start + stop), row - 0.12, str(stop - start), fontsize=6.5, ha="center", va="bottom")
+        for first, alpha in ((True, 1.0), (False, 0.4)):
+            mine = used[(used < length) == first] if cyclic else used[: len(used) * first]
+            axes.bar(
+                mine, 0.62 if few else 0.9, bottom=row - (0.31 if few else 0.45), width=0.72, color=colour, alpha=alpha,
+                zorder=2, gid=f"server {server}" if first else None,
+            )  # fmt: skip
+    if cyclic:
+        for border in range(length, slots, length):
+            axes.axvline(border - 0.5, color=_GREY, lw=0.8, ls=(0, (4, 2)), zorder=3, gid="period")
+    axes.set_xlim(-0.7, slots - 0.3)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    if few:
+        axes.set_yticks(range(len(rows)), [_label(problem, server) for server in rows.tolist()])
+    cut = f", the first {slots}" if slots < length else ""
+    axes.set_xlabel(f"slot{cut} (the period has {length})" if cyclic else f"slot{cut}")
+    axes.set_ylabel("server" if few else "server, by share")
+    axes.tick_params(axis="y", length=0)
+
+
+def _slots(length: int, cyclic: bool) -> int:
+    """How many slots are drawn: some periods if they are short, and a little of the next one if they are long."""
+    if not cyclic:
+        return min(length, MOST_SLOTS)
+    if length < FEWEST_SLOTS:
+        return length * min(8, -(-FEWEST_SLOTS // length))
+    return min(length + max(8, length // 4), MOST_SLOTS)
+
+
+def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    shares = (np.bincount(word, minlength=problem.servers) / len(word))[rows]
+    few = len(rows) <= MOST_ROWS
+    colours = [COLOURS[server % len(COLOURS)] for server in rows.tolist()]
+    axes.barh(range(len(rows)), shares, color=colours, height=0.62 if few else 0.9, gid="shares")
+    for row, share in enumerate(shares.tolist()) if few else ():
+        axes.text(share, row, f" {100 * share:.3g} %", va="center", fontsize=7)
+    axes.set_xlim(0, 1.45 * max(float(shares.max()), 1e-9))
+    axes.set_ylim(*strip.get_ylim())
+    axes.set_yticks([])
+    axes.set_xlabel("share of packets")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) -> None:
+    """What a packet costs by the slots since the last one to its server; large marks where the word has such gaps.
+
+    What is paid for each slot whatever is done, and what is paid for each packet at last, is left out.
+    """
+    longest = max([FEWEST_GAPS, *(int(one.max()) for one in gaps if len(one))])
+    longest = min(longest + 2, 60)
+    table, remainders = problem.costs.table(longest), problem.costs.remainders(longest)
+    known = bool(np.isfinite(remainders).all())
+    bare = known and bool((problem.costs.slopes == 0).all() and (problem.costs.limits == 0).all())
+    values = remainders if known else table
+    places = np.arange(1, longest + 1)
+    for server in range(problem.servers):
+        colour, marker = COLOURS[server % len(COLOURS)], MARKERS[server % len(MARKERS)]
+        axes.plot(places, values[server], color=colour, lw=1.1, marker=".", ms=3, label=_label(problem, server))
+        if len(gaps) and len(gaps[server]):
+            met, counts = np.unique(gaps[server][gaps[server] <= longest], return_counts=True)
+            axes.scatter(
+                met, values[server, met - 1], s=30.0 + 130.0 * counts / len(gaps[server]), color=colour, marker=marker,
+                alpha=0.8, zorder=3, edgecolors="white", linewidths=0.6, gid=f"gaps of {server}",
+            )  # fmt: skip
+    if bool((values > 0).all()):
+        axes.set_yscale("log")
+        used = [
+            float(values[server, int(one.max()) - 1])
+            for server, one in enumerate(gaps)
+            if len(one) and one.max() <= longest
+        ]
+        axes.set_ylim(bottom=max(float(values.min()), min(used, default=1e-6) / 100) / 2)
+        _plain_logs(axes)
+    axes.set_xlim(0.5, longest + 0.5)
+    axes.set_xlabel("slots since the last packet to the server" + ("; large marks: gaps of the word" if gaps else ""))
+    axes.set_ylabel("cost of a packet" if bare or not known else "cost above its asymptote")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _draw_staircase(
+    axes: Axes, rates: Sequence[float], periods: Sequence[int], steps: Sequence[tuple[float, int, int]]
+) -> None:
+    places = [rates[0], *(step[0] for step in steps), rates[-1]]
+    levels = [periods[0], *(step[2] for step in steps)]
+    for start, stop, level in zip(places[:-1], places[1:], levels, strict=True):
+        axes.plot([start, stop], [level, level], color=COLOURS[0], lw=2.2, solid_capstyle="butt", gid="period")
+    for rate, before, after in steps:
+        axes.plot([rate, rate], [before, after], color=COLOURS[0], lw=0.8, ls=":", gid="step")
+        axes.annotate(
+            f"{rate:.5g}", (rate, before), xytext=(4, -3), textcoords="offset points", fontsize=7, va="top", ha="left"
+        )
+    axes.set_xscale("log")
+    axes.set_xlim(rates[0] / 1.2, rates[-1] * 1.6)
+    _plain_logs(axes, "x")
+    axes.set_yticks(sorted(set(levels)))
+    axes.set_ylim(min(levels) - 0.7, max(levels) + 0.5)
+    axes.set_ylabel("best period")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def _plain_logs(axes: Axes, which: str = "y") -> None:
+    """Label a logarithmic axis with numbers as people write them; powers would need mathematics, which is off."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _label(problem: Routed, server: int) -> str:
+    """The number of a server and, where it has one, its rate."""
+    service = problem.routing.servers[server].service
+    return f"{server} (rate {service:g})" if isinstance(service, float) else f"{server}"
+
+
+def _summary(problem: Routed, decision: tuple[int, ...] | None, result: Mapping[str, Any]) -> str:
+    count = f"{problem.servers} server{'s' if problem.servers > 1 else ''}"
+    if decision is None:
+        return count
+    judged = problem.evaluate(decision)
+    words = [count, f"cost {number(judged.objective)}"]
+    if isinstance(problem, RoutingProblem):
+        words.insert(1, f"period {len(decision)}")
+    if result.get("status") == "optimal":
+        words.append("proved best")
+    elif isinstance(problem, RoutingProblem) and math.isfinite(problem.lower_bound()):
+        words.append(f"no word below {number(problem.lower_bound())}")
+    return ", ".join(words + ([] if judged.feasible else ["breaks rules"]))

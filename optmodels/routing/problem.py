@@ -1,0 +1,260 @@
+"""Where to send packets without looking: open-loop routing to servers that have no buffer, kind "routing".
+
+Packets come one by one and each is sent to one of M servers, by a word of server numbers that is repeated for ever. A
+packet that finds the one before it still in service displaces it; pages of a search index go out of date until they
+are visited again. What a word costs follows from the gaps between packets to the same server.
+
+References
+----------
+.. [1] E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers",
+   *Journal of Applied Probability* 37 (2000), 668-684.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Decision, Evaluation, Strategy
+from heuristics.dynamic import Rule, Sweeps
+from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, too_many_gaps
+from queueing.processes import Exponential
+from queueing.routing import GapCosts, RenewalArrivals, word_gaps, words_cost
+
+from ..costs import CostFunction, Limits
+from ..errors import RequestError
+from .base import PricedRouting
+from .data import Routing, Server, read_periods, read_routing
+from .gap_costs import Given, limit_of, slope_of
+from .simulation import RoutingExperiment, experiment_of
+from .space import RoutingWords, words_of
+
+#: Broken where a server is left out whose cost is then infinite, or not known.
+UNUSED = "servers never used that must be"
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingProblem(PricedRouting):
+    """Choose the word of server numbers by which packets are routed, over and over.
+
+    All periods may be chosen; strategies that walk through words look at periods up to 20.
+    """
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "routing",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> PricedRouting:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
+        routing = read_routing(data)
+        if data.get("horizon") is not None or "initial" in data:
+            from .horizon import RoutingHorizonProblem
+
+            return RoutingHorizonProblem.of(data, routing, name=name, cost=cost, limits=limits or Limits())
+        period, max_period = read_periods(data)
+        if period is None and max_period is None:
+            return RoutingProblem(name, routing, cost, limits or Limits())
+        return PeriodicRoutingProblem(name, routing, cost, limits or Limits(), period, max_period)
+
+    @staticmethod
+    def of_costs(
+        functions: Sequence[Callable[[int], float]],
+        *,
+        slopes: Sequence[float] | None = None,
+        limits: Sequence[float] | None = None,
+        name: str = "routing",
+        period: int | None = None,
+        max_period: int | None = None,
+    ) -> RoutingProblem:
+        r"""Servers whose gaps cost what functions say.
+
+        Parameters
+        ----------
+        functions
+            For each server the cost of a packet that comes n = 1, 2, ... slots after the last one; convex.
+        slopes, limits
+            :math:`f(n) - \mathrm{slope} \cdot n \to \mathrm{limit}`, slope ``inf`` for f that grow faster than any
+            line. Where they are left out, functions are asked for attributes of these names; without slopes nothing
+            can be proved.
+        name, period, max_period
+            As in an instance file.
+        """
+        ends = [slope_of(function) for function in functions] if slopes is None else slopes
+        rests = [limit_of(function) for function in functions] if limits is None else limits
+        given = [Given(*one) for one in zip(functions, ends, rests, strict=True)]
+        routing = Routing(tuple(Server(None, cost=one) for one in given))
+        routing.costs  # noqa: B018 - what is not convex is refused here
+        if period is None and max_period is None:
+            return RoutingProblem(name, routing)
+        return PeriodicRoutingProblem(name, routing, period=period, max_period=max_period)
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return self.routing.to_data()
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def space(self) -> RoutingWords:
+        """Words of server numbers, up to rotation."""
+        return words_of(self.servers, None, None)
+
+    def prepare(self) -> None:
+        """Compile, before any clock starts, what evaluations need."""
+        servers = (Server(1.0), Server(2.0))
+        RoutingProblem("small", Routing(servers, RenewalArrivals(Exponential(1.0)))).describe((0, 1))
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The cost of a word by eq. (6), exactly."""
+        return self.evaluate_many([decision])[0]
+
+    def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
+        """The same for many words, those of one length together."""
+        by_length: dict[int, list[int]] = {}
+        for index, decision in enumerate(decisions):
+            by_length.setdefault(len(decision), []).append(index)
+        found: dict[int, Evaluation] = {}
+        for places in by_length.values():
+            words = np.array([decisions[place] for place in places], dtype=np.int64)
+            found.update(zip(places, self._judged(words), strict=True))
+        return [found[place] for place in range(len(decisions))]
+
+    def _judged(self, words: NDArray[np.int64]) -> list[Evaluation]:
+        """Words of one length; those that leave out a server they must not are no answer, and have no cost."""
+        period = float(words.shape[1])
+        try:
+            values = words_cost(self._bounded_costs, words).tolist()
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
+        judged = [self.judge({"cost": value, "period": period}) for value in values]
+        for server in np.flatnonzero(~np.isfinite(self.costs.slopes)).tolist():
+            for row in np.flatnonzero(~(words == server).any(axis=1)).tolist():
+                missed = judged[row].violations.get(UNUSED, 0.0) + 1.0
+                judged[row] = replace(
+                    judged[row],
+                    violations={**judged[row].violations, UNUSED: missed},
+                    measures={"cost": None, "period": period},
+                )
+        return judged
+
+    @cached_property
+    def _bounded_costs(self) -> GapCosts:
+        """Costs in which a server that must be used costs nothing if it is not: the rest of a word has a number."""
+        finite = np.isfinite(self.costs.slopes)
+        if finite.all():
+            return self.costs
+        return GapCosts(self.costs.source, np.where(finite, self.costs.slopes, 0.0), self.costs.limits)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """Shares and gaps of servers, and how far the word is above what no word can go below.
+
+        ``shares`` has the share of packets of each server, ``gaps`` how often each gap occurs in a period, by server.
+        ``density_bound`` is the least cost if gaps could be chosen by each server for itself, a bound for all words.
+        """
+        word = np.array(decision, dtype=np.int64)
+        shares = np.bincount(word, minlength=self.servers) / len(word)
+        bound = self.density_bound
+        cost = self.evaluate(decision).measures["cost"]
+        return {
+            "shares": shares.tolist(),
+            "gaps": [_counted(gaps) for gaps in word_gaps(word, self.servers)],
+            "density_bound": bound,
+            "above_density_bound": None if cost is None or not bound or bound < 0 else cost / bound - 1.0,
+        }
+
+    def experiment(self, decision: Decision) -> RoutingExperiment:
+        """Packets to be sent one by one, see `optmodels.studies.simulating`."""
+        return experiment_of(self, decision)
+
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def density_bound(self) -> float | None:
+        """No word has a lower measure `cost`; ``None`` where costs of long gaps are not known, or too large."""
+        if self.not_convex is not None:  # then nothing follows for gaps beyond a table
+            return None
+        costs = self.costs
+        try:
+            bound = densities(lambda count: GapTable(self.cost_table(count), costs.slopes, costs.limits)).bound
+        except RequestError:
+            return None
+        return bound if math.isfinite(bound) else None
+
+    def lower_bound(self) -> float:
+        """Below the cost of every decision."""
+        bound = self.density_bound
+        return -math.inf if self.scale is None or bound is None else self.scale * bound
+
+    def unroutable(self) -> str | None:
+        """Why the best of all words is not what is asked for, or not found, if so."""
+        return self.unpriced() or self.not_convex
+
+    def index_rule(self, slots: int | None) -> Strategy:
+        """Name the rule of strategy `whittle` for packets."""
+        return IndexRule(slots)
+
+    def unsweepable(self, rule: Rule) -> str | None:
+        """Why values cannot be iterated, if they cannot."""
+        if rule == "paper":
+            return "the paper iterates no values; take the rule 'certified'."
+        return self.unroutable() or too_many_gaps(self.gap_table)
+
+    def sweeps(self, rule: Rule) -> Sweeps:
+        """Values by gaps of all servers, see `heuristics.routing.value_iteration`."""
+        return RoutingSweeps.of(self.gap_table)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicRoutingProblem(RoutingProblem):
+    """Choose the word of server numbers by which packets are routed, of a given period or of up to so many slots.
+
+    Parameters
+    ----------
+    period
+        Slots of the word; ``None``: any number up to `max_period`.
+    max_period
+        Most slots of the word.
+    """
+
+    period: int | None = None
+    max_period: int | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        periods = {"period": self.period, "max_period": self.max_period}
+        return super().to_data() | {key: value for key, value in periods.items() if value is not None}
+
+    @cached_property
+    def space(self) -> RoutingWords:
+        """Words of server numbers, up to rotation."""
+        return words_of(self.servers, self.period, self.max_period)
+
+    def relaxed(self) -> RoutingProblem:
+        """The same with words of all periods, whose least cost no word of these periods goes below."""
+        return RoutingProblem(self.name, self.routing, self.cost, self.limits)
+
+    def unroutable(self) -> str:
+        """Why the best of all words is not what is asked for."""
+        if self.period is not None:
+            return f"its period is fixed at {self.period} slots (data.period), and this strategy looks at all periods."
+        limit = f"its period is {self.max_period} slots at most (data.max_period)"
+        return f"{limit}, and this strategy looks at all periods."
+
+
+def _counted(gaps: NDArray[np.int64]) -> dict[str, int]:
+    values, counts = np.unique(gaps, return_counts=True)
+    return {str(value): count for value, count in zip(values.tolist(), counts.tolist(), strict=True)}

@@ -1,0 +1,27 @@
+from . import comparing as comparing
+from . import pareto as pareto
+from . import simulating as simulating
+from . import sweeping as sweeping
+from .comparing import Comparison as Comparison
+from .comparing import compare as compare
+from .pareto import Front as Front
+from .pareto import pareto_front as pareto_front
+from .pareto_plots import plot_front as plot_front
+from .simulating import simulate as simulate
+from .sweeping import Sweep as Sweep
+from .sweeping import sweep as sweep
+
+__all__ = [
+    "Comparison",
+    "Front",
+    "Sweep",
+    "compare",
+    "comparing",
+    "pareto",
+    "pareto_front",
+    "plot_front",
+    "simulate",
+    "simulating",
+    "sweep",
+    "sweeping",
+]

@@ -1,0 +1,303 @@
+r"""The Pareto front of two measures: every decision that is not beaten in both.
+
+Small spaces are enumerated, and the front is exact. Otherwise a strategy is asked again and again for the least first
+measure while the second one is limited (the epsilon-constraint method), and the front is exact if every answer was
+proved and no room is left between neighbours.
+
+References
+----------
+.. [1] M. Ehrgott, *Multicriteria Optimization*, 2nd edition, Springer (2005), chapters 3 and 4.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from heuristics import Budget, Decision, Problem, Strategy, UnsupportedProblem, clock, parameters, refusal, warm_up
+from heuristics.search import Exhaustive, spelled
+
+from ..costs import WeightedSum
+from ..data import columns, csv_text, number, write_text
+from ..errors import RequestError, suggestion
+from ..registry import make_strategy
+from ..results import plain
+from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
+from .comparing import BatchProgress
+from .pareto_points import Candidate, supports
+from .pareto_search import Objective, Sweep, enumerated, with_cost
+
+#: Larger spaces are enumerated only if that is asked for.
+SMALL = 1_000_000
+
+#: Most runs of a strategy unless told otherwise.
+RUNS = 50
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A decision on the front.
+
+    Attributes
+    ----------
+    values
+        Its two measures, as the problem tells them.
+    decision
+        The first one met with these measures.
+    equivalent
+        How many decisions have them, as far as seen.
+    weights
+        Smallest and largest w for which it is best in "first + w second" (measures to be maximised count negative)
+        among all points found, ``inf`` without end; ``None`` if no weighted sum finds it.
+    gap
+        How much better in the first measure the hull of the front is at this second one; 0 for supported points.
+    proved
+        No feasible decision with as good a second measure has a better first one.
+    measures
+        All the problem tells of it.
+    """
+
+    values: tuple[float, float]
+    decision: Decision
+    equivalent: int
+    weights: tuple[float, float] | None
+    gap: float
+    proved: bool
+    measures: Mapping[str, float | None] = field(repr=False)
+
+    @property
+    def supported(self) -> bool:
+        """Whether it lies on the convex hull: some weighted sum of both measures finds it."""
+        return self.weights is not None
+
+
+@dataclass(frozen=True)
+class Front:
+    """The front of two measures, best in the first one first.
+
+    Attributes
+    ----------
+    exact
+        These are all points of the front, and each is proved.
+    stopped_by
+        ``"complete"``, ``"seconds"``, ``"evaluations"``, ``"runs"`` or ``"interrupt"``.
+    feasible
+        Decisions seen that keep every limit and have both measures.
+    dominated
+        Measures of decisions that are not on the front; a sample if they are many.
+    """
+
+    problem: str
+    kind: str | None
+    objectives: tuple[Objective, Objective]
+    points: tuple[FrontPoint, ...]
+    exact: bool
+    stopped_by: str
+    strategy: str
+    parameters: Mapping[str, Any]
+    seed: int
+    runs: int
+    evaluations: int
+    feasible: int
+    seconds: float
+    dominated: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two measures."""
+        return self.objectives[0].measure, self.objectives[1].measure
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat record per point, as in the CSV file; an open end of the weights is ``inf``."""
+        return [
+            dict(zip(self.names, point.values, strict=True))
+            | {
+                "supported": point.supported,
+                "weight_from": "" if point.weights is None else point.weights[0],
+                "weight_to": "" if point.weights is None else point.weights[1],
+                "gap": point.gap,
+                "equivalent": point.equivalent,
+                "proved": point.proved,
+                "decision": json.dumps(plain(point.decision)),
+            }
+            for point in self.points
+        ]
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write one line per point, the whole file or nothing."""
+        write_text(path, csv_text(self.rows()))
+
+    def to_data(self) -> dict[str, Any]:
+        """Everything as one JSON object.
+
+        ``measures`` lists both measures with their ``sense``, ``min`` or ``max``. Each of the ``points`` has
+        ``decision``, ``values`` (the two measures, in this order), ``measures`` (all), ``supported``, ``weights``
+        (``[from, to]``, ``to`` null without end; null if not supported), ``gap``, ``equivalent`` and ``proved``.
+        """
+        return {
+            "format": 1,
+            "problem": self.problem,
+            "kind": self.kind,
+            "measures": [{"name": one.measure, "sense": "max" if one.maximise else "min"} for one in self.objectives],
+            "strategy": self.strategy,
+            "parameters": plain(self.parameters),
+            "seed": self.seed,
+            "exact": self.exact,
+            "stopped_by": self.stopped_by,
+            "runs": self.runs,
+            "evaluations": self.evaluations,
+            "feasible": self.feasible,
+            "seconds": self.seconds,
+            "points": [
+                {
+                    "decision": plain(point.decision),
+                    "values": list(point.values),
+                    "measures": plain(dict(point.measures)),
+                    "supported": point.supported,
+                    "weights": plain(point.weights),
+                    "gap": point.gap,
+                    "equivalent": point.equivalent,
+                    "proved": point.proved,
+                }
+                for point in self.points
+            ],
+            "versions": versions(),
+        }
+
+    def table(self) -> str:
+        """The points as text, and what is known of them."""
+        head = [*self.names, "supported", "weights of the second", "gap", "decisions", "decision"]
+        rows = [head]
+        for point in self.points:
+            ends = "-" if point.weights is None else " to ".join(number(end) for end in point.weights)
+            shown = json.dumps(plain(point.decision)).replace(" ", "").strip("[]")
+            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+            values = [number(value) for value in point.values]
+            gap = number(point.gap) if point.gap else "-"
+            rows.append([*values, "yes" if point.supported else "no", ends, gap, str(point.equivalent), shown])
+        return "\n".join([columns(rows), str(self)])
+
+    def __str__(self) -> str:
+        supported = sum(point.supported for point in self.points)
+        known = "exact" if self.exact else "not proved to be all"
+        known += "" if self.stopped_by == "complete" else f", ended by {self.stopped_by}"
+        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
+        return (
+            f"{self.problem}: {len(self.points)} points, {supported} of them supported, {known} "
+            f"({self.strategy}, {runs}, {self.evaluations} evaluations, {self.seconds:.2f} s)"
+        )
+
+
+def pareto_front(
+    problem: ProblemLike,
+    measures: Sequence[str | Objective],
+    *,
+    strategy: str | Strategy | None = None,
+    budget: Budget | None = None,
+    seconds: float | None = None,
+    evaluations: int | None = None,
+    seed: int = 0,
+    runs: int = RUNS,
+    progress: BatchProgress | None = None,
+) -> Front:
+    """The Pareto front of two measures of a problem, among decisions that keep all its limits.
+
+    Parameters
+    ----------
+    problem
+        A problem, or the path of an instance file; its cost plays no part.
+    measures
+        Two, each to be small, or large if written ``"max:success"``.
+    strategy
+        ``"exhaustive"``, the default for spaces of up to a million decisions, enumerates. Any other one that takes
+        limits is asked for the least first measure under limits on the second.
+    budget, seconds, evaluations, seed
+        As in `optmodels.solve`, for each run.
+    runs
+        Most runs of a strategy that does not enumerate. The first ones spread points over the front; where all of them
+        are proved, further ones close the gaps between neighbours until the front is exact.
+    progress
+        Called with what is done, what is to do, and a word on it.
+
+    Raises
+    ------
+    UnsupportedProblem
+        If the strategy cannot take the problem, or limits on it.
+    """
+    asked = as_problem(problem)
+    first, second = _objectives(asked, measures)
+    limits, seed = make_budget(budget, seconds, evaluations), check_seed(seed)
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+        raise RequestError(f"runs are counted from 1 on, got {runs!r}.")
+    if strategy is None and not asked.space.size <= SMALL:
+        size = "infinitely many" if asked.space.size == math.inf else spelled(int(asked.space.size))
+        raise RequestError(
+            f"{asked.name!r} has {size} decisions, too many to enumerate in passing; name a strategy, with --strategy "
+            "on the command line."
+        )
+    chosen = make_strategy(strategy or "exhaustive")
+    priced = with_cost(asked, WeightedSum({first.measure: first.sign}))
+    began = clock.start()
+    if isinstance(chosen, Exhaustive):
+        sentence = refusal(priced, chosen)
+        if sentence:
+            raise UnsupportedProblem(sentence)
+        warm_up(priced)
+        began = clock.now()
+        found = enumerated(priced, first, second, limits, progress)
+    else:
+        found = Sweep(priced, first, second, chosen, limits, seed, runs, progress).done()
+    front = found.archive.front()
+    return Front(
+        problem=asked.name,
+        kind=getattr(asked, "kind", None),
+        objectives=(first, second),
+        points=tuple(_points(front, first, second)),
+        exact=found.exact and not getattr(problem, "estimated", False),
+        stopped_by=found.stopped_by,
+        strategy=chosen.name,
+        parameters=parameters(chosen),
+        seed=seed,
+        runs=found.runs,
+        evaluations=found.evaluations,
+        feasible=found.archive.count,
+        seconds=clock.now() - began,
+        dominated=tuple((first.sign * a, second.sign * b) for a, b in found.archive.dominated()),
+    )
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[Objective, Objective]:
+    if isinstance(measures, str) or len(measures) != 2:
+        given = 1 if isinstance(measures, str) else len(measures)
+        raise RequestError(f"a front has two measures, got {given}; write for example: loss max:success.")
+    first, second = (Objective.parse(one) for one in measures)
+    offered: Sequence[str] | None = getattr(problem, "measure_names", None)
+    if offered is None:
+        offered = tuple(problem.evaluate(next(iter(problem.space))).measures)
+    for one in (first, second):
+        if one.measure not in offered:
+            raise RequestError(f"{problem.name!r} has no measure {one.measure!r}. {suggestion(one.measure, offered)}")
+    if first.measure == second.measure:
+        raise RequestError(f"a front has two different measures, got {first.measure!r} twice.")
+    return first, second
+
+
+def _points(front: Sequence[Candidate], first: Objective, second: Objective) -> Iterator[FrontPoint]:
+    found = supports([(one.first, one.second) for one in front])
+    for one, support in zip(front, found, strict=True):
+        yield FrontPoint(
+            values=(first.sign * one.first, second.sign * one.second),
+            decision=one.decision,
+            equivalent=one.equivalent,
+            weights=support.weights,
+            gap=support.gap,
+            proved=one.proved,
+            measures=one.measures,
+        )

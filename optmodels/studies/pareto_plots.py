@@ -1,0 +1,108 @@
+"""The picture of a Pareto front: its points and steps, the hull that weighted sums reach, and what is dominated."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import RequestError
+from ..plotting import COLOURS, check_path, house_style, literal, new_figure, plain, save
+from .pareto import Front, FrontPoint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Fronts of more points have smaller markers, and no names of decisions.
+FEW = 40
+#: Nor are those of points this close to a named one, in widths of the picture.
+CLOSE = 0.07
+#: Decisions of more letters are not written beside their points.
+LONGEST_NAME = 12
+
+_FRONT, _HULL = COLOURS[0], COLOURS[1]
+
+
+def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw a front: the second measure to the right, the first one upwards.
+
+    Steps separate what is attained from what is not; the dashed line is the hull, and only points on it are found by
+    weighted sums of the two measures.
+
+    Parameters
+    ----------
+    front
+        With one point at least.
+    path
+        Where to write the picture, in the format its name ends in.
+    """
+    check_path(path)
+    if not front.points:
+        raise RequestError(f"there is no point of a front of {front.problem!r} to draw.")
+    with house_style():
+        figure = new_figure(6.4, 4.2, layout="constrained")
+        axes = figure.add_subplot()
+        _draw(axes, front)
+        supported = sum(point.supported for point in front.points)
+        known = "all of the front" if front.exact else "not proved to be all"
+        title = f"{plain(front.problem)}\n{len(front.points)} points, {supported} of them on the hull; {known}"
+        literal(axes.set_title(title))
+        save(figure, path)
+    return figure
+
+
+def _draw(axes: Axes, front: Front) -> None:
+    first, second = front.objectives
+    if front.dominated:
+        across, up = [b for _, b in front.dominated], [a for a, _ in front.dominated]
+        axes.plot(
+            across, up, ".", color="#c8c8c8", markersize=4, zorder=1, label="dominated", rasterized=len(up) > 2000
+        )
+    ordered = sorted(front.points, key=lambda point: point.values[1])
+    across, up = [point.values[1] for point in ordered], [point.values[0] for point in ordered]
+    # Between two points the one that is no worse in the second measure rules: on its left if more is wanted.
+    rule = "steps-pre" if second.maximise else "steps-post"
+    axes.plot(across, up, "-", drawstyle=rule, color=_FRONT, linewidth=1.0, alpha=0.6, zorder=2)
+    hull = [point for point in ordered if point.supported]
+    if len(hull) > 1:
+        line = [point.values[1] for point in hull], [point.values[0] for point in hull]
+        axes.plot(*line, "--", color=_HULL, linewidth=1.0, zorder=3, label="hull")
+    size = 6.0 if len(ordered) <= FEW else 3.0
+    for shown, label, filled in (
+        (hull, "on the hull: a weighted sum finds it", True),
+        ([point for point in ordered if not point.supported], "above the hull: no weighted sum does", False),
+    ):
+        if shown:
+            axes.plot(
+                [point.values[1] for point in shown],
+                [point.values[0] for point in shown],
+                "o" if filled else "s",
+                color=_FRONT,
+                markerfacecolor=_FRONT if filled else "white",
+                markersize=size,
+                linestyle="none",
+                zorder=4,
+                label=label,
+            )
+    if len(ordered) <= FEW:
+        _name(axes, hull)
+    axes.set_xlabel(f"{second.measure} ({'more' if second.maximise else 'less'} is better)")
+    axes.set_ylabel(f"{first.measure} ({'more' if first.maximise else 'less'} is better)")
+    axes.margins(0.06)
+    axes.grid(color="#eeeeee", linewidth=0.6, zorder=0)
+    axes.set_axisbelow(True)
+    axes.legend(loc="best", frameon=False)
+
+
+def _name(axes: Axes, points: Sequence[FrontPoint]) -> None:
+    """Write short decisions beside their points, where there is room between neighbours."""
+    width = points[-1].values[1] - points[0].values[1]
+    last = -math.inf
+    for point in points:
+        text = ",".join(str(entry) for entry in point.decision) if isinstance(point.decision, tuple) else ""
+        up, across = point.values
+        if text and len(text) <= LONGEST_NAME and across - last >= CLOSE * width:
+            axes.annotate(text, (across, up), (5, 5), textcoords="offset points", fontsize=7, color="#444444", zorder=5)
+            last = across

@@ -1,0 +1,364 @@
+"""Exact and simulated side by side: a simulation that shares nothing with the evaluator confirms it, or not.
+
+A kind of problem takes part by a method ``experiment(decision)`` that returns an `Experiment`: independent replications
+of the same thing, seeded, in pieces between which a run can be ended. What they tell about each measure, with its
+confidence interval, is set beside the exact value, and all comparisons are judged together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Problem, clock, interrupting
+from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
+
+from ..errors import BrokenPlugin, RequestError, short
+from ..registry import problems
+from ..solving import ProblemLike, as_problem, check_seed, has_objective
+from .simulating_report import WRONG_BY_CHANCE, Confrontation, Line
+
+#: Replications unless said, and the most that are kept.
+REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
+
+#: Seconds after which a run ends that was given no limit, nor a time of its replications: the usual time of a queue
+#: whose rates lie far apart may be too long. One more for each replication that is asked for.
+PATIENCE = 60.0
+
+#: Numbers that are kept of all replications together: what a replication has seen may be long.
+MOST_NUMBERS = 20_000_000
+
+#: Events of one replication, about, unless its time is given.
+EVENTS = 100_000
+
+#: What happened in fewer replications than this share of them, and should not have happened more often than this
+#: number of times in all, is too rare to be judged.
+OFTEN, MANY = 2 / 3, 1000.0
+
+Vector = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+
+
+class Replication(Protocol):
+    """What one replication has seen: totals per unit of time, or whatever can be averaged over replications."""
+
+    @property
+    def observation(self) -> Vector: ...
+
+    @property
+    def events(self) -> int: ...
+
+
+class Experiment(Protocol):
+    """A decision that can be tried out.
+
+    ``usual_time`` is the length of a replication with about so many events; ``replications`` gives one finished
+    replication after another, and ``None`` in between, a few times a second; ``measures`` computes measures from the
+    mean of observations; ``occurrences`` tells of measures that count something how often it happened and among how
+    many (their quotient is the measure), per unit of time; ``describe`` gives more for ``--json``.
+
+    If there is a method ``resolution(time)``, it tells of measures what something unusual, had it happened once in so
+    much time, would have changed: that is the least error, however small the one of what was seen. If there is a method
+    ``drifting(observations)``, it tells whether averages are still on their way, and by a method ``settled(time)``
+    whether replications of this time begin when their beginning is forgotten: a simulation that disagrees is no witness
+    where they are, or do not.
+    """
+
+    def usual_time(self, events: int, seed: int) -> float: ...
+    def replications(self, time: float, seed: int) -> Iterator[Any]: ...
+    def measures(self, means: Vector) -> Mapping[str, float | None]: ...
+    def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]: ...
+    def describe(self, done: Sequence[Any]) -> dict[str, Any]: ...
+
+
+@runtime_checkable
+class Simulable(Problem, Protocol):
+    """A problem whose decisions can be tried out."""
+
+    def experiment(self, decision: Any) -> Experiment: ...
+
+
+def simulate(
+    problem: ProblemLike,
+    decision: Any,
+    *,
+    replications: int | None = None,
+    seconds: float | None = None,
+    time: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Confrontation:
+    """Evaluate a decision, try it out, and compare.
+
+    Parameters
+    ----------
+    problem
+        A problem, or the path of an instance file.
+    decision
+        As for `optmodels.evaluate`.
+    replications
+        How many; 30 unless said, or as many as `seconds` allow.
+    seconds
+        When to stop; the replication under way is lost. Compilation and the exact evaluation are not counted. With
+        neither this nor `time`: a minute, and a second for each replication.
+    time
+        Units of the problem's time that each replication observes, after a warm-up of a tenth of it, or longer where
+        it is short; chosen by a pilot run unless said.
+    seed
+        Same seed, same answer, but for what `seconds` cut off.
+
+    Returns
+    -------
+    Confrontation
+        With no more than the exact values if the run was ended (Ctrl-C, seconds) before two replications were finished.
+    """
+    most = _check_replications(replications, seconds)
+    _check_positive("seconds", seconds)
+    _check_positive("time", time)
+    seed = check_seed(seed)
+    asked = as_problem(problem)
+    if not isinstance(asked, Simulable):
+        raise RequestError(
+            f"problems of kind {getattr(asked, 'kind', type(asked).__name__)!r} cannot be simulated, only those of "
+            f"kind {', '.join(simulable_kinds()) or '(none)'}; {asked.name!r} can only be evaluated."
+        )
+    try:
+        checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
+    except (ValueError, TypeError) as failure:
+        raise RequestError(
+            f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
+        ) from None
+    experiment = asked.experiment(checked)
+    exact = asked.evaluate(checked)
+    span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
+    if seconds is None and time is None:
+        seconds = PATIENCE + most
+    run = _run(experiment, span, seed, most, seconds, progress)
+    observations = np.array([one.observation for one in run.done])
+    if len(run.done) < 2:
+        nothing = Estimate(None, None, 0)
+        lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
+    else:
+        lines = _lines(experiment, exact.measures, observations, span)
+        if has_objective(asked) and getattr(asked, "linear_cost", False):
+            lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
+    agree, largest, limit = _judged(lines, len(run.done))
+    if agree is False and _drifting(experiment, observations, span):
+        lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
+        agree, largest, limit = _judged(lines, len(run.done))
+    return Confrontation(
+        problem=asked.name,
+        kind=getattr(asked, "kind", None),
+        decision=checked,
+        seed=seed,
+        lines=tuple(lines),
+        agree=agree,
+        largest=largest,
+        limit=limit,
+        replications=len(run.done),
+        time=span,
+        events=sum(one.events for one in run.done),
+        seconds=run.seconds,
+        stopped_by=run.stopped_by,
+        extra=experiment.describe(run.done) if len(run.done) > 1 else {},
+    )
+
+
+def simulable_kinds() -> list[str]:
+    """Kinds of problems that can be simulated."""
+    kinds = []
+    for name in problems:
+        try:
+            kind = problems[name]
+        except BrokenPlugin:  # no reason to fail: it was not asked for
+            continue
+        if callable(getattr(kind, "experiment", None)):
+            kinds.append(name)
+    return kinds
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Run:
+    done: list[Any]
+    seconds: float
+    stopped_by: str
+
+
+def _run(
+    experiment: Experiment, span: float, seed: int, most: int, seconds: float | None, progress: Progress | None
+) -> _Run:
+    """Replications until there are enough, the time is up, or somebody ends it."""
+    done: list[Any] = []
+    stopped_by = "complete"
+    began = clock.start()
+    try:
+        interrupting.check()
+        with interrupting.deferred():
+            for one in experiment.replications(span, seed):
+                interrupting.check()
+                if one is not None:
+                    done.append(one)
+                if progress:
+                    progress(len(done), most, "replications")
+                if len(done) >= most:
+                    break
+                if len(done) > 1 and len(done) * done[0].observation.size >= MOST_NUMBERS:
+                    stopped_by = "memory"
+                    break
+                if seconds is not None and clock.now() - began >= seconds:
+                    stopped_by = "seconds"
+                    break
+    except KeyboardInterrupt:
+        stopped_by = "interrupt"
+        interrupting.answered()
+    return _Run(done, clock.now() - began, stopped_by)
+
+
+def _lines(
+    experiment: Experiment, exact: Mapping[str, float | None], observations: NDArray[np.float64], span: float
+) -> list[Line]:
+    by_replication = [experiment.occurrences(row) for row in observations]
+    finest = _resolution(experiment, span * len(observations))
+    lines = []
+    for name, estimate in jackknives(experiment.measures, observations).items():
+        if name not in exact:
+            continue
+        counted = [row[name] for row in by_replication if name in row]
+        totals = np.array(counted) * span if counted else None
+        lines.append(_line(name, exact[name], estimate, totals, finest.get(name, 0.0)))
+    return lines
+
+
+def _judged(lines: Sequence[Line], replications: int) -> tuple[bool | None, float | None, float | None]:
+    """Whether all deviations together are what chance would do, the largest of them, and what it may be."""
+    deviations = [abs(line.deviation) for line in lines if line.deviation is not None]
+    if not deviations:
+        return None, None, None
+    limit = joint_limit(len(deviations), replications - 1, WRONG_BY_CHANCE)
+    return max(deviations) <= limit, max(deviations), limit
+
+
+def _drifting(experiment: Experiment, observations: NDArray[np.float64], span: float) -> bool:
+    drifting, settled = (getattr(experiment, name, None) for name in ("drifting", "settled"))
+    return bool((drifting and drifting(observations)) or (settled and not settled(span)))
+
+
+def _resolution(experiment: Experiment, time: float) -> Mapping[str, float]:
+    told = getattr(experiment, "resolution", None)
+    found: Mapping[str, float] = told(time) if told else {}
+    return found
+
+
+def _line(
+    name: str, exact: float | None, estimate: Estimate, counted: NDArray[np.float64] | None, finest: float
+) -> Line:
+    """Compare one measure; what happens too rarely to be compared is told apart from what should have happened."""
+    if exact is None and estimate.value is None:
+        return Line(name, exact, estimate, None, "undefined")
+    error = estimate.error
+    if counted is not None:
+        among = float(counted[:, 1].sum())
+        expected = 0.0 if exact is None else exact * among
+        if exact == 0 and not counted[:, 0].any():
+            return Line(name, exact, estimate, 0.0, "never happens")
+        often = (counted[:, 0] > 0).mean() >= OFTEN
+        if not often and max(expected, float(counted[:, 0].sum())) < MANY:
+            return Line(name, exact, estimate, None, "too rare to compare")
+        if among > 0:
+            error = _error_of_number(error, expected, float(counted[:, 0].sum()), among, often)
+    if exact is None or estimate.value is None or error is None:
+        return Line(name, exact, estimate, None, "not seen often enough" if exact is not None else "undefined")
+    deviation = Estimate(estimate.value, error, estimate.degrees).deviation(exact)
+    if deviation and error < finest:
+        deviation = (estimate.value - exact) / finest
+    return Line(name, exact, estimate, deviation)
+
+
+def _error_of_number(error: float | None, expected: float, seen: float, among: float, often: bool) -> float | None:
+    """The error of a share of things that are counted, had they happened as often as expected.
+
+    Where fewer were seen, by chance, their error is small by chance too (a number of things, or of bursts of things,
+    that happen at random has a variance that grows with its mean), and a deviation would be told that is none. What
+    happens a few times in all has the error of things that happen at random at least: replications may be alike by
+    chance.
+    """
+    if error is None:
+        return None if often else math.sqrt(expected) / among
+    if seen > 0:
+        error *= math.sqrt(max(1.0, expected / seen))
+    return error if often and expected >= MANY else max(error, math.sqrt(expected) / among)
+
+
+def _objective(
+    problem: Any,
+    experiment: Experiment,
+    exact: Mapping[str, float | None],
+    lines: Sequence[Line],
+    observations: NDArray[np.float64],
+    span: float,
+) -> Line:
+    def price(measures: Mapping[str, float | None]) -> float | None:
+        judged = problem.judge(measures)
+        undefined = any("undefined" in name for name in judged.violations)
+        return None if undefined else float(judged.objective)
+
+    estimate = jackknife(lambda means: price(experiment.measures(means)), observations)
+    known = price(exact)
+    shifted = [
+        price({**exact, name: (exact[name] or 0.0) + finest})
+        for name, finest in _resolution(experiment, span * len(observations)).items()
+        if name in exact
+    ]
+    finest = 0.0 if known is None else sum(abs(one - known) for one in shifted if one is not None)
+    wider = (
+        0.0
+        if known is None
+        else sum(
+            abs(one - known)
+            for line in lines
+            if line.exact is not None and (one := price({**exact, line.name: line.exact + _widened(line)})) is not None
+        )
+    )
+    judged = estimate if estimate.error is None else replace(estimate, error=math.hypot(estimate.error, wider))
+    line = replace(_line("objective", known, judged, None, finest), estimate=estimate)
+    rare = {
+        line.name: line.estimate.value or 0.0 for line in lines if line.deviation is None and line.exact is not None
+    }
+    if line.deviation is None or line.exact is None or not rare:
+        return line
+    seen = price({**exact, **rare})
+    if seen is not None and abs(seen - line.exact) <= 0.1 * (estimate.error or 0.0):
+        return line
+    return Line("objective", line.exact, estimate, None, "rests on what is too rare to compare")
+
+
+def _widened(line: Line) -> float:
+    """By how much the error by which a measure was judged exceeds the one that was seen, as errors that add up."""
+    if not line.deviation or line.exact is None or line.estimate.value is None or line.estimate.error is None:
+        return 0.0
+    used, seen = abs((line.estimate.value - line.exact) / line.deviation), line.estimate.error
+    return math.sqrt(used - seen) * math.sqrt(used + seen) if used > seen else 0.0
+
+
+def _check_replications(replications: int | None, seconds: float | None) -> int:
+    if replications is None:
+        return REPLICATIONS if seconds is None else MOST_REPLICATIONS
+    if isinstance(replications, bool) or not 2 <= replications <= MOST_REPLICATIONS:
+        raise RequestError(
+            f"replications are a whole number from 2, for an error to be known, to {MOST_REPLICATIONS}, "
+            f"got {replications!r}."
+        )
+    return int(replications)
+
+
+def _check_positive(name: str, value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise RequestError(f"{name} is a finite number above 0, got {value!r}.")

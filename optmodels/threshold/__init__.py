@@ -1,0 +1,36 @@
+"""Kind "threshold": at how many pages robots are switched.
+
+K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web search
+engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-1893.
+
+`data`
+    Reading the data of a threshold instance: every field checked, every complaint one sentence.
+`generate`
+    Random queues with robots that are switched: instances of kind "threshold".
+`optimal_policy`
+    The best policy there is: strategy `optimal-policy` for kind "threshold".
+`plots`
+    The picture of a threshold problem: its cost landscape, what a policy does at each level, and how long pages
+    stay.
+`policy_map`
+    A policy that sees the state, as a table: number of pages by phases.
+`policy_pairs`
+    Good policies on level, arrival phase and service phase, where waiting pages have too many phases to look at.
+`policy_plots`
+    The picture of a policy that sees the state: robots by number of pages and phases, and how often each is in
+    force.
+`problem`
+    When to switch crawler robots on and off: kind "threshold".
+`simulation`
+    Policies of a threshold queue, tried out event by event.
+`sojourn`
+    How long pages stay in a threshold queue: quantiles for results, and a panel for pictures.
+`space`
+    Threshold vectors, the steps between policies that are alike, and policies that see more than the level.
+`subsets`
+    The best thresholds of every sub-set of modes: the rows of Tables 1 and 5 of the paper.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,324 @@
+"""The picture of a threshold problem: its cost landscape, what a policy does at each level, and how long pages stay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heuristics import Evaluation
+from queueing.threshold import shares_work
+
+from ..errors import InstanceError, RequestError
+from ..plotting import COLOURS, MARKERS, literal, new_figure, number, plain
+from .policy_plots import draw_policy
+from .problem import ThresholdProblem
+from .sojourn import cheap_sojourn, draw_sojourn
+from .subsets import of_subset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+#: Pairs of modes that are drawn, the cheapest first.
+MOST_PAIRS = len(COLOURS)
+#: Policies times states that are evaluated for a picture where policies cannot share work.
+MOST_WORK = 50_000
+#: Policies times levels that are evaluated together: what they share is tables of that size.
+MOST_CELLS = 5_000_000
+#: Modes of which policies are drawn; of more, so many from the fewest to the most robots.
+MOST_MODES = 12
+#: Fewer thresholds than this make no line.
+LEAST_POINTS = 12
+#: Levels that are drawn as bars; where there are more, those that hold all but `FAINT` of the time, as a line.
+MOST_BARS, FAINT = 400, 1e-6
+#: Lines of more points than this have no markers.
+MARKED = 40
+
+_BEST = "#000000"
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Evaluations of all policies of some of the modes.
+
+    Attributes
+    ----------
+    modes
+        Their indices, most robots first.
+    judged
+        By thresholds, each between -1 and the capacity; not all of them where they are many.
+    """
+
+    modes: tuple[int, ...]
+    judged: Mapping[tuple[int, ...], Evaluation]
+
+    @classmethod
+    def of(cls, problem: ThresholdProblem, modes: Sequence[tuple[int, ...]], levels: Sequence[int]) -> list[Landscape]:
+        """Judge all policies of several sub-sets of modes, equally many each, with thresholds among `levels`."""
+        listed = list(combinations_with_replacement(levels, len(modes[0]) - 1))
+        asked = [of_subset(problem, one, thresholds) for one in modes for thresholds in listed]
+        judged = iter(problem.evaluate_many(asked))
+        return [cls(one, {thresholds: next(judged) for thresholds in listed}) for one in modes]
+
+    @property
+    def best(self) -> tuple[float, tuple[int, ...]]:
+        """Least objective of a feasible policy and its thresholds; infinity if there is none."""
+        kept = [(one.objective, thresholds) for thresholds, one in self.judged.items() if one.feasible]
+        return min(kept, default=(math.inf, ()))
+
+
+def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> Figure:
+    """Draw what policies of two and of three modes cost, what the policy of `result` does, and how long pages stay.
+
+    Two modes have one threshold: a line for each pair of modes, the paper's Figure 1. Three modes have two: a map of
+    the best three. Without a result the policy is the best of those drawn. A policy by state has a picture of its own.
+    """
+    decision = _decision(problem, result)
+    if isinstance(decision, Mapping):
+        return draw_policy(problem, decision, result)
+    pairs, three = _landscapes(problem)
+    drawn = [*pairs, *([three] if three else [])]
+    if decision is None:
+        decision = _best_decision(problem, drawn)
+    if decision is None and not drawn:
+        raise RequestError(
+            f"{problem.name!r} has no cost landscape that could be drawn in a moment; give a result, whose policy can."
+        )
+    above = [name for name, shown in (("pairs", pairs), ("three", three)) if shown]
+    times = None if decision is None else cheap_sojourn(problem.queue, decision)
+    below = ([] if decision is None else ["policy"]) + ([] if times is None or times.all is None else ["sojourn"])
+    width = max(len(above), len(below))
+    rows = [row if len(row) == width else row * width for row in (above, below) if row]
+    figure = new_figure(5.4 * width + 1.2, 3.4 * len(rows) + 0.5, layout="constrained")
+    layout: Any = rows  # its type knows lists of lists of one depth only
+    panels = figure.subplot_mosaic(layout, height_ratios=[1.25, 1.0][: len(rows)] if above else [1.0])
+    for name, axes in panels.items():
+        axes.set_label(name)
+    if pairs:
+        _draw_pairs(panels["pairs"], problem, pairs)
+    if three:
+        _draw_three(figure, panels["three"], problem, three)
+    if decision is not None:
+        _draw_policy(panels["policy"], problem, decision)
+    if times is not None and times.all is not None:
+        draw_sojourn(panels["sojourn"], times)
+    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, result, decision)}", fontsize=10))
+    return figure
+
+
+# -- what is drawn -----------------------------------------------------------------------------------------------------
+
+
+def _decision(
+    problem: ThresholdProblem, result: Mapping[str, Any] | None
+) -> tuple[int, ...] | Mapping[str, tuple[int, ...]] | None:
+    """The policy of a result, checked to be one of this problem."""
+    if result is None or result.get("decision") is None:
+        return None
+    of, given = result.get("problem"), result["decision"]
+    if of is not None and of != problem.name:
+        raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
+    try:
+        decision: tuple[int, ...] | Mapping[str, tuple[int, ...]] = problem.space.check(given)
+    except (TypeError, ValueError) as failure:
+        raise InstanceError("decision", given, str(failure)) from None
+    stated = result.get("objective")
+    if stated is not None and problem.has_objective:
+        found = problem.evaluate(decision).objective
+        if not math.isclose(found, stated, rel_tol=1e-6):
+            raise InstanceError(
+                "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
+            )
+    return decision
+
+
+def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape | None]:
+    """Policies of pairs of modes, the cheapest first, and of the cheapest three modes."""
+    count = len(problem.modes)
+    if not problem.has_objective or count < 2:
+        return [], None
+    indices = np.linspace(count - 1, 0, _modes_tried(problem)).round().astype(int).tolist()
+    twos, threes = list(combinations(indices, 2)), list(combinations(indices, 3))
+    levels = _thresholds(problem, _most_policies(problem) // len(twos))
+    if not levels:
+        return [], None
+    pairs = sorted(Landscape.of(problem, twos, levels), key=lambda one: (one.best[0], one.modes))[:MOST_PAIRS]
+    steps = problem.capacity + 2
+    if not threes or len(threes) * steps * (steps + 1) // 2 > _most_policies(problem):
+        return pairs, None
+    return pairs, min(Landscape.of(problem, threes, range(-1, steps - 1)), key=lambda one: one.best)
+
+
+def _modes_tried(problem: ThresholdProblem) -> int:
+    """How many modes are looked at: fewer where there would be too few thresholds for each pair."""
+    most = _most_policies(problem) // min(LEAST_POINTS, problem.capacity + 2)
+    tried = min(len(problem.modes), MOST_MODES)
+    while tried > 2 and math.comb(tried, 2) > most:
+        tried -= 1
+    return tried
+
+
+def _most_policies(problem: ThresholdProblem) -> int:
+    """Policies that are judged in a moment, and without much memory."""
+    if shares_work(problem.queue):
+        return min(5 * MOST_WORK, MOST_CELLS // max(problem.capacity, len(problem.modes)))
+    return MOST_WORK // problem.queue.model.states
+
+
+def _thresholds(problem: ThresholdProblem, most: int) -> list[int]:
+    """All thresholds, or at most so many of them, the lowest closest together; none if they would make no line."""
+    if most >= problem.capacity + 2:
+        return list(range(-1, problem.capacity + 1))
+    if most < LEAST_POINTS:
+        return []
+    spread = np.geomspace(1.0, problem.capacity + 2.0, most).round().astype(int) - 2
+    return [int(level) for level in np.unique(spread)]
+
+
+def _part(problem: ThresholdProblem, pairs: Sequence[Landscape]) -> str:
+    """What of the landscape is drawn, if it is not all of it."""
+    shown, steps = len(pairs[0].judged), problem.capacity + 2
+    words = [f"{shown} of {steps} thresholds"] if shown < steps else []
+    tried, modes = _modes_tried(problem), len(problem.modes)
+    words += [f"{tried} of {modes} modes"] if tried < modes else []
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _best_decision(problem: ThresholdProblem, drawn: Sequence[Landscape]) -> tuple[int, ...] | None:
+    found = min(drawn, key=lambda one: one.best, default=None)
+    if found is None:
+        return () if len(problem.modes) == 1 else None
+    return None if math.isinf(found.best[0]) else of_subset(problem, found.modes, found.best[1])
+
+
+def _summary(problem: ThresholdProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None) -> str:
+    """The second line of the title: what is known."""
+    if decision is None:
+        return "no policy keeps the limits"
+    judged = problem.evaluate(decision)
+    words = [f"thresholds {plain(', '.join(map(str, decision)), 80) or 'none'}"]
+    words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
+    if result is not None and result.get("status") is not None:
+        words.append(plain(result["status"], 20))
+    elif result is None:
+        words.append("the best of those drawn")
+    words += [] if judged.feasible else ["breaks limits"]
+    return ", ".join(words)
+
+
+def _robots(problem: ThresholdProblem, modes: Sequence[int]) -> str:
+    return " or ".join(str(problem.modes[index].robots) for index in modes)
+
+
+def _whole_ticks(axis: Axis) -> None:
+    """Pages are whole."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+
+
+# -- the cost landscape ------------------------------------------------------------------------------------------------
+
+
+def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape]) -> None:
+    for index, pair in enumerate(pairs):
+        thresholds = [key[0] for key in pair.judged]
+        costs = [one.objective for one in pair.judged.values()]
+        marker = MARKERS[index] if len(costs) <= MARKED else ""
+        axes.plot(
+            thresholds,
+            costs,
+            color=COLOURS[index],
+            marker=marker,
+            markersize=4,
+            linewidth=1.2,
+            label=f"{_robots(problem, pair.modes)} robots",
+            gid=f"pair-{_robots(problem, pair.modes)}",
+        )
+        broken = [key for key, one in pair.judged.items() if not one.feasible]
+        if broken:
+            heights = [pair.judged[key].objective for key in broken]
+            look: dict[str, Any] = {"color": COLOURS[index], "marker": "x", "linestyle": "", "markersize": 7}
+            axes.plot([key[0] for key in broken], heights, gid="broken-limits", **look)
+    least, best = pairs[0].best
+    if math.isfinite(least):
+        axes.plot(
+            [best[0]], [least], marker="*", color=_BEST, markersize=12, linestyle="", label="best", gid="best-of-pairs"
+        )
+    axes.set_xlabel("threshold: more robots up to so many pages")
+    axes.set_ylabel("objective")
+    axes.set_title(f"two modes{_part(problem, pairs)}")
+    if len(pairs[0].judged) < problem.capacity + 2:
+        axes.set_xscale("symlog", linthresh=10)
+        axes.xaxis.set_major_formatter(lambda level, _: f"{level:g}")  # no TeX
+    else:
+        _whole_ticks(axes.xaxis)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7)
+
+
+def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: Landscape) -> None:
+    steps = problem.capacity + 2
+    costs = np.full((steps, steps), np.nan)
+    for (first, second), one in three.judged.items():
+        costs[second + 1, first + 1] = one.objective
+    edges = np.arange(-1, steps) - 0.5
+    shades = axes.pcolormesh(edges, edges, np.ma.masked_invalid(costs), cmap="viridis_r", gid="three-modes")
+    broken = [key for key, one in three.judged.items() if not one.feasible]
+    if broken:
+        axes.plot(
+            *zip(*broken, strict=True), marker="x", color="white", linestyle="", markersize=5, gid="broken-limits"
+        )
+    least, best = three.best
+    if math.isfinite(least):
+        look: dict[str, Any] = {"marker": "*", "color": "white", "markeredgecolor": _BEST, "linestyle": ""}
+        axes.plot([best[0]], [best[1]], markersize=13, gid="best-of-three", **look)
+    most, middle, fewest = (problem.modes[index].robots for index in three.modes)
+    axes.set_xlabel(f"{most} robots up to so many pages")
+    axes.set_ylabel(f"{middle} robots up to so many pages, {fewest} beyond")
+    tried = _modes_tried(problem)
+    axes.set_title(f"the best three of {tried} modes" if tried < len(problem.modes) else "the best three modes")
+    axes.set_aspect("equal")
+    for axis in (axes.xaxis, axes.yaxis):
+        _whole_ticks(axis)
+    figure.colorbar(shades, ax=axes, label="objective")
+
+
+# -- the policy --------------------------------------------------------------------------------------------------------
+
+
+def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...]) -> None:
+    found = problem.measures(decision)
+    by_level = problem.queue.mode_by_level(decision)
+    chances = np.array(found.level_probabilities)
+    if len(chances) > MOST_BARS:
+        beyond = np.cumsum(chances[::-1])[::-1]  # at this level and above
+        chances = chances[: max(int(np.count_nonzero(beyond > FAINT)), 2)]
+    levels, by_level = np.arange(len(chances)), by_level[: len(chances)]
+    for mode in range(len(problem.modes) - 1, -1, -1):
+        here = by_level == mode
+        if not here.any():
+            continue
+        robots = problem.modes[mode].robots
+        colour = COLOURS[mode % len(COLOURS)]
+        first, last = levels[here][0], levels[here][-1]
+        axes.axvspan(first - 0.5, last + 0.5, color=colour, alpha=0.15, linewidth=0, gid=f"strip-{robots}")
+        label = f"{robots} robot{'' if robots == 1 else 's'} ({100 * found.mode_probabilities[mode]:.1f} % of the time)"
+        look: dict[str, Any] = {"color": colour, "label": label, "gid": f"levels-{robots}"}
+        if len(levels) > MOST_BARS:
+            axes.fill_between(levels[here], chances[here], step="mid", linewidth=0.5, **look)
+        else:
+            axes.bar(levels[here], chances[here], width=0.7, **look)
+    axes.set_xlim(-0.5, len(levels) - 0.5)
+    rest = f", {FAINT:g} of the time at most beyond" if len(levels) < len(found.level_probabilities) else ""
+    axes.set_xlabel(f"pages in the system{rest}")
+    axes.set_ylabel("probability")
+    axes.set_title("robots in use by number of pages")
+    _whole_ticks(axes.xaxis)
+    axes.legend(fontsize=7)

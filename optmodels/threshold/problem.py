@@ -1,0 +1,384 @@
+"""When to switch crawler robots on and off: kind "threshold".
+
+Robots bring pages to one indexing server; how many of them are active is decided by the number of pages in the system.
+Few robots starve the server, many fill the buffer with pages that are lost or go out of date before they are indexed.
+Find the numbers of pages at which to switch.
+
+References
+----------
+.. [1] K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web
+   search engines with obsolescence of documents", *Computer Networks* 55 (2011) 1880-1893.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import NOTHING, Decision, Evaluation
+from queueing import Mode, ThresholdMeasures, ThresholdQueue
+from queueing.threshold import MEASURES, measures_of_many, open_measures, shares_work, takes_open
+from queueing.threshold.methods import TRUNCATED
+from queueing.threshold.policies import PolicyChain, pair_count, policy_chain, policy_measures
+from queueing.threshold.tensor import TENSOR_TRAIN
+
+from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
+from ..data import read_law, refuse_unknown, write_law
+from ..errors import InstanceError, MissingField, RequestError
+from .data import FIELDS, read_admission, read_capacity, read_modes, write_modes
+from .policy_map import policy_map
+from .simulation import ThresholdExperiment, experiment_of
+from .sojourn import cheap_sojourn, sojourn_quantiles
+from .space import Thresholds
+from .subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
+
+#: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
+PENALTY = 10.0
+
+
+#: What is broken by a policy that fills a system without bound, and what a unit of it counts in a search.
+UNKNOWN, UNKNOWN_PENALTY = "all measures undefined", 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdProblem:
+    """Choose the thresholds at which robots are switched.
+
+    A decision holds one threshold fewer than there are modes, those of the modes with the most robots first, not
+    decreasing, each between -1 and the capacity. -1 or equal neighbours switch a mode off: of four modes "3 or 1
+    robots, threshold 2" is ``(-1, 2, 2)``, "always 2" is ``(-1, -1, K)``.
+
+    A policy that sees more than the number of pages is a decision too: ``{"policy": [mode index of each state]}``, with
+    the states in the order of `queueing.threshold.policies.chain`.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    queue
+        Arrivals by mode, times of service and patience, capacity, rule of admission.
+    use_all_modes
+        Thresholds lie in 0..K-1, as in the tables of the paper: the modes with the most and with the fewest robots are
+        in use at some level.
+    cost
+        Price of the measures; ``None``: there is nothing to minimise, decisions can only be evaluated.
+    limits
+        Limits on measures.
+    tail_mass
+        The room stands for room without bound: under no policy would more of the time be spent where it ends. ``None``:
+        it ends there.
+    """
+
+    name: str
+    queue: ThresholdQueue
+    use_all_modes: bool = False
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+    tail_mass: float | None = None
+
+    kind: ClassVar[str] = "threshold"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    #: What `describe` tells that is worth a column in a parameter study.
+    summary_names: ClassVar[tuple[str, ...]] = ("relative_profit", "single_mode_costs")
+    #: Measures per page, and the measures whose product is the rate of these pages; all others are means over time.
+    ratios: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "loss": ("arrival_rate",),
+        "obsolescence": ("arrival_rate",),
+        "success": ("arrival_rate",),
+        "sojourn_time": ("arrival_rate",),
+        "response_time": ("arrival_rate", "success"),
+        "obsolete_time": ("obsolescence_rate",),
+    }
+
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "threshold",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> ThresholdProblem:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "threshold")."""
+        refuse_unknown(data, FIELDS, "data")
+        for field_name in ("capacity", "service", "patience", "modes"):
+            if field_name not in data:
+                raise MissingField(f"data.{field_name}", "a threshold queue needs it.")
+        use_all_modes = data.get("use_all_modes", False)
+        if not isinstance(use_all_modes, bool):
+            raise InstanceError("data.use_all_modes", use_all_modes, "this is true or false.")
+        patience = None if data["patience"] is None else read_law(data["patience"], "data.patience")
+        modes = read_modes(data["modes"])
+        capacity, tail_mass = read_capacity(data["capacity"], modes, patience)
+        queue = ThresholdQueue(
+            modes=modes,
+            service=read_law(data["service"], "data.service"),
+            patience=patience,
+            capacity=capacity,
+            admission=read_admission(data.get("admission", "partial")),
+        )
+        try:
+            queue.method()
+        except ValueError as refusal:  # too many states for any method
+            raise InstanceError("data.capacity", data["capacity"], str(refusal)) from None
+        _refuse_undefined(queue, cost)
+        return cls(name, queue, use_all_modes, cost, limits or Limits(), tail_mass)
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        return {
+            "capacity": self.queue.capacity if self.tail_mass is None else None,
+            "service": write_law(self.queue.service),
+            "patience": None if self.queue.patience is None else write_law(self.queue.patience),
+            "modes": write_modes(self.queue.modes),
+            "admission": self.queue.admission,
+            "use_all_modes": self.use_all_modes,
+        }
+
+    # -- what follows from the data -----------------------------------------------------------------------------------
+
+    @property
+    def capacity(self) -> int:
+        """K: most pages in the system, the one in service included."""
+        return self.queue.capacity
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """Numbers of robots and what they bring, fewest robots first."""
+        return self.queue.modes
+
+    @cached_property
+    def space(self) -> Thresholds:
+        """Non-decreasing thresholds; with one mode, the one decision without entries."""
+        model = self.queue.model
+        lengths = tuple(sorted({pair_count(model), model.states if model.top > 1 else pair_count(model)}))
+        if self.use_all_modes:
+            return Thresholds(len(self.modes) - 1, 0, self.capacity - 1, lengths)
+        return Thresholds(len(self.modes) - 1, -1, self.capacity, lengths)
+
+    @property
+    def has_objective(self) -> bool:
+        """Whether there is something to minimise."""
+        return self.cost is not None
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+        """Policies of two modes that switch at a low level, then at higher ones, then single modes.
+
+        Far above the levels that are ever reached all thresholds are alike, so that no neighbour leads out of there:
+        with much room, random thresholds are of no use to begin with.
+        """
+        yield from two_mode_policies(self)
+
+    # -- judging ------------------------------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Import, before any clock starts, what `describe` needs."""
+        if self.limits:
+            from .. import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """All measures of a policy and their price; infeasible where it fills a system without bound."""
+        try:
+            return self.judge(self.measures(decision).scalars())
+        except RequestError:
+            if not self._open or isinstance(decision, Mapping):
+                raise
+            # Lower thresholds mean fewer robots, so the way down leads to policies that can be evaluated.
+            excess = 1.0 + sum(threshold + 1 for threshold in decision)
+            return Evaluation(0.0, {UNKNOWN: excess}, dict.fromkeys(MEASURES), UNKNOWN_PENALTY * excess)
+
+    def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
+        """Judge several policies; what they share is computed once."""
+        if self._open or any(isinstance(decision, Mapping) for decision in decisions):
+            return [self.evaluate(decision) for decision in decisions]
+        try:
+            found = measures_of_many(self.queue, decisions)
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be evaluated: {refusal}") from None
+        rows = found.rows()
+        if isinstance(self.cost, WeightedSum) and not self.limits:  # the usual case, without a call for each policy
+            with np.errstate(
+                over="ignore", invalid="ignore"
+            ):  # infinite as in `judge`, which says so without a warning
+                used = [weight * found.values[name] for name, weight in self.cost.weights.items() if weight != 0]
+                total: NDArray[np.float64] = np.sum(used, axis=0) if used else np.zeros(len(rows))
+            if not np.isnan(total).any():
+                return [Evaluation(value, NOTHING, row) for value, row in zip(total.tolist(), rows, strict=True)]
+        return [self.judge(row) for row in rows]
+
+    def measures(self, decision: Decision) -> ThresholdMeasures:
+        """What the queue says about a policy."""
+        try:
+            if isinstance(decision, Mapping):
+                return policy_measures(self.queue, decision["policy"], self.policies())
+            return open_measures(self.queue, decision) if self._open else self.queue.measures(decision)
+        except ValueError as refusal:  # rates too far apart for doubles, or a policy that never settles
+            raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
+
+    def policies(self) -> PolicyChain:
+        """The chain under every mode in every state, of which policies by state are made."""
+        return self._policies
+
+    @cached_property
+    def _policies(self) -> PolicyChain:
+        return policy_chain(self.queue.model)
+
+    def judge(self, measures: Measures) -> Evaluation:
+        """Price and broken limits of measures."""
+        violations = self.limits.violations(measures) if self.limits else {}
+        if self.cost is None:
+            return Evaluation(math.nan, violations, measures)
+        read = _Noting(measures)
+        objective = self.cost(measures if None not in measures.values() else read)
+        if not violations and not read.undefined:
+            return Evaluation(objective, NOTHING, measures)
+        violations |= {f"{name} undefined": 1.0 for name in sorted(read.undefined)}
+        excess = self.limits.excess(measures) + len(read.undefined)
+        return Evaluation(objective, violations, measures, PENALTY * (1.0 + abs(objective)) * excess)
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """What a policy means level by level, and what others cost.
+
+        ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of the paper; it
+        is ``None`` where it would take another search, see `optmodels.threshold.subsets`. The relative profit is that
+        over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
+        threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within which 50, 95 and 99 % of
+        the pages that are served, that go out of date and that come at all have left; ``None`` in large queues.
+        ``truncation`` has the room that stands for a system without bound, and which part of the time at most is spent
+        beyond it under any policy (``tail_mass``); where this policy was evaluated with less room, also that room
+        (``truncated_at``) and the part of the time that is estimated to be spent beyond (``estimated_tail``).
+        """
+        found = self.measures(decision)
+        costs = self.single_mode_costs
+        known = not any(UNKNOWN in one.violations for one in self._single_modes)
+        least = min((one.objective for one in self._single_modes if one.feasible), default=0.0) if known else 0.0
+        objective = self.judge(found.scalars()).objective
+        return {
+            "level_probabilities": list(found.level_probabilities),
+            "mode_probabilities": list(found.mode_probabilities),
+            "robots": [mode.robots for mode in self.modes],
+            "single_mode_costs": {str(robots): value for robots, value in costs.items()},
+            "relative_profit": 1.0 - objective / least if self.has_objective and least > 0 else None,
+            "best_by_modes": self.best_by_modes,
+            "method": found.method,
+            "error_estimate": found.error_estimate,
+            "errors": dict(found.errors),
+            **self._truncation(found),
+        } | (
+            {"policy_map": policy_map(self, decision)}
+            if isinstance(decision, Mapping)
+            else {"sojourn_quantiles": sojourn_quantiles(cheap_sojourn(self.queue, decision)), **self._priced_limits}
+        )
+
+    @cached_property
+    def single_mode_costs(self) -> dict[int, float | None]:
+        """Objective of each mode on its own, by number of robots; ``None`` where there is none."""
+        if not self.has_objective:
+            return {mode.robots: None for mode in self.modes}
+        judged = self._single_modes
+        undefined = [any("undefined" in name for name in one.violations) for one in judged]
+        return {
+            mode.robots: None if lacks else one.objective
+            for mode, one, lacks in zip(self.modes, judged, undefined, strict=True)
+        }
+
+    @cached_property
+    def _single_modes(self) -> list[Evaluation]:
+        policies = [single_mode(self, index) for index in range(len(self.modes))]
+        return self.evaluate_many(policies)
+
+    @cached_property
+    def best_by_modes(self) -> list[dict[str, Any]] | None:
+        """The best thresholds of every sub-set of modes, or ``None`` if they are too many to look at in passing."""
+        return best_by_subset(self) if self.has_objective and self.quickly_listed(LARGEST_TABLE) else None
+
+    @cached_property
+    def multipliers(self) -> dict[str, Any] | None:
+        """Lagrange multipliers of the limits among threshold policies, or ``None`` if these are too many to look at."""
+        if not self.limits or not self.has_objective or not self.quickly_listed(LARGEST_TABLE):
+            return None
+        from ..multipliers import find_multipliers
+
+        return find_multipliers(self).to_data()
+
+    def _truncation(self, found: ThresholdMeasures) -> dict[str, Any]:
+        if self.tail_mass is None:
+            return {}
+        told: dict[str, Any] = {"capacity": self.capacity, "tail_mass": self.tail_mass}
+        if self._open:
+            told |= {"truncated_at": found.truncated_at, "estimated_tail": found.tail}
+        return {"truncation": told}
+
+    @cached_property
+    def estimated(self) -> bool:
+        """Whether policies are judged by methods that estimate: cut off at a light tail, or by tensor trains."""
+        try:
+            return self._open or self.queue.method().name in (TRUNCATED.name, TENSOR_TRAIN.name)
+        except ValueError:  # no method at all
+            return True
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether each policy is evaluated with room of its own, as room for all of them is too much."""
+        return self.tail_mass is not None and takes_open(self.queue)
+
+    @property
+    def _priced_limits(self) -> dict[str, Any]:
+        return {"multipliers": self.multipliers} if self.limits else {}
+
+    def quickly_listed(self, most: int) -> bool:
+        """Whether all policies together are judged in some seconds: at most `most` of them, in one go or few and small.
+
+        Policies that share all their work take microseconds, others milliseconds, more with more states.
+        """
+        count = Thresholds(len(self.modes) - 1, -1, self.capacity).size
+        return count <= most and (shares_work(self.queue) or count * (3000 + self.queue.model.states) <= 300 * most)
+
+    def experiment(self, decision: Decision) -> ThresholdExperiment:
+        """A policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        return experiment_of(self, decision)
+
+
+class _Noting(Mapping[str, float | None]):
+    """Measures that give 0 where they are undefined, and note that they were asked."""
+
+    def __init__(self, measures: Measures) -> None:
+        self.measures = measures
+        self.undefined: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        value = self.measures[name]
+        if value is None:
+            self.undefined.add(name)
+            return 0.0
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+
+def _refuse_undefined(queue: ThresholdQueue, cost: CostFunction | None) -> None:
+    """Refuse a price on the time of pages that go out of date where none ever does."""
+    place, value = measures_used(cost).get("obsolete_time", ("", 0))
+    if value == 0 or (queue.patience is not None and queue.model.top > 1):
+        return
+    why = "patience is null" if queue.patience is None else "no page ever waits"
+    raise InstanceError(place, value, f"no page goes out of date, as {why}, so that this measure has no value.")

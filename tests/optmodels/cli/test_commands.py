@@ -1,0 +1,962 @@
+"""The command line: answers to stdout, sentences to stderr, exit codes."""
+
+import doctest
+import fcntl
+import json
+import math
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+import optmodels.cli.arguments
+import optmodels.cli.explain
+import optmodels.results
+from heuristics import Evaluation
+from heuristics.testing import Hopeless, Separable
+from optmodels import registry
+from optmodels.cli import main
+from optmodels.cli.arguments import parse_decision, parse_options, spread
+from optmodels.cli.commands import app
+from optmodels.cli.explain import explanation, parameters_of, summary_of
+from optmodels.errors import RequestError
+
+
+@dataclass(frozen=True)
+class Bare(Separable):
+    """A kind without a default cost."""
+
+    kind: ClassVar[str] = "bare"
+    has_objective: ClassVar[bool] = False
+
+    @classmethod
+    def from_data(cls, data, *, name, cost=None, limits=None, folder=None):
+        return cls(name=name)
+
+    def evaluate(self, decision: Any) -> Evaluation:
+        return Evaluation(math.nan, measures={"ones": float(sum(decision)), "twos": None})
+
+
+@dataclass(frozen=True)
+class Doomed(Hopeless):
+    """A kind without a feasible decision."""
+
+    kind: ClassVar[str] = "doomed"
+
+    @classmethod
+    def from_data(cls, data, *, name, cost=None, limits=None, folder=None):
+        return cls(name=name)
+
+
+@dataclass(frozen=True)
+class Broken(Separable):
+    """A kind with a defect."""
+
+    kind: ClassVar[str] = "broken"
+
+    @classmethod
+    def from_data(cls, data, *, name, cost=None, limits=None, folder=None):
+        return cls(name=name)
+
+    def evaluate(self, decision: Any) -> Evaluation:
+        raise ZeroDivisionError("division\nby zero")
+
+
+@pytest.fixture(autouse=True)
+def house(monkeypatch):
+    """The kinds of this file, no word on the width of a terminal, and the signal handlers given back afterwards."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for kind in (Bare, Doomed, Broken):
+        registry.problems.register(kind.kind, kind)
+    yield
+    for kind in (Bare, Doomed, Broken):
+        registry.problems.unregister(kind.kind)
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run a command in this process; exit code, stdout and stderr."""
+
+    def run(*words):
+        code = main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def small(instances):
+    return instances / "placement" / "gautam-2x3.json"
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Write an instance of a kind of this file."""
+
+    def write(kind="bare", **changes):
+        path = tmp_path / f"{kind}.json"
+        path.write_text(json.dumps({"format": 1, "kind": kind, "name": kind, "data": {}} | changes))
+        return path
+
+    return write
+
+
+def command(*words, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "optmodels", *map(str, words)], capture_output=True, text=True, **options
+    )
+
+
+def is_one_sentence(text):
+    return text.startswith("optmodels: ") and text.count("\n") == 1 and text.endswith("\n") and "Traceback" not in text
+
+
+# -- help -------------------------------------------------------------------------------------------------------------
+
+COMMANDS = (
+    "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
+    "schema", "fit", "visits",
+)  # fmt: skip
+
+
+def test_without_a_command_the_help_is_printed(call):
+    code, out, err = call()
+    assert code == 0
+    assert err == ""
+    assert all(re.search(rf"^  {name} ", out, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_teaches_by_an_example(call, name):
+    code, out, _ = call(name, "--help")
+    assert code == 0
+    assert re.search(rf"Examples?:\s+optmodels\s+{name}", out)
+
+
+def test_no_command_is_left_out_of_these_tests():
+    assert {entry.name or entry.callback.__name__ for entry in app.registered_commands} == set(COMMANDS)
+
+
+def test_the_version_is_printed(call):
+    assert call("--version") == (0, f"optmodels {optmodels.__version__}\n", "")
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['optmodels', '--help']; from optmodels.cli import main; main(); "
+        "print([m for m in ('numpy', 'scipy', 'numba', 'deap', 'pyomo', 'pydantic', 'heuristics') if m in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] in ("[]", "['pydantic']")  # newer versions of typer use pydantic themselves
+
+
+# -- list -------------------------------------------------------------------------------------------------------------
+
+
+def test_list_tells_kinds_strategies_and_costs_and_where_each_comes_from(call):
+    code, out, err = call("list")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    for words in (["strategy", "genetic", "built", "in"], ["cost", "weighted-sum", "built", "in"]):
+        assert words in lines
+    assert ["problem", "kind", "placement", "built", "in"] in lines
+    assert ["problem", "kind", "bare", "this", "process"] in lines
+
+
+def test_list_as_json(call):
+    code, out, _ = call("list", "--json")
+    assert code == 0
+    assert {"what": "strategy", "name": "highs", "origin": "built in"} in json.loads(out)
+
+
+def test_list_tells_more_about_one_name(call):
+    code, out, _ = call("list", "genetic")
+    assert code == 0
+    assert "strategy genetic (built in)" in out
+    assert "population=" in out
+    code, out, _ = call("list", "placement", "--json")
+    assert {entry["what"] for entry in json.loads(out)} == {"problem kind", "generator"}
+
+
+def test_list_explains_what_each_parameter_does(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call("list", "genetic")
+    lines = [line.strip() for line in out.splitlines()]
+    assert code == 0
+    assert lines[lines.index("population=50") + 1] == "Number of individuals."
+    assert "`" not in out
+    assert max(map(len, out.splitlines()[1:])) <= 80
+
+
+def test_list_tells_the_values_a_generator_takes(call):
+    out = call("list", "placement")[1]
+    assert "    network=none, nodes=50\n" in out
+    assert "allowed for network: gabriel, geometric, waxman, none\n" in out
+    assert "allowed for demand_law: uniform, cluster, sparse\n" in out
+    kind, generator = json.loads(call("list", "placement", "--json")[1])
+    assert "opening" in kind["measures"]
+    (law,) = [one for one in generator["explained"] if one["name"] == "cost_law"]
+    assert law["choices"] == ["integers", "continuous", "lognormal"]
+    assert (law["default"], law["required"]) == ("integers", False)
+    assert law["text"].startswith('"integers": 1, 2 or 3;')
+    assert "seed" in generator["parameters"]
+
+
+def test_every_parameter_of_what_is_built_in_is_explained():
+    for group in (registry.strategies, registry.generators, registry.costs):
+        for entry in group.entries():
+            if entry.origin == registry.BUILT_IN:
+                lacking = [one.name for one in parameters_of(group[entry.name]) if not one.text]
+                assert not lacking, f"{entry.name}: {lacking}"
+
+
+@dataclass(frozen=True)
+class Terse:
+    size: int
+    shade: str = ""
+
+
+class Shapeless:
+    """Has no parameters
+    at all.
+
+    Notes
+    -----
+    None.
+    """
+
+
+def test_a_class_that_says_little_is_listed_all_the_same():
+    assert summary_of(Terse) == ""
+    assert explanation(parameters_of(Terse), None) == "    size (required)\n    shade="
+    assert summary_of(Shapeless) == "Has no parameters at all."
+    assert parameters_of(Shapeless) == []
+
+
+# -- evaluate ---------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_prints_objective_verdict_and_measures(call, small):
+    code, out, err = call("evaluate", small, "--at", "0,0,1,1,1,0")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "objective 8, feasible"
+    assert ["open_sites", "3"] in [line.split() for line in out.splitlines()]
+
+
+def test_violations_are_told_and_the_exit_code_is_zero(call, small):
+    code, out, _ = call("evaluate", small, "--at", "1,0,0,0,0,0")
+    assert code == 0
+    assert "not feasible" in out
+    assert "broken: overload, by" in out
+
+
+def test_evaluate_as_json_has_the_shape_of_a_result(call, small):
+    code, out, _ = call("evaluate", small, "--at=1,0,0,0,0,0", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert (data["strategy"], data["status"], data["decision"]) == (None, "unknown", [1, 0, 0, 0, 0, 0])
+    assert data["violations"]
+    assert len(data["extra"]["load"]) == 6
+
+
+def test_a_problem_without_a_cost_has_measures_and_a_null_objective(call, made):
+    code, out, _ = call("evaluate", made(), "--at", "1,0,0,0,0,0,1")
+    assert code == 0
+    assert out.startswith("no objective (the problem has no cost), feasible\n")
+    code, out, _ = call("evaluate", made(), "--at", "1,0,0,0,0,0,1", "--json")
+    assert (json.loads(out)["objective"], json.loads(out)["measures"]) == (None, {"ones": 2.0, "twos": None})
+    code, out, err = call("solve", made(), "--strategy", "exhaustive")
+    assert (code, out) == (2, "")
+    assert "has no cost to minimise" in err
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[0, 0, 1, 1, 1, 0]", '{"format": 1, "problem": "p", "status": "feasible", "decision": [0, 0, 1, 1, 1, 0]}'],
+)
+def test_a_decision_can_come_from_a_file(call, small, tmp_path, content):
+    (tmp_path / "d.json").write_text(content)
+    code, out, _ = call("evaluate", small, "--at", f"@{tmp_path / 'd.json'}")
+    assert code == 0
+    assert out.startswith("objective 8, feasible")
+
+
+def test_decisions_are_numbers_files_or_json(tmp_path):
+    assert parse_decision("-1,2,2") == (-1, 2, 2)
+    assert parse_decision("0 1, 2.5") == (0, 1, 2.5)
+    assert parse_decision("") == ()
+    assert parse_decision('{"schedule": [0, 1]}') == {"schedule": [0, 1]}
+    (tmp_path / "o.json").write_text('{"randomized": [0.5, 0.5]}')
+    assert parse_decision(f"@{tmp_path / 'o.json'}") == {"randomized": [0.5, 0.5]}
+
+
+@pytest.mark.parametrize("text", ["a,b", "1,nan", "1,inf", "1;2", "[1, NaN]", "[1", "@", "@none.json"])
+def test_what_is_no_decision_is_refused_in_one_sentence(call, small, text):
+    code, out, err = call("evaluate", small, f"--at={text}")
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+
+
+def test_negative_numbers_may_follow_the_flag(call, small):
+    for words in (("--at=-1,2,2",), ("--at", "-1,2,2")):
+        code, _, err = call("evaluate", small, *words)
+        assert code == 2
+        assert "[-1, 2, 2] is no decision of 'gautam-2x3'" in err
+
+
+# -- solve ------------------------------------------------------------------------------------------------------------
+
+
+def test_solve_prints_the_answer(call, small):
+    code, out, err = call("solve", small, "--strategy", "exhaustive")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("gautam-2x3: optimal, objective 8, bound 8 (exhaustive, 64 evaluations")
+    assert lines[1] == "decision 0,0,1,1,1,0"
+
+
+def test_solve_as_json_prints_json_alone(call, small):
+    code, out, err = call(
+        "solve", small, "--strategy", "annealing:steps=40", "--seed", "5", "--evaluations", "45", "--json"
+    )
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert (data["strategy"], data["seed"], data["parameters"]["steps"]) == ("annealing", 5, 40)
+    assert data["checked"] is True
+    assert data["evaluations"] <= 45
+    assert out.count("\n") == 1
+
+
+def test_solve_writes_the_result_to_a_file(call, small, tmp_path):
+    code, _, _ = call("solve", small, "--strategy", "exhaustive", "--out", tmp_path / "r.json")
+    assert code == 0
+    assert optmodels.results.read_result(tmp_path / "r.json").objective == 8.0
+    code, out, _ = call("verify", tmp_path / "r.json", small)
+    assert (code, out.startswith("gautam-2x3: verified: every claim is confirmed\n  objective ")) == (0, True)
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "annealing"])
+def test_nothing_feasible_is_exit_code_three_and_a_result(call, made, strategy):
+    status = "infeasible" if strategy == "exhaustive" else "unknown"
+    code, out, _ = call("solve", made("doomed"), "--strategy", strategy, "--evaluations", "200", "--json")
+    assert code == 3
+    assert (json.loads(out)["status"], json.loads(out)["decision"]) == (status, None)
+    code, out, _ = call("solve", made("doomed"), "--strategy", strategy, "--evaluations", "200")
+    assert code == 3
+    assert out.startswith(f"doomed: {status} ")
+
+
+def test_the_reason_for_infeasibility_is_printed(capsys):
+    from optmodels.cli.output import print_reason
+
+    print_reason({"reason": "cell 3 is too large.", "infeasible_subset": [f"row[{i}]" for i in range(25)]})
+    out = capsys.readouterr().out
+    assert "reason: cell 3 is too large." in out
+    assert "row[0], row[1]" in out
+    assert "row[20]" not in out
+    print_reason({})
+    assert capsys.readouterr().out == ""
+
+
+def test_long_decisions_are_cut_for_people():
+    from optmodels.cli.output import shown_decision
+
+    assert shown_decision([0, 1]) == "0,1"
+    assert shown_decision([1] * 1000).endswith(",... (1000 entries)")
+    assert shown_decision({"schedule": [1, 2]}) == '{"schedule": [1, 2]}'
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
+        (["solve"], "Missing argument 'FILE'"),
+        (["solve", "FILE"], "Missing option '--strategy'"),
+        (["solve", "FILE", "--strategy"], "--strategy"),
+        (["solve", "FILE", "--strategie", "x"], "No such option: --strategie"),
+        (["solve", "FILE", "more", "--strategy", "x"], "unexpected extra argument"),
+        (["solve", "FILE", "--strategy", "genetik"], "no strategy is called 'genetik'. Did you mean 'genetic'?"),
+        (["solve", "FILE", "--strategy", ""], "a strategy is written"),
+        (
+            ["solve", "FILE", "--strategy", "genetic:populatoin=3"],
+            "has no parameter 'populatoin' (did you mean 'population'?); it takes population=",
+        ),
+        (
+            ["solve", "FILE", "--strategy", "genetic:population=few"],
+            "parameter 'population' is a whole number, got 'few'",
+        ),
+        (["solve", "FILE", "--strategy", "genetic:population=-3"], "strategy 'genetic': "),
+        (["solve", "FILE", "--strategy", "exhaustive", "--seconds", "soon"], "'soon' is not a number of seconds"),
+        (["solve", "FILE", "--strategy", "exhaustive", "--seed", "1.5"], "'1.5' is not a whole number such as 10"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--seeds", "few"], "'few' is not a whole number such as 10"),
+        (["evaluate", "FILE", "--at", "@FILE"], "this is an instance, not a decision or a result."),
+        (["solve", "FILE", "--strategy", "exhaustive", "--seconds", "-1"], "seconds must be a positive number, got -1"),
+        (
+            ["solve", "FILE", "--strategy", "exhaustive", "--seconds", "nan"],
+            "seconds must be a positive number, got nan",
+        ),
+        (
+            ["solve", "FILE", "--strategy", "exhaustive", "--evaluations", "0"],
+            "evaluations must be a positive number, got 0",
+        ),
+        (
+            ["solve", "FILE", "--strategy", "exhaustive", "--seed", "-1"],
+            "a seed is a whole number, zero or more, got -1",
+        ),
+        (["solve", "none.json", "--strategy", "exhaustive"], "none.json: there is no such file."),
+        (["solve", "FOLDER", "--strategy", "exhaustive"], "this is a directory"),
+        (["solve", "FILE", "--strategy", "exhaustive", "--out", "none/r.json"], "none/r.json: cannot be written"),
+        (["evaluate", "FILE"], "Missing option '--at'"),
+        (["compare", "FILE"], "Missing option '--strategies'"),
+        (["compare", "--strategies", "exhaustive"], "Missing argument 'FILE...'"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--seeds", "0"], "the number of seeds is 1 or more, got 0"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--workers", "0"], "workers must be 1 or more, got 0"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--resume"], "resuming needs the folder"),
+        (["compare", "FILE", "none.json", "--strategies", "exhaustive"], "none.json: there is no such file."),
+        (["sweep", "FILE", "--strategy", "exhaustive"], "Missing option '--vary'"),
+        (["sweep", "FILE", "--strategy", "exhaustive", "--vary", "data.x"], "what to vary is written"),
+        (["sweep", "FILE", "--strategy", "exhaustive", "--vary", "data.x=1"], "data.x is 1; "),
+        (["sweep", "FILE", "--strategy", "exhaustive", "--vary", "data.service_rate=20", "--plot", "a.doc"], "a.doc"),
+        (["plot", "FILE"], "Missing option '--out'"),
+        (["plot", "FILE", "--out", "a.doc"], "a.doc"),
+        (["plot", "FILE", "--out", "none/a.svg"], "none/a.svg: cannot be written"),
+        (["plot", "FILE", "--out", "a.svg", "--result", "none.json"], "none.json: there is no such file."),
+        (["verify", "FILE", "FILE"], "this is not a result"),
+        (["verify", "none.json", "FILE"], "none.json: there is no such file."),
+        (["check"], "Missing argument 'FILE...'"),
+        (["check", "EMPTY"], "there is no .json file in this folder"),
+        (["generate"], "Missing argument 'KIND'"),
+        (["generate", "placment"], "Did you mean 'placement'?"),
+        (["generate", "placement", "--row", "3"], "has no parameter 'row' (did you mean 'rows'?); it takes rows=8"),
+        (["generate", "placement", "--rows"], "option --rows needs a value"),
+        (["generate", "placement", "--rows", "0"], "rows must be 1 or more, got 0"),
+        (["generate", "placement", "--service-rate", "-1", "--out", "g.json"], "data.service_rate is -1"),
+        (["generate", "placement", "--network", "gabriel", "--rows", "8"], "rows is the size of a grid"),
+        (["generate", "placement", "8"], "options are written --name value, got '8'"),
+        (["generate", "placement", "--out", "FOLDER"], "this is a directory"),
+        (["list", "genetik"], "nothing is called 'genetik'. Did you mean 'genetic'?"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_request_not_understood_is_exit_code_two_and_one_sentence(call, small, tmp_path, monkeypatch, words, said):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    places = {"FILE": small, "FOLDER": tmp_path, "EMPTY": tmp_path / "empty"}
+    places["@FILE"] = f"@{small}"
+    code, out, err = call(*(places.get(word, word) for word in words))
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert said in err
+
+
+def test_large_numbers_may_be_written_short(call, small):
+    code, out, _ = call("solve", small, "--strategy", "annealing:steps=9", "--evaluations", "1e1", "--json")
+    assert code == 0
+    assert json.loads(out)["evaluations"] <= 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is empty"),
+        ("{}", "format is missing"),
+        (
+            '{"format": 1, "kind": "placement", "name": "x", "data": {"demand": [NaN]}}',
+            "data.demand[0] is NaN; numbers are finite.",
+        ),
+        ('{"format": 1, "kind": "plcement", "name": "x", "data": {}}', "Did you mean 'placement'?"),
+        ('{"format": 1, "kind": "placement", "name": "x", "data": {}}', "data."),
+        ("\x00\x01", "this is not JSON"),
+    ],
+)
+@pytest.mark.parametrize("name", ["solve", "evaluate", "compare", "sweep", "check", "plot", "verify"])
+def test_a_file_not_understood_is_exit_code_two_and_names_the_file(call, small, tmp_path, name, text, said):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    rest = {
+        "solve": ["--strategy", "exhaustive"],
+        "evaluate": ["--at", "1"],
+        "compare": ["--strategies", "exhaustive"],
+        "sweep": ["--vary", "data.x=1", "--strategy", "exhaustive"],
+        "plot": ["--out", tmp_path / "a.svg"],
+    }
+    words = [name, small, path] if name == "verify" else [name, path, *rest.get(name, [])]
+    code, out, err = call(*words)
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert str(path) in err
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"cost": {"name": "wieghted-sum"}},
+            "cost.name is \"wieghted-sum\"; no cost is called 'wieghted-sum'. Did you mean",
+        ),
+        (
+            {"cost": {"name": "weighted-sum", "weights": {"openning": 1}}},
+            "cost.weights.openning is 1; kind 'placement' has no",
+        ),
+        ({"limits": {"delay": 1}}, "limits.delay is 1; kind 'placement' has no such measure."),
+        ({"limits": {"open_sites": "few"}}, 'limits.open_sites.max is "few"; limits are finite numbers.'),
+    ],
+)
+def test_an_unknown_cost_or_measure_is_refused(call, small, tmp_path, changes, said):
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(json.loads(small.read_text()) | changes))
+    code, out, err = call("solve", path, "--strategy", "exhaustive")
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert said in err
+
+
+def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
+    code, out, err = call("solve", made("doomed"), "--strategy", "highs")
+    assert (code, out) == (2, "")
+    assert err == (
+        "optmodels: strategy 'highs' takes a problem that writes itself as a linear Pyomo model, and 'doomed' is none: "
+        "it has no from_pyomo, to_pyomo "
+        "(see optmodels.mip.strategy.AlgebraicProblem).\n"
+    )
+
+
+def test_a_space_too_large_to_enumerate_is_refused_with_its_size(call, instances):
+    code, out, err = call("solve", instances / "placement" / "gautam-11x22.json", "--strategy", "exhaustive")
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert "2^242" in err
+
+
+# -- defects ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_defect_is_exit_code_one_and_a_traceback_only_on_demand(call, made, monkeypatch):
+    words = ("evaluate", made("broken"), "--at", "1,0,0,0,0,0,1")
+    code, out, err = call(*words)
+    assert (code, out) == (1, "")
+    assert is_one_sentence(err)
+    assert "ZeroDivisionError: division by zero; --debug shows where" in err
+    code, _, err = call(*words, "--debug")
+    assert code == 1
+    assert "Traceback" in err
+    monkeypatch.setenv("OPTMODELS_DEBUG", "1")
+    assert "Traceback" in call(*words)[2]
+
+
+def test_a_reader_that_has_seen_enough_is_no_defect(small):
+    answer = subprocess.run(
+        f'"{sys.executable}" -m optmodels list | head -1',
+        shell=True,
+        capture_output=True,
+        text=True,
+        executable="/bin/bash",
+    )
+    assert answer.stderr == ""
+    assert len(answer.stdout.splitlines()) == 1
+
+
+# -- compare, sweep ---------------------------------------------------------------------------------------------------
+
+
+def test_the_examples_in_the_documentation_hold():
+    assert doctest.testmod(optmodels.cli.arguments).failed == 0
+    assert doctest.testmod(optmodels.cli.explain).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("compare a.json --strategies x y --seeds 3", "compare a.json --strategies x --strategies y --seeds 3"),
+        ("compare a.json --strategies x --strategies y", "compare a.json --strategies x --strategies y"),
+        ("compare --strategies x y a.json b.json", "compare --strategies x --strategies y a.json b.json"),
+        ("compare a.json --strategies=x y", "compare a.json --strategies=x --strategies y"),
+        ("compare a.json --json --strategies x y -- z", "compare a.json --json --strategies x --strategies y -- z"),
+        ("sweep a.json --vary p=1 q=2 --strategy s", "sweep a.json --vary p=1 --vary q=2 --strategy s"),
+        ("solve a.json --strategies x y", "solve a.json --strategies x y"),
+        ("--strategies x y", "--strategies x y"),
+    ],
+)
+def test_several_values_may_follow_one_flag(words, wanted):
+    assert spread(words.split()) == wanted.split()
+
+
+def test_compare_prints_the_table_and_writes_the_folder(call, small, tmp_path):
+    out_folder = tmp_path / "out"
+    words = ("compare", small, "--strategies", "exhaustive", "highs:gapp=1", "annealing", "--evaluations", "64")
+    code, out, err = call(*words)
+    assert code == 2  # a parameter nobody knows is a request not understood, not a failed cell
+    words = ("compare", small, "--strategies", "exhaustive", "annealing", "--evaluations", "70", "--out", out_folder)
+    code, out, err = call(*words, "--seeds", "2")
+    assert (code, err) == (0, "")
+    assert "gap to optimum" in out
+    assert (out_folder / "table.txt").read_text() == out
+    assert (out_folder / "best" / "gautam-2x3.json").is_file()
+    code, out, _ = call(*words, "--resume", "--json", "--seeds", "2")
+    assert code == 0
+    assert len(json.loads(out)["runs"]) == 3
+
+
+def test_compare_without_resume_leaves_a_finished_comparison_alone(call, small, tmp_path):
+    words = ("compare", small, "--strategies", "exhaustive", "--out", tmp_path / "out")
+    assert call(*words)[0] == 0
+    lines = (tmp_path / "out" / "runs.jsonl").read_text()
+    said = "already holds 1 run; add --resume to go on with it, or choose another folder."
+    assert call(*words) == (2, "", f"optmodels: {tmp_path / 'out'} {said}\n")
+    assert (tmp_path / "out" / "runs.jsonl").read_text() == lines
+    assert call(*words, "--resume")[0] == 0
+
+
+def test_compare_warns_of_a_wrong_best_known(call, small, tmp_path):
+    content = json.loads(small.read_text())
+    content["best_known"]["objective"] = 7.0
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(content))
+    code, out, err = call("compare", wrong, "--strategies", "annealing:steps=50")
+    assert code == 0
+    assert "gap to best seen" in out
+    assert is_one_sentence(err)
+    assert f"{wrong}: best_known.objective is 7.0; the evaluator finds 8.0 for this decision; it is not used." in err
+
+
+def test_the_table_is_as_wide_as_the_terminal_is(small, monkeypatch):
+    """By the environment, or by the terminal that stdout is; a file or a pipe gets all of it."""
+    words = ("compare", small, "--strategies", "annealing:steps=50", "--evaluations", "99")
+    assert max(map(len, command(*words).stdout.splitlines())) > 80
+    monkeypatch.setenv("COLUMNS", "80")
+    assert 60 < max(map(len, command(*words).stdout.splitlines())) <= 80
+    monkeypatch.delenv("COLUMNS")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen([sys.executable, "-m", "optmodels", *map(str, words)], stdout=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 4096):
+            shown += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert 60 < max(map(len, shown.decode().splitlines())) <= 80
+
+
+def test_failed_cells_leave_the_exit_code_zero(call, small, made):
+    code, out, err = call("compare", made("broken"), made("doomed"), "--strategies", "exhaustive", "highs")
+    assert (code, err) == (0, "")
+    assert "broken by exhaustive: ZeroDivisionError: division by zero" in out
+    assert "doomed by highs: strategy 'highs' takes a problem" in out
+    assert "infeasible" in out
+
+
+def test_sweep_prints_a_line_per_point_and_writes_table_and_picture(call, small, tmp_path):
+    words = (
+        "sweep",
+        small,
+        "--vary",
+        "data.service_rate=18,20",
+        "--strategy",
+        "exhaustive",
+        "--out",
+        tmp_path / "s.csv",
+    )
+    code, out, err = call(*words, "--plot", tmp_path / "s.svg")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split()[:3] == ["data.service_rate", "status", "objective"]
+    assert len(out.splitlines()) == 3
+    assert (tmp_path / "s.svg").stat().st_size > 1000
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 3
+    code, out, _ = call(*words, "--json")
+    assert [point["objective"] for point in json.loads(out)["points"]][1] == 8.0
+
+
+def test_a_sweep_without_an_answer_is_exit_code_three(call, made):
+    assert call("sweep", made("doomed"), "--vary", "data.x=1,2", "--strategy", "exhaustive")[0] == 3
+
+
+# -- check, verify, plot, generate, schema ----------------------------------------------------------------------------
+
+
+def test_check_confirms_the_shipped_instances(call, instances):
+    code, out, err = call("check", instances)
+    assert (code, err) == (0, "")
+    assert "best known 8 confirmed" in out
+
+
+def test_check_finds_a_wrong_best_known_and_goes_on(call, small, tmp_path):
+    wrong = tmp_path / "wrong.json"
+    content = json.loads(small.read_text())
+    content["best_known"]["objective"] = 7.0
+    wrong.write_text(json.dumps(content))
+    code, out, err = call("check", wrong, small)
+    assert code == 2
+    assert err == f"optmodels: {wrong}: best_known.objective is 7.0; the evaluator finds 8.0 for this decision.\n"
+    assert "best known 8 confirmed" in out
+    code, out, _ = call("check", wrong, small, "--json")
+    assert code == 2
+    assert [verdict["ok"] for verdict in json.loads(out)] == [False, True]
+
+
+def test_verify_finds_a_false_claim(call, small, tmp_path):
+    _, out, _ = call("solve", small, "--strategy", "exhaustive", "--json")
+    data = json.loads(out)
+    (tmp_path / "r.json").write_text(json.dumps(data | {"objective": 7.0}))
+    code, out, err = call("verify", tmp_path / "r.json", small)
+    assert (code, out) == (2, "")
+    assert is_one_sentence(err)
+    assert "objective is 7.0; the evaluator finds 8.0" in err
+    code, out, _ = call("verify", tmp_path / "r.json", small, "--json")
+    assert code == 2
+    assert json.loads(out)["verified"] is False
+    (tmp_path / "r.json").write_text(json.dumps(data))
+    code, out, _ = call("verify", tmp_path / "r.json", small, "--json")
+    assert (code, json.loads(out)["verified"]) == (0, True)
+
+
+def test_verify_refutes_a_bound_that_was_typed_in(call, small, tmp_path):
+    """Without a best known in the file, too: what is cheap is proved again."""
+    content = {key: value for key, value in json.loads(small.read_text()).items() if key != "best_known"}
+    (tmp_path / "i.json").write_text(json.dumps(content))
+    _, out, _ = call("evaluate", tmp_path / "i.json", "--at", "1,1,1,1,1,1", "--json")
+    answer = json.loads(out) | {"status": "optimal", "bound": 23.0, "gap": 0.0, "strategy": "highs"}
+    (tmp_path / "r.json").write_text(json.dumps(answer))
+    code, out, err = call("verify", tmp_path / "r.json", tmp_path / "i.json")
+    assert (code, out) == (2, "")
+    assert err == (
+        f"optmodels: {tmp_path / 'r.json'}: bound is 23.0; a feasible decision found here (enumeration) has the "
+        "objective 8.0, below this bound.\n"
+    )
+    code, out, again = call("verify", tmp_path / "r.json", tmp_path / "i.json", "--json")
+    told = json.loads(out)
+    assert (code, again) == (2, err)
+    names = ("objective", "feasibility", "bound", "status", "gap")
+    assert [told[name] for name in names] == ["confirmed", "confirmed", "refuted", "refuted", "confirmed"]
+    assert told["verified"] is False
+    assert f"optmodels: {told['error']}\n" == err
+    assert (told["bound_proved_here"], told["best_met_here"]) == (8.0, 8.0)
+
+
+def test_verify_says_what_it_takes_on_trust_and_what_prove_would_do(call, instances, tmp_path):
+    file = instances / "placement" / "gautam-6x6.json"
+    best = json.loads(file.read_text())["best_known"]
+    at = ",".join(map(str, best["decision"]))
+    _, out, _ = call("evaluate", file, "--at", at, "--json")
+    claims = {"status": "optimal", "bound": best["objective"], "gap": 0.0, "strategy": "highs"}
+    (tmp_path / "r.json").write_text(json.dumps(json.loads(out) | claims))
+    code, out, err = call("verify", tmp_path / "r.json", file, "--seconds", "0")
+    assert (code, err) == (0, "")
+    assert out.startswith("gautam-6x6: nothing refuted, but bound and status taken on trust; ")
+    assert "verified" not in out
+    code, out, _ = call("verify", tmp_path / "r.json", file, "--seconds", "0", "--json")
+    told = json.loads(out)
+    assert [told[n] for n in ("objective", "bound", "status")] == ["confirmed", "taken on trust", "taken on trust"]
+    assert (code, told["verified"]) == (0, False)
+    assert told["findings"] and told["file"] == str(tmp_path / "r.json")
+
+
+def test_verify_of_what_is_no_answer_is_one_sentence(call, small, tmp_path):
+    _, out, _ = call("solve", small, "--strategy", "exhaustive", "--json")
+    (tmp_path / "r.json").write_text(json.dumps(json.loads(out) | {"trace": 5}))
+    code, out, err = call("verify", tmp_path / "r.json", small, "--json")
+    told = json.loads(out)
+    assert (code, told["objective"], told["verified"]) == (2, None, False)
+    assert err == f"optmodels: {tmp_path / 'r.json'}: trace is 5; this is a list.\n"
+    assert call("verify", tmp_path / "r.json", small, "--seconds", "-1")[0] == 2
+    wrong = json.loads(small.read_text())
+    wrong["best_known"]["objective"] = 7.0
+    (tmp_path / "w.json").write_text(json.dumps(wrong))
+    (tmp_path / "r.json").write_text(call("solve", small, "--strategy", "exhaustive", "--json")[1])
+    code, _, err = call("verify", tmp_path / "r.json", tmp_path / "w.json")
+    assert (code, err.startswith(f"optmodels: {tmp_path / 'w.json'}: best_known.objective is 7.0; ")) == (2, True)
+
+
+def test_a_typed_in_objective_is_not_the_best_of_a_resumed_comparison(call, small, tmp_path):
+    words = ("compare", small, "--strategies", "exhaustive", "--out", tmp_path / "c")
+    assert call(*words)[0] == 0
+    lines = tmp_path / "c" / "runs.jsonl"
+    lines.write_text(json.dumps(json.loads(lines.read_text()) | {"objective": -1e9, "bound": -1e9}) + "\n")
+    code, out, err = call(*words, "--resume")
+    assert (code, "-1e+09" in out) == (0, False)
+    assert "line 1 is not used: objective is -1000000000.0; the evaluator finds 8.0." in err
+    lines.write_text("[" * 100_000 + "\n")
+    code, _, err = call(*words, "--resume")
+    assert (code, "nested deeper" in err) == (0, True)
+
+
+def test_plot_draws_an_instance_with_and_without_an_answer(call, small, tmp_path):
+    call("solve", small, "--strategy", "exhaustive", "--out", tmp_path / "r.json")
+    assert call("plot", small, "--out", tmp_path / "a.svg")[0] == 0
+    code, out, err = call("plot", small, "--result", tmp_path / "r.json", "--out", tmp_path / "b.png")
+    assert (code, out, err) == (0, "", f"optmodels: wrote {tmp_path / 'b.png'}\n")
+    assert (tmp_path / "b.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_plot_refuses_an_answer_to_another_problem(call, small, instances, tmp_path):
+    call("solve", small, "--strategy", "exhaustive", "--out", tmp_path / "r.json")
+    other = instances / "placement" / "gautam-4x4.json"
+    code, _, err = call("plot", other, "--result", tmp_path / "r.json", "--out", tmp_path / "a.svg")
+    assert code == 2
+    assert "this is an answer to 'gautam-2x3', not to 'gautam-4x4'" in err
+
+
+def test_without_matplotlib_the_extra_is_named(call, small, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for words in (
+        ("plot", small, "--out", tmp_path / "a.svg"),
+        ("sweep", small, "--vary", "data.service_rate=20", "--strategy", "exhaustive", "--plot", tmp_path / "a.svg"),
+    ):
+        code, _, err = call(*words)
+        assert code == 2
+        assert is_one_sentence(err)
+        assert "optmodels[plots]" in err
+
+
+def test_generate_writes_an_instance_that_can_be_solved(call, tmp_path):
+    path = tmp_path / "g.json"
+    code, out, err = call("generate", "placement", "--rows", "2", "--columns=3", "--seed", "1", "--out", path)
+    assert (code, out, err) == (0, "", f"optmodels: wrote {path}\n")
+    assert call("check", path)[0] == 0
+    assert call("solve", path, "--strategy", "exhaustive")[0] in (0, 3)
+    code, out, _ = call("generate", "placement", "--rows", "2", "--columns", "3", "--seed", "1")
+    assert json.loads(out) == json.loads(path.read_text())
+
+
+def test_generator_options_are_names_and_texts():
+    assert parse_options(["--demand-law", "cluster", "--rows=3"]) == {"demand_law": "cluster", "rows": "3"}
+    with pytest.raises(RequestError, match="given twice"):
+        parse_options(["--rows", "3", "--rows=3"])
+
+
+def test_the_schema_is_json_with_and_without_the_flag(call):
+    code, out, _ = call("schema")
+    assert code == 0
+    assert json.loads(out)["properties"]["kind"]
+    assert call("schema", "--json") == (0, out, "")
+
+
+# -- terminals and signals --------------------------------------------------------------------------------------------
+
+
+def test_a_name_the_terminal_cannot_show_is_no_reason_to_fail(small, tmp_path):
+    content = json.loads(small.read_text()) | {"name": "größer"}
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    answer = command(
+        "solve", tmp_path / "a.json", "--strategy", "exhaustive", env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert answer.returncode == 0
+    assert answer.stdout.startswith("gr\\xf6\\xdfer: optimal")
+
+
+@pytest.fixture
+def at_a_terminal():
+    """Start a command whose stderr is a terminal, and wait until a text is shown there."""
+    started = []
+
+    def start(shown, *words, **options):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "optmodels", *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+            **options,
+        )
+        os.close(theirs)
+        started.append((process, ours))
+        seen = b""
+        while shown.encode() not in seen:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                piece = b""
+            assert piece, f"{shown!r} was never shown: {seen!r}"
+            seen += piece
+        threading.Thread(target=_drain, args=(ours,), daemon=True).start()
+        return process
+
+    yield start
+    for process, ours in started:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def _drain(handle):
+    try:
+        while os.read(handle, 4096):
+            pass
+    except OSError:
+        return
+
+
+def test_progress_goes_to_a_terminal_and_the_answer_to_stdout(at_a_terminal, instances):
+    file = instances / "placement" / "gautam-8x8.json"
+    process = at_a_terminal("objective", "solve", file, "--strategy", "annealing", "--seconds", "2")
+    out = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 0
+    assert out.startswith("gautam-8x8: feasible")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("strategy", ["annealing", "genetic"])
+def test_a_signal_ends_the_run_on_its_incumbent(at_a_terminal, instances, strategy, number):
+    """Started with SIGINT ignored, as a shell starts jobs in the background."""
+    process = at_a_terminal(
+        "objective", "solve", instances / "placement" / "gautam-11x22.json", "--strategy", strategy, "--seconds", "100",
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    process.send_signal(number)
+    out = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 0
+    assert re.match(rf"gautam-11x22: feasible, objective \d+ \({strategy}, .* interrupt\)\n", out)
+
+
+def test_an_interrupt_before_the_search_is_exit_code_three_and_a_result(call, small, monkeypatch):
+    def interrupt(problem):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("heuristics.running.warm_up", interrupt)
+    code, out, _ = call("solve", small, "--strategy", "annealing", "--json")
+    assert code == 3
+    data = json.loads(out)
+    assert (data["status"], data["decision"], data["stopped_by"]) == ("unknown", None, "interrupt")
+    monkeypatch.setattr("optmodels.instance.load", interrupt)
+    monkeypatch.setattr("optmodels.solving.load", interrupt)
+    assert call("evaluate", small, "--at", "1") == (3, "", "optmodels: interrupted before there was an answer.\n")
+
+
+def test_ctrl_c_in_compiled_code_outside_a_run_is_no_defect(call, small, monkeypatch):
+    def interrupted(**options):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr("optmodels.cli.commands.app", interrupted)
+    assert call("evaluate", small, "--at", "1") == (3, "", "optmodels: interrupted before there was an answer.\n")
+
+
+def test_an_interrupted_comparison_prints_what_is_finished(at_a_terminal, instances, tmp_path):
+    files = [instances / "placement" / name for name in ("gautam-2x3.json", "gautam-11x22.json")]
+    process = at_a_terminal("1/2", "compare", *files, "--strategies", "annealing", "--seconds", "3", "--out", tmp_path)
+    process.send_signal(signal.SIGINT)
+    out = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 0
+    assert "gautam-2x3" in out
+    assert "gautam-11x22" not in out
+    assert "ended early" in out
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 1

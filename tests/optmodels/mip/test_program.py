@@ -1,0 +1,333 @@
+"""Two roads from a Pyomo model to the same program, and the program as a file."""
+
+import math
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+
+from optmodels import load
+from optmodels.mip import common_step, compile_model
+from optmodels.mip.program import Program
+from optmodels.mip.pyomo import InfeasibleConstraint, reference_program, solve_with_pyomo, write_mps
+
+
+def knapsack():
+    """Eight things, a range on the weight, a constant in the objective, maximised: optimum 148."""
+    model = pyo.ConcreteModel(name="knapsack")
+    weight, value = [5, 4, 3, 2, 7, 8, 1, 6], [10, 40, 30, 50, 35, 40, 9, 21]
+    model.take = pyo.Var(range(8), domain=pyo.Binary)
+    model.worth = pyo.Objective(expr=7 + sum(value[i] * model.take[i] for i in range(8)), sense=pyo.maximize)
+    model.weight = pyo.Constraint(expr=(2, sum(weight[i] * model.take[i] for i in range(8)), 15))
+    return model
+
+
+def facilities():
+    """Four sites, six clients, continuous shares; one site is fixed open."""
+    rng = np.random.default_rng(5)
+    model = pyo.ConcreteModel(name="facilities")
+    sites, clients = range(4), range(6)
+    distance = rng.integers(1, 20, (4, 6)).tolist()
+    model.open = pyo.Var(sites, domain=pyo.Binary)
+    model.share = pyo.Var(sites, clients, bounds=(0, 1))
+    model.total = pyo.Objective(
+        expr=sum(15.5 * model.open[i] for i in sites)
+        + sum(distance[i][j] * model.share[i, j] for i in sites for j in clients)
+    )
+    model.served = pyo.Constraint(clients, rule=lambda m, j: sum(m.share[i, j] for i in sites) == 1)
+    model.by_open = pyo.Constraint(sites, clients, rule=lambda m, i, j: m.share[i, j] <= m.open[i])
+    model.open[2].fix(1)
+    return model
+
+
+def mixture():
+    """General whole numbers, a free variable, an infinite upper bound, negative bounds, constants on both sides."""
+    model = pyo.ConcreteModel(name="mixture")
+    model.count = pyo.Var([1, 2], domain=pyo.Integers, bounds=(-3, 9))
+    model.level = pyo.Var()
+    model.stock = pyo.Var(domain=pyo.NonNegativeReals)
+    model.price = pyo.Objective(expr=2.5 * model.count[1] - model.count[2] + 0.3 * model.stock - 4 + model.level)
+    model.balance = pyo.Constraint(expr=model.level + model.stock - 1 == model.count[1] + 3)
+    model.least = pyo.Constraint(expr=model.stock + model.count[2] >= 1.5)
+    model.floor = pyo.Constraint(expr=(-7.25, model.level + 0.5 * model.count[2], 30))
+    return model
+
+
+def shipped(name):
+    """The program of a shipped placement."""
+
+    def make():
+        return load(INSTANCES / f"{name}.json").to_pyomo()
+
+    make.__name__ = name
+    return make
+
+
+INSTANCES = Path(__file__).parents[3] / "instances" / "placement"
+MODELS = [knapsack, facilities, mixture, *map(shipped, ("gautam-2x3", "gautam-2x3-printed", "gautam-4x4"))]
+
+
+def assert_equal_programs(first: Program, second: Program) -> None:
+    first, second = first.sorted_by_name(), second.sorted_by_name()
+    assert first.row_names == second.row_names
+    assert first.column_names == second.column_names
+    assert first.maximise == second.maximise
+    assert first.offset == pytest.approx(second.offset, rel=1e-12)
+    for name in ("starts", "rows", "whole"):
+        assert np.array_equal(getattr(first, name), getattr(second, name)), name
+    for name in ("cost", "values", "row_lower", "row_upper", "column_lower", "column_upper"):
+        assert np.allclose(getattr(first, name), getattr(second, name), rtol=1e-12, atol=0), name
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_both_roads_give_the_same_matrix_up_to_order(make):
+    assert_equal_programs(compile_model(make()).program, reference_program(make()))
+
+
+def test_the_comparison_of_roads_sees_one_changed_entry():
+    program = compile_model(knapsack()).program
+    changed = pickle.loads(pickle.dumps(program))
+    changed.values[3] += 1
+    with pytest.raises(AssertionError):
+        assert_equal_programs(program, changed)
+
+
+def test_a_range_constraint_is_one_row():
+    program = compile_model(knapsack()).program
+    assert program.shape == (1, 8)
+    assert (program.row_lower[0], program.row_upper[0]) == (2, 15)
+
+
+def test_a_program_survives_pickling():
+    program = compile_model(mixture()).program
+    assert_equal_programs(pickle.loads(pickle.dumps(program)), program)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_the_reference_road_and_the_program_agree_on_the_objective(make):
+    model = make()
+    answer = solve_with_pyomo(model)
+    compiled = compile_model(model)
+    point = compiled.point()
+    assert answer.termination == "convergenceCriteriaSatisfied"
+    assert compiled.program.objective(point) == pytest.approx(answer.objective, rel=1e-9)
+    assert compiled.program.broken_row(point) is None
+
+
+def test_the_knapsack_holds_148():
+    assert solve_with_pyomo(knapsack()).objective == pytest.approx(148)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_the_exported_file_solved_by_scip_gives_the_optimum_of_highs(make, tmp_path):
+    pytest.importorskip("pyscipopt")
+    write_mps(make(), tmp_path / "model.mps")
+    # In a process of its own: SCIP and HiGHS both bring their own libraries.
+    script = (
+        "import sys, pyscipopt; m = pyscipopt.Model(); m.hideOutput(); m.readProblem(sys.argv[1]); m.optimize(); "
+        "print(m.getStatus(), repr(m.getObjVal()))"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "model.mps")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()[-2:]
+    assert answer[0] == "optimal"
+    assert float(answer[1]) == pytest.approx(solve_with_pyomo(make()).objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_the_exported_file_read_by_highs_is_the_same_program(make, tmp_path):
+    highspy = pytest.importorskip("highspy")
+    program = compile_model(make()).program
+    write_mps(program, tmp_path / "model.mps")
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    assert highs.readModel(str(tmp_path / "model.mps")) == highspy.HighsStatus.kOk
+    lp = highs.getLp()
+    read = Program(
+        cost=np.array(lp.col_cost_),
+        offset=lp.offset_,
+        maximise=lp.sense_ == highspy.ObjSense.kMaximize,
+        starts=np.array(lp.a_matrix_.start_),
+        rows=np.array(lp.a_matrix_.index_),
+        values=np.array(lp.a_matrix_.value_),
+        row_lower=np.array(lp.row_lower_),
+        row_upper=np.array(lp.row_upper_),
+        column_lower=np.array(lp.col_lower_),
+        column_upper=np.array(lp.col_upper_),
+        whole=np.array([kind == highspy.HighsVarType.kInteger for kind in lp.integrality_]),
+        row_names=tuple(lp.row_names_),
+        column_names=tuple(lp.col_names_),
+    )
+    assert_equal_programs(program, read)
+
+
+def test_names_that_a_file_cannot_hold_are_replaced(tmp_path):
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(["a b", "c"], bounds=(0, 1))
+    model.o = pyo.Objective(expr=model.x["a b"] + model.x["c"])
+    write_mps(model, tmp_path / "model.mps")
+    text = (tmp_path / "model.mps").read_text()
+    assert " C0 objective 1.0" in text and "a b" not in text
+
+
+def test_fixed_variables_move_into_the_constants():
+    program = compile_model(facilities()).program
+    assert "open[2]" not in program.column_names
+    assert program.offset == 15.5
+
+
+def test_a_variable_that_appears_nowhere_gets_a_value_within_its_bounds():
+    model = knapsack()
+    model.idle = pyo.Var(bounds=(3, 5))
+    model.other = pyo.Var(bounds=(None, -2))
+    assert "idle" not in compile_model(model).program.column_names
+    assert model.idle.value == 3
+    assert model.other.value == -2
+
+
+def test_a_model_without_objective_has_cost_zero():
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Binary)
+    model.c = pyo.Constraint(expr=model.x >= 1)
+    program = compile_model(model).program
+    assert program.cost.tolist() == [0.0] and program.offset == 0.0 and not program.maximise
+
+
+def test_a_model_without_columns_is_a_program():
+    model = pyo.ConcreteModel()
+    model.o = pyo.Objective(expr=3.0)
+    program = compile_model(model).program
+    assert program.shape == (0, 0) and program.objective(np.zeros(0)) == 3.0
+
+
+def test_a_broken_constraint_without_variables_is_named():
+    model = knapsack()
+    model.impossible = pyo.Constraint([1], rule=lambda m, i: 0 * m.take[1] <= -1)
+    with pytest.raises(InfeasibleConstraint, match=r"impossible\[1\]"):
+        compile_model(model)
+
+
+def test_noise_in_a_constraint_without_variables_proves_nothing():
+    model = knapsack()
+    model.noise = pyo.Constraint(expr=0 * model.take[1] + (0.1 + 0.2) <= 0.3)
+    assert compile_model(model).program.shape == (1, 8)
+
+
+def test_two_objectives_are_refused():
+    model = knapsack()
+    model.second = pyo.Objective(expr=model.take[0])
+    with pytest.raises(ValueError, match="one active objective, and this one has 2: worth, second"):
+        compile_model(model)
+
+
+def test_a_nonlinear_model_is_refused():
+    model = knapsack()
+    model.curve = pyo.Constraint(expr=model.take[0] * model.take[1] <= 1)
+    with pytest.raises(ValueError, match="nonlinear"):
+        compile_model(model)
+
+
+def test_a_domain_with_steps_is_refused():
+    model = knapsack()
+    model.even = pyo.Var(domain=pyo.Set(initialize=[0, 2, 4]))
+    model.use = pyo.Constraint(expr=model.even <= 3)
+    with pytest.raises(ValueError, match="even"):
+        compile_model(model)
+
+
+def test_noise_is_rounded_and_more_than_noise_refused():
+    compiled = compile_model(knapsack())
+    point = np.array([1 - 1e-7, -1e-7, 0, 1, 0, 0, 0, 1e-6])
+    model = compiled.load(point)
+    assert [model.take[i].value for i in range(8)] == [1, 0, 0, 1, 0, 0, 0, 0]
+    assert all(isinstance(model.take[i].value, int) for i in range(8))
+    with pytest.raises(ValueError, match=r"take\[2\] must be a whole number between 0 and 1, the solver gave"):
+        compiled.load(np.array([0, 0, 0.5, 0, 0, 0, 0, 0]))
+    with pytest.raises(ValueError, match=r"take\[3\] must be"):
+        compiled.load(np.array([0, 0, 0, 2.0, 0, 0, 0, 0]))
+    with pytest.raises(ValueError, match="8 finite entries"):
+        compiled.load(np.full(8, math.nan))
+
+
+def test_a_broken_row_is_named():
+    program = compile_model(knapsack()).program
+    assert program.broken_row(np.ones(8)) == "weight"
+    assert program.broken_row(np.zeros(8)) == "weight"
+    assert program.broken_row(np.array([0, 0, 0, 1.0, 0, 0, 0, 0])) is None
+    assert program.broken_row(np.array([0, 0, 0, 1.0, 0.5, 0, 0, 0])) == "take[4]"
+
+
+# -- units ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-8, 1.0, 1e200])
+@pytest.mark.parametrize(
+    ("numbers", "step"),
+    [
+        ([1, 2, 3], 1.0),
+        ([-4, 6, 0, 10], 2.0),
+        ([0.1, 0.2, 0.3], 0.1),
+        ([2.5, 5.0, 7.5], 2.5),
+        ([1 / 3, 0.5], 1 / 6),
+        ([0.1234567, 0.7654321], None),
+        ([1.0, math.pi], None),
+        ([1.0, 1e16], None),
+        ([0.0, 0.0], None),
+        ([], None),
+    ],
+)
+def test_numbers_are_multiples_of_their_step(numbers, step, factor):
+    found = common_step(factor * np.array(numbers, dtype=float))
+    assert found is None if step is None else found == pytest.approx(factor * step, rel=1e-15, abs=0)
+
+
+def covering(cost, whole=True):
+    """Two of three things are needed."""
+    model = pyo.ConcreteModel(name="covering")
+    model.take = pyo.Var(range(3), domain=pyo.Binary if whole else pyo.UnitInterval)
+    model.total = pyo.Objective(expr=sum(cost[i] * model.take[i] for i in range(3)))
+    model.need = pyo.Constraint(expr=sum(model.take[i] for i in range(3)) >= 2)
+    return compile_model(model).program
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e-8, 0.3, 1e200])
+def test_whole_costs_are_counted_in_their_step_whatever_its_size(factor):
+    scaled, unit = covering([6 * factor, 4 * factor, 10 * factor]).in_unit()
+    assert sorted(scaled.cost.tolist()) == [2.0, 3.0, 5.0]
+    assert unit == pytest.approx(2 * factor, rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("factor", [1e-200, 1.0, 1e200])
+def test_other_costs_are_counted_in_a_power_of_two_so_that_objectives_are_large(factor, whole):
+    program = covering([factor * 0.123456789, factor * 0.7654321, factor * 0.3141592], whole)
+    best = program.objective(np.ones(3))
+    for known in (None, best):
+        scaled, unit = program.in_unit(known)
+        assert math.frexp(unit)[0] == 0.5
+        assert (scaled.cost * unit == program.cost).all()  # nothing is rounded
+        assert 2.0**11 <= scaled.objective(np.ones(3)) <= 2.0**14
+
+
+def test_a_thing_that_costs_more_than_a_known_point_is_left_out():
+    program = covering([1.0, 2.0, 1e12])
+    scaled, unit = program.in_unit(best=3.0)
+    dear = program.column_names.index("take[2]")
+    assert (scaled.column_upper[dear], scaled.cost[dear], unit) == (0.0, 0.0, 1.0)
+    assert program.in_unit(best=1e12)[0].column_upper[dear] == 1.0  # it is no dearer
+    assert program.in_unit()[0].column_upper[dear] == 1.0
+
+
+def test_a_point_may_be_left_out_of_a_program():
+    program = covering([1.0, 2.0, 3.0])
+    point = np.array([1.0, 1.0, 0.0])
+    less = program.without(point)
+    assert program.broken_row(point) is None and less.broken_row(point) == less.row_names[-1]
+    for kept in ([1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0]):
+        assert less.broken_row(np.array(kept)) is None
+    assert less.without(np.ones(3)).broken_row(np.ones(3)) is not None
+    with pytest.raises(ValueError, match="0 or 1 only"):
+        compile_model(mixture()).program.without(np.full(4, 2.0))

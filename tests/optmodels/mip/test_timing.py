@@ -1,0 +1,66 @@
+"""Ending in time what has no clock of its own."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from heuristics import BudgetSpent
+from optmodels.mip import within
+
+
+def test_a_block_without_end_is_ended() -> None:
+    with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
+        while True:
+            pass
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_that_was_swallowed_comes_again() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.2)  # exceptions raised in here go nowhere
+
+    with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
+        Slow()
+        while True:
+            pass
+
+
+def test_a_block_in_time_is_left_alone() -> None:
+    with within(60.0):
+        pass
+    with within(float("inf")):
+        pass
+
+
+def test_a_timer_that_was_running_runs_on() -> None:
+    before = signal.getitimer(signal.ITIMER_REAL)[0]  # that of the test runner, if it has one
+    handler = signal.getsignal(signal.SIGALRM)
+    signal.setitimer(signal.ITIMER_REAL, 100.0)
+    try:
+        with within(5.0):
+            time.sleep(0.01)
+        left = signal.getitimer(signal.ITIMER_REAL)[0]
+        assert 0 < left < 100.0
+        assert left > 5.0
+        assert signal.getsignal(signal.SIGALRM) is handler
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, before)
+
+
+def test_in_another_thread_the_block_takes_as_long_as_it_takes() -> None:
+    ended = []
+
+    def work() -> None:
+        with within(0.01):
+            time.sleep(0.05)
+            ended.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended
