@@ -247,7 +247,7 @@ class RobotsProblem(PricedRobots):
 
     def policy_step(self, decision: Decision) -> Improvement:
         """Evaluate a policy, improve it, and bracket the least cost."""
-        step = policy_step(self.queue, self.state_costs, self.policy_of(decision))
+        step = policy_step(self.queue, self.state_costs, self.policy_of(decision), interrupting.check)
         return Improvement(
             decision=self.decision_of(step.policy),
             better=self.decision_of(step.better),

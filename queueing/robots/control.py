@@ -15,7 +15,7 @@ from numba import njit
 from .feedback_states import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved, turns_of
 from .fleet import fleet_of, fleet_step
 from .levels import Curve, levels_of
-from .queue import FEW_CUTS, MOST_CUTS, RobotQueue, static_shares
+from .queue import FEW_CUTS, MOST_CUTS, MOST_PAGES, RobotQueue, static_shares
 from .relative_values import bracket, greedy, improved, refined, refined_curve
 from .switching_curves import curve_of, improved_curve, level_values, policy_of
 
@@ -58,30 +58,31 @@ class PolicyStep:
     gap: float
 
 
-def policy_step(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
-    """Evaluate a policy under a cost by state, and improve it."""
+def policy_step(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | None = None) -> PolicyStep:
+    """Evaluate a policy under a cost by state, and improve it; `pause` is called now and then where that is long."""
     arrival, service = queue.arrival_rate, queue.service_rate
     curve, falls = curve_of(policy)
-    if falls:
+    if falls and queue.capacity <= MOST_PAGES:
         gain, values, rest = refined_curve(policy, curve, arrival, service, cost)
-    elif not has_few_cuts(policy, arrival, service):
-        return _as_a_fleet(queue, cost, policy)
+    elif falls or not has_few_cuts(policy, arrival, service):
+        return _as_a_fleet(queue, cost, policy, pause)
     else:
         policy, gain, values, rest = _through_cuts(queue, cost, policy)
     if not (np.isfinite(gain) and np.isfinite(values).all() and np.isfinite(rest).all()):
-        return _as_a_fleet(queue, cost, policy)
+        return _as_a_fleet(queue, cost, policy, pause)
     better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
     return PolicyStep(
         policy, gain, values, better, changes, max(float(cost.min()), min(lower, gain)), max(upper, gain), gap
     )
 
 
-def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy) -> PolicyStep:
+def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | None) -> PolicyStep:
     """The step where times between visits are beyond all numbers, or cuts too many: states are taken out one by one."""
     found = fleet_step(
         fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate),
         np.where(np.arange(cost.size) > 0, cost.ravel(), 0.0),
         policy.astype(np.int64).ravel(),
+        pause=pause,
     )
     actions, better = (part.reshape(queue.shape).astype(np.int8) for part in (found.actions, found.better))
     values = found.values.reshape(queue.shape)
@@ -165,7 +166,7 @@ def best_policy(
     for _ in range(steps):
         if pause is not None:
             pause()
-        found = policy_step(queue, cost, policy)
+        found = policy_step(queue, cost, policy, pause)
         # Equal costs are no reason to stop: states that do not recur are put right last, and the bracket needs them.
         if best is None or (found.gain, -found.lower) < (best.gain, -best.lower):
             best, idle = found, 0
@@ -222,6 +223,8 @@ def descended(policy: Policy, arrival: float, service: float, cost: Grid, pause:
 
     `pause` is called between stretches of it; what it raises ends the work.
     """
+    if len(policy) > MOST_PAGES + 1:  # left to steps that take states out one by one
+        return policy, np.inf, np.zeros(cost.shape), -1, -np.inf, np.inf, 0.0
     curve, falls = curve_of(policy)
     if falls:
         steps, least = max(8, STRETCH // (cost.size * cost.shape[0])), np.inf

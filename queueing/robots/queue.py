@@ -33,6 +33,10 @@ from .switching_curves import curve_of
 #: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.
 FEW_CUTS, MOST_CUTS = 1_000, 5_000
 
+#: Pages up to which chains are eliminated level by level: a level holds a table of pages by pages, and beside few
+#: robots and many pages it is much faster to take states out one by one (5000 pages, 15 robots: 0.03 s for 6.5 s).
+MOST_PAGES = 4_000
+
 
 @dataclass(frozen=True)
 class RobotQueue:
@@ -147,9 +151,9 @@ class RobotQueue:
         cuts = len(turns_of(grid, self.arrival_rate, self.service_rate).cuts) if grid.size > FEW_CUTS else 0
         if cuts > FEW_CUTS:
             curve, falls = curve_of(grid)
-            if falls:
+            if falls and self.capacity <= MOST_PAGES:
                 return self._along(grid, curve)
-            if cuts > MOST_CUTS:
+            if falls or cuts > MOST_CUTS:
                 return self._as_a_fleet(grid)
         turns, reduced = self.reduced(grid)
         if not np.isfinite(reduced.loads[:, reduced.ends]).all():
