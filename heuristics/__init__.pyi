@@ -9,9 +9,9 @@ from .oracle import BudgetSpent as BudgetSpent
 from .oracle import Candidate as Candidate
 from .oracle import Disagreement as Disagreement
 from .oracle import Oracle as Oracle
-from .oracle import OracleWalk as OracleWalk
 from .oracle import Progress as Progress
 from .oracle import agree as agree
+from .oracle_walk import OracleWalk as OracleWalk
 from .protocols import Batch as Batch
 from .protocols import Bounded as Bounded
 from .protocols import Describing as Describing

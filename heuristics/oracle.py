@@ -8,14 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import clock, interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
 from .infeasible import nothing_feasible
-from .protocols import Batch, Describing, Estimating, Followed, Incremental, Moves, Problem, Walk
+from .oracle_walk import OracleWalk
+from .protocols import Batch, Describing, Estimating, Incremental, Problem
 from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint
 
 P = TypeVar("P", bound=Problem)
@@ -432,68 +430,6 @@ class Oracle(Generic[P]):
             self._improved_at = self.evaluations
             self._trace.append(TracePoint(self.seconds, self.evaluations, evaluation.objective, self.bound))
             self.report()
-
-
-class OracleWalk:
-    """A walk whose steps are charged in bulk; every incumbent is judged in full before it counts."""
-
-    def __init__(self, oracle: Oracle[Any], walk: Walk) -> None:
-        self._oracle = oracle
-        self._walk = walk
-        self._largest = abs(walk.penalised)  # steps are summed up, and rounded on the scale of where they came from
-
-    @property
-    def current(self) -> Decision:
-        """The decision the walk stands on."""
-        return self._walk.current
-
-    @property
-    def penalised(self) -> float:
-        """Its penalised objective, as the walk knows it."""
-        return self._walk.penalised
-
-    @property
-    def feasible(self) -> bool:
-        """Whether it keeps all constraints, as the walk knows it."""
-        return self._walk.feasible
-
-    def flip(self, index: int) -> float:
-        """Apply one elementary change and return the change of the penalised objective."""
-        self._oracle.require()
-        change = self._walk.flip(index)
-        self._largest = max(self._largest, abs(self._walk.penalised))
-        self._oracle.charge(1)
-        self._confirm_if_better(self._walk.feasible, self._walk.penalised, lambda: self._walk.current)
-        return change
-
-    def draw(self, rng: np.random.Generator, count: int) -> Moves:
-        """Random moves of the problem's natural neighbourhood."""
-        return self._walk.draw(rng, count)
-
-    def follow(self, moves: Moves, tolerances: NDArray[np.float64]) -> Followed:
-        """Follow as many of the moves as the budget has room for, then raise `BudgetSpent` if some were left."""
-        kept, done = 0, 0
-        decision: Decision | None = None
-        lowest: float | None = None
-        while done < len(moves):  # more than once only if an improvement gave a run limited by stall new room
-            self._oracle.require()
-            until = done + int(min(len(moves) - done, self._oracle.remaining_evaluations))
-            best = self._oracle.best
-            below = math.inf if best is None else best.evaluation.objective
-            followed = self._walk.follow(moves[done:until], tolerances[done:until], below)
-            self._oracle.charge(until - done)
-            kept, done = kept + followed.kept, until
-            if followed.best is not None and followed.lowest is not None:
-                self._oracle.confirm(followed.best, followed.lowest, self._largest)
-                decision, lowest = followed.best, followed.lowest
-        if self._oracle.best is None:
-            self._oracle.confirm(self._walk.current)  # how far from feasible
-        return Followed(kept, decision, lowest)
-
-    def _confirm_if_better(self, feasible: bool, penalised: float, decision: Callable[[], Decision]) -> None:
-        best = self._oracle.best
-        if feasible and (best is None or penalised < best.evaluation.objective):
-            self._oracle.confirm(decision(), penalised, self._largest)
 
 
 def agree(first: float, second: float, size: float = 0.0) -> bool:

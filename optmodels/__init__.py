@@ -107,7 +107,7 @@ _HOMES = {
     "TracePoint": "heuristics",
     "UnsupportedProblem": "heuristics",
     "BestKnown": "optmodels.instance",
-    "Comparison": "optmodels.studies.comparing",
+    "Comparison": "optmodels.studies.comparison",
     "Front": "optmodels.studies.pareto",
     "Instance": "optmodels.instance",
     "InstanceError": "optmodels.errors",

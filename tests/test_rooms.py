@@ -39,16 +39,7 @@ MOST_LEVELS = 2
 LARGE_FOLDERS = {}
 
 #: Modules with more lines than that.
-LONG_MODULES = {
-    "heuristics.oracle",
-    "heuristics.spaces.vectors",
-    "heuristics.testing.contract",
-    "optmodels.cli.commands",
-    "optmodels.studies.comparing",
-    "optmodels.placement.problem",
-    "optmodels.placement.mip",
-    "queueing.threshold.policies.chain",
-}
+LONG_MODULES = {"optmodels.cli.commands"}
 
 #: Modules of ours that are loaded once the first name of the smallest kind of queues is used; 8 is the aim.
 LOADED_BY_ONE_QUEUE = 8

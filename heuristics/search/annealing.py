@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluation import Decision
-from ..oracle import Oracle, OracleWalk
+from ..oracle import Oracle
+from ..oracle_walk import OracleWalk
 from ..protocols import Incremental, Moves, Problem
 from ..result import Result
 from ..running import require_fields

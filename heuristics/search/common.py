@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from .. import clock
 from ..evaluation import Decision
-from ..oracle import Oracle, OracleWalk
+from ..oracle import Oracle
+from ..oracle_walk import OracleWalk
 from ..protocols import Followed, Moves, Problem, Suggesting
 
 #: Moves of a walk followed at once where there is no clock to be kept.

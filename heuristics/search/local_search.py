@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..evaluation import Decision
-from ..oracle import Oracle, OracleWalk
+from ..oracle import Oracle
+from ..oracle_walk import OracleWalk
 from ..protocols import Incremental, Moves, Problem, Space
 from ..result import Result
 from ..running import require_fields

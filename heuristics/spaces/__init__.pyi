@@ -1,13 +1,13 @@
+from .entries import Integers as Integers
+from .simplex import LONGEST_TUPLE as LONGEST_TUPLE
+from .simplex import TOTAL_TOLERANCE as TOTAL_TOLERANCE
+from .simplex import Simplex as Simplex
 from .splits import Splits as Splits
-from .vectors import LONGEST_TUPLE as LONGEST_TUPLE
-from .vectors import TOTAL_TOLERANCE as TOTAL_TOLERANCE
 from .vectors import BinaryVectors as BinaryVectors
 from .vectors import IntegerBox as IntegerBox
-from .vectors import Integers as Integers
 from .vectors import OrderedIntegers as OrderedIntegers
 from .vectors import Policies as Policies
-from .vectors import Simplex as Simplex
-from .vectors import Words as Words
+from .words import Words as Words
 
 __all__ = [
     "LONGEST_TUPLE",

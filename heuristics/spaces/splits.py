@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .vectors import IntegerBox, Integers, OrderedIntegers, Simplex
+from .entries import Integers
+from .simplex import Simplex
+from .vectors import IntegerBox, OrderedIntegers
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
 """Checks of a strategy, and toy problems, for us and for third parties.
 
 `contract`
-    Toy problems, and a check that a strategy keeps the contract: for our own tests and for third parties.
+    A check that a strategy keeps the contract: for our own tests and for third parties.
 `routing`
     Routing by plain tables of gap costs, for tests and benchmarks of strategies.
+`toys`
+    Toy problems, one of each kind that strategies meet: small enough to know the truth by enumeration.
 """
 
 import lazy_loader

@@ -1,26 +1,26 @@
 from .contract import ENUMERABLE as ENUMERABLE
-from .contract import Box as Box
-from .contract import Continuous as Continuous
-from .contract import Control as Control
-from .contract import Hopeless as Hopeless
-from .contract import Knapsack as Knapsack
-from .contract import Ladder as Ladder
-from .contract import MendedKnapsack as MendedKnapsack
-from .contract import Necklace as Necklace
-from .contract import Ring as Ring
-from .contract import RingWalk as RingWalk
-from .contract import Separable as Separable
-from .contract import Shared as Shared
 from .contract import Truth as Truth
 from .contract import Watch as Watch
 from .contract import Watched as Watched
-from .contract import Wide as Wide
 from .contract import check_strategy as check_strategy
 from .contract import counting as counting
 from .contract import enumerated as enumerated
-from .contract import toy_problems as toy_problems
 from .routing import Routed as Routed
 from .routing import losses as losses
+from .toys import Box as Box
+from .toys import Continuous as Continuous
+from .toys import Control as Control
+from .toys import Hopeless as Hopeless
+from .toys import Knapsack as Knapsack
+from .toys import Ladder as Ladder
+from .toys import MendedKnapsack as MendedKnapsack
+from .toys import Necklace as Necklace
+from .toys import Ring as Ring
+from .toys import RingWalk as RingWalk
+from .toys import Separable as Separable
+from .toys import Shared as Shared
+from .toys import Wide as Wide
+from .toys import toy_problems as toy_problems
 
 __all__ = [
     "ENUMERABLE",

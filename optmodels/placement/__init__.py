@@ -3,8 +3,12 @@
 N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
 Operational Research* 142 (2002), 396-418.
 
+`constraints`
+    Variables and constraints of the integer program of a placement, piece by piece.
 `data`
-    Reading the data of a placement instance: every field checked, every complaint one sentence.
+    Reading and writing the data of a placement instance: every field checked, every complaint one sentence.
+`feasibility`
+    How many clients the sites of a placement can take, and why it may be that no placement is feasible.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
 `layout`

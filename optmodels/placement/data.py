@@ -1,11 +1,11 @@
-"""Reading the data of a placement instance: every field checked, every complaint one sentence."""
+"""Reading and writing the data of a placement instance: every field checked, every complaint one sentence."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from queueing.placement import CLIENT_CAP, POPULATION_CAP
 from ..data import is_number, is_whole, refuse_unknown
 from ..errors import InstanceError, MissingField
 from .layout import Grid, Layout
+
+if TYPE_CHECKING:
+    from .problem import PlacementProblem
 
 FIELDS = {
     "shape", "network", "demand", "opening_cost", "operating_cost",
@@ -217,6 +220,29 @@ def check_crowd(
             f"at most {POPULATION_CAP} clients are supported where there are several processors and more clients than "
             f"those, and there are {total}.",
         )
+
+
+def written(problem: PlacementProblem) -> dict[str, Any]:
+    """Write the data of an instance file that `PlacementProblem.from_data` reads back to the same problem."""
+    reach = np.isfinite(problem.think_time)
+    curves = [row[kept].tolist() for row, kept in zip(problem.think_time, reach, strict=True)]
+    same = all(curve == curves[0] for curve in curves)
+    nested: list[Any] = curves
+    if isinstance(problem.layout, Grid):
+        width = problem.layout.columns
+        nested = [curves[start : start + width] for start in range(0, len(curves), width)]
+    data: dict[str, Any] = {
+        **problem.layout.to_data(),
+        "demand": to_rows(problem.demand, problem.layout),
+        "opening_cost": to_rows(problem.opening_cost, problem.layout),
+        "service_rate": to_rows(problem.service_rate, problem.layout),
+        "processors": to_rows(problem.processors, problem.layout),
+        "think_time": {"by_distance": curves[0] if same else nested},
+        "quality": problem.quality.to_data(),
+    }
+    if problem.operating_cost is not None:
+        data["operating_cost"] = to_rows(problem.operating_cost, problem.layout)
+    return data
 
 
 def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
-from queueing import capacity_by_distance
 
 from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
 from ..data import refuse_unknown
 from ..errors import InstanceError, MissingField
 from ..mip import common_step
-from .data import FIELDS, TINIEST, Quality, check_crowd, check_pace, number_or_per_site, per_site, think_times, to_rows
+from .data import FIELDS, TINIEST, Quality, check_crowd, check_pace, number_or_per_site, per_site, think_times, written
+from .feasibility import capacities, infeasibility
 from .layout import Grid, Layout, Piece, layout_from_data, network_from_graph
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures
 from .service import ServiceReport, report_service, utilisation_table
@@ -184,25 +184,7 @@ class PlacementProblem:
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
-        reach = np.isfinite(self.think_time)
-        curves = [row[kept].tolist() for row, kept in zip(self.think_time, reach, strict=True)]
-        same = all(curve == curves[0] for curve in curves)
-        nested: list[Any] = curves
-        if isinstance(self.layout, Grid):
-            width = self.layout.columns
-            nested = [curves[start : start + width] for start in range(0, len(curves), width)]
-        data: dict[str, Any] = {
-            **self.layout.to_data(),
-            "demand": to_rows(self.demand, self.layout),
-            "opening_cost": to_rows(self.opening_cost, self.layout),
-            "service_rate": to_rows(self.service_rate, self.layout),
-            "processors": to_rows(self.processors, self.layout),
-            "think_time": {"by_distance": curves[0] if same else nested},
-            "quality": self.quality.to_data(),
-        }
-        if self.operating_cost is not None:
-            data["operating_cost"] = to_rows(self.operating_cost, self.layout)
-        return data
+        return written(self)
 
     # -- what follows from the data -----------------------------------------------------------------------------------
 
@@ -224,27 +206,7 @@ class PlacementProblem:
     @cached_property
     def capacity(self) -> Ints:
         """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
-        total = int(self.demand.sum())
-        rows: dict[tuple[float, int, bytes], tuple[int, ...]] = {}
-        table = np.zeros_like(self.think_time, dtype=np.int64)
-        for site, curve in enumerate(self.think_time):
-            key = (float(self.service_rate[site]), int(self.processors[site]), curve.tobytes())
-            if key not in rows:
-                within = curve[np.isfinite(curve)].tolist()
-                psi = capacity_by_distance(
-                    key[0],
-                    within,
-                    key[1],
-                    min_throughput=self.quality.min_throughput or None,
-                    max_delay_probability=self.quality.max_delay_probability,
-                    delay=self.quality.delay,
-                    guarantee=self.quality.guarantee,
-                    most=total,  # no site can have more than all clients, so a capacity without end is cut there
-                )
-                rows[key] = psi
-            table[site, : len(rows[key])] = rows[key]
-        table.setflags(write=False)
-        return table
+        return capacities(self)
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
@@ -265,27 +227,7 @@ class PlacementProblem:
 
     def infeasibility(self) -> str | None:
         """Why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
-        if self.allowed.any() or not self.demand.any():
-            return None
-        if not (self.capacity[:, 0] > 0).any():
-            return "no server can meet the quality limits, not even for a single client at distance 1."
-        for cell in np.argsort(-self.demand, kind="stable"):
-            if self.demand[cell] > 0 and not self._servable(int(cell)):
-                return (
-                    f"{self.layout.label(int(cell))} has {self.demand[cell]} clients, more than any site can take: the "
-                    f"largest capacity is {self.capacity.max()}."
-                )
-        return "every site would be overloaded even with all other possible sites open."
-
-    def _servable(self, cell: int) -> bool:
-        """Whether some set of equally distant sites could share the clients of `cell`, looking at nothing else."""
-        distances = self.distances[cell]
-        for d in np.unique(distances):
-            room = np.sort(self.capacity[distances == d, d - 1])[::-1]
-            shares = -(-self.demand[cell] // np.arange(1, len(room) + 1))
-            if (room >= shares).any():
-                return True
-        return False
+        return infeasibility(self)
 
     # -- judging ------------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,12 @@
 
 `comparing`
     Problems times strategies times seeds, under one budget.
+`comparing_stored`
+    The folder of a comparison: every finished run on disk, and what of it holds when the comparison is resumed.
 `comparing_table`
     The table of a comparison: a line per problem and strategy, computed from the runs.
+`comparison`
+    The runs of a comparison, and what is told about them: the table, the best answers, one record per run.
 `pareto`
     The Pareto front of two measures: every decision that is not beaten in both.
 `pareto_plots`

@@ -2,8 +2,8 @@ from . import comparing as comparing
 from . import pareto as pareto
 from . import simulating as simulating
 from . import sweeping as sweeping
-from .comparing import Comparison as Comparison
 from .comparing import compare as compare
+from .comparison import Comparison as Comparison
 from .pareto import Front as Front
 from .pareto import pareto_front as pareto_front
 from .pareto_plots import plot_front as plot_front

@@ -12,21 +12,20 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heuristics import Budget, Problem, Result, Status, Strategy, parameters
 
 from ..costs import cost_to_data
-from ..data import append_line, csv_text, parse_json, whole_lines, write_text
-from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
+from ..errors import InstanceError, RequestError, brief
 from ..instance import Instance, check_best_known, problem_of, read
 from ..registry import make_strategy, parameter_fields
-from ..results import file_stem, plain, result_from_data, result_to_data, write_result
+from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, solve
-from ..verification import judge
-from .comparing_table import Summary, reference_of, summarise, table_text
+from .comparing_stored import _reason, _Store
+from .comparison import Comparison, Run
 from .pool import call_all
 
 #: More runs than this are a slip of the pen.
@@ -34,109 +33,6 @@ MOST_RUNS = 100_000
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One cell of a comparison: a result, or a sentence on why there is none."""
-
-    problem: str
-    strategy: str
-    seed: int
-    result: Result
-    error: str | None = None
-    key: str = ""
-
-    def to_data(self, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None) -> dict[str, Any]:
-        """The line of ``runs.jsonl``: a result and what identifies the run."""
-        data = result_to_data(self.result, folder=folder, stem=stem)
-        return data | {
-            "label": {"problem": self.problem, "strategy": self.strategy},
-            "key": self.key,
-            "error": self.error,
-        }
-
-    @classmethod
-    def from_data(cls, data: Any, *, folder: Path | None = None) -> Run:
-        """Read a line of ``runs.jsonl`` back."""
-        label = data.get("label") if isinstance(data, Mapping) else None
-        if not isinstance(label, Mapping) or not isinstance(data.get("key"), str):
-            raise UnreadableFile("a line of a comparison has a label and a key.")
-        result = result_from_data(data, folder=folder)
-        return cls(
-            str(label["problem"]), str(label["strategy"]), result.seed or 0, result, data.get("error"), data["key"]
-        )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The runs, in the order of problems, strategies and seeds.
-
-    Parameters
-    ----------
-    runs
-        One per problem, strategy and seed.
-    best_known
-        Objective the instance calls best known, by problem.
-    budget
-        The limits every run had.
-    complete
-        ``False`` if the comparison was ended early.
-    warnings
-        What a reader must know, one sentence each: best-known decisions that were not confirmed, and lines of a
-        comparison that were not believed.
-    """
-
-    runs: tuple[Run, ...]
-    best_known: Mapping[str, float] = field(default_factory=dict)
-    budget: Budget = field(default_factory=Budget)
-    complete: bool = True
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def summaries(self) -> tuple[Summary, ...]:
-        """One line of the table per problem and strategy."""
-        return summarise(self)
-
-    def table(self, width: int | None = None) -> str:
-        """The table, as text; in full, or made to fit into `width` columns."""
-        return table_text(self, width)
-
-    def best(self, problem: str) -> Run | None:
-        """The run with the lowest objective; among equals one that is proved, then the quickest."""
-        answered = [run for run in self.runs if run.problem == problem and run.result.objective is not None]
-        return min(answered, key=_merit, default=None)
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """Names of the problems, in order."""
-        return tuple(dict.fromkeys(run.problem for run in self.runs))
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One flat record per run: enough to run it again."""
-        references = {problem: reference_of(self, problem) for problem in self.problems}
-        return [_record(run, references[run.problem], self.budget) for run in self.runs]
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write one line per run, with parameters, seed and versions."""
-        write_text(path, csv_text(self.rows()))
-
-    def to_jsonl(self, path: str | os.PathLike[str]) -> None:
-        """Write one result per line."""
-        folder = Path(path).parent
-        lines = [json.dumps(run.to_data(folder=folder, stem=_stem(run)), allow_nan=False) for run in self.runs]
-        write_text(path, "".join(f"{line}\n" for line in lines))
-
-    def to_data(self) -> dict[str, Any]:
-        """Everything as one JSON object."""
-        return {
-            "format": 1,
-            "complete": self.complete,
-            "budget": plain(self.budget),
-            "runs": [run.to_data() for run in self.runs],
-            "table": [plain(asdict(summary)) for summary in self.summaries],
-            "warnings": list(self.warnings),
-        }
 
 
 def compare(
@@ -309,100 +205,6 @@ class _Cell:
         return Run(self.subject.label, self.label, self.seed, result, error, self.key)
 
 
-class _Store:
-    """The folder of a comparison."""
-
-    def __init__(self, folder: Path, resume: bool) -> None:
-        self.folder = folder
-        self.lines = folder / "runs.jsonl"
-        held = 0 if resume else _count_lines(self.lines)
-        if held:
-            runs, them = ("1 run", "it") if held == 1 else (f"{held} runs", "them")
-            raise RequestError(
-                f"{folder} already holds {runs}; add --resume to go on with {them}, or choose another folder."
-            )
-        try:
-            for name in ("results", "best"):
-                (folder / name).mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise UnreadableFile(
-                f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
-            ) from None
-
-    def finished(self, cells: Sequence[_Cell]) -> tuple[dict[str, Run], list[str]]:
-        """Runs on disk that are asked for again and hold, and a sentence for each line that is not believed.
-
-        Failed runs are tried anew, and so are those that another version, a torn disk or a hand has made say what the
-        evaluator does not find.
-        """
-        asked = {cell.key: cell for cell in cells}
-        found: dict[str, Run] = {}
-        doubts: list[str] = []
-        for number, line in enumerate(whole_lines(self.lines), 1):
-            try:
-                data = parse_json(line, os.fspath(self.lines))
-                cell = asked.get(_key(data))
-                run = None if cell is None else Run.from_data(data, folder=self.folder)
-                if cell is None or run is None or run.error is not None:
-                    continue
-                _require(run.result, cell)
-            except Exception as failure:  # one line must not take the others down
-                reason = str(failure.at("")) if isinstance(failure, InstanceError) else _reason(failure)
-                doubts.append(f"{self.lines}: line {number} is not used: {reason}")
-                continue
-            found[run.key] = replace(run, problem=cell.subject.label, strategy=cell.label)
-        return found, doubts
-
-    def add(self, run: Run) -> None:
-        """Write a finished run: its own file first, then its line."""
-        stem = _stem(run)
-        if run.error is None:
-            write_result(run.result, self.folder / "results" / f"{stem}.json")
-        append_line(self.lines, json.dumps(run.to_data(folder=self.folder, stem=stem), allow_nan=False))
-
-    def close(self, comparison: Comparison) -> None:
-        """Write the tables and the best answers."""
-        write_text(self.folder / "table.txt", comparison.table() + "\n")
-        write_text(self.folder / "table.csv", csv_text([plain(asdict(line)) for line in comparison.summaries]))
-        comparison.to_csv(self.folder / "runs.csv")
-        for problem in comparison.problems:
-            best = comparison.best(problem)
-            if best is not None:
-                write_result(best.result, self.folder / "best" / f"{file_stem(problem)}.json")
-
-
-def _key(data: Any) -> str:
-    """What tells a run from others."""
-    key = data.get("key") if isinstance(data, Mapping) else None
-    if not isinstance(key, str):
-        raise UnreadableFile("a line of a comparison has a label and a key.")
-    return key
-
-
-def _require(result: Result, cell: _Cell) -> None:
-    """Refuse a stored answer that is not one of this run, or that the evaluator does not find."""
-    asked = {"strategy": cell.strategy.name, "parameters": plain(parameters(cell.strategy)), "seed": cell.seed}
-    for name, value in asked.items():
-        told = plain(getattr(result, name))
-        if told != value:
-            raise InstanceError(name, told, f"its key is that of a run with {short(value)}.")
-    judge(result, cell.subject.problem, extra=False).check()
-
-
-def _reason(failure: Exception) -> str:
-    return printable(" ".join(f"{type(failure).__name__}: {failure}".split()))
-
-
-def _count_lines(path: Path) -> int:
-    """Runs in a file, one that was torn off included; none where there is no such file."""
-    try:
-        return sum(bool(line.strip()) for line in path.read_bytes().splitlines())
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be read: {failure.strerror or failure}.", os.fspath(path)) from None
-
-
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[_Subject]:
     given = [problems] if isinstance(problems, (str, os.PathLike, Problem)) else list(problems)
     if not given:
@@ -484,42 +286,3 @@ def _cells(
 
 def _is_deterministic(strategy: Strategy) -> bool:
     return bool(getattr(strategy, "deterministic", False))
-
-
-def _merit(run: Run) -> tuple[float, bool, float]:
-    objective = run.result.objective
-    assert objective is not None
-    return objective, run.result.status != Status.OPTIMAL, run.result.seconds
-
-
-def _stem(run: Run) -> str:
-    return file_stem(run.problem, run.strategy, run.seed)
-
-
-def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> dict[str, Any]:
-    result = run.result
-    kind, value = reference or ("", None)
-    return {
-        "problem": run.problem,
-        "kind": result.kind,
-        "strategy": run.strategy,
-        "parameters": json.dumps(plain(result.parameters)),
-        "seed": run.seed,
-        "budget_seconds": budget.seconds,
-        "budget_evaluations": budget.evaluations,
-        "status": "error" if run.error else str(result.status),
-        "objective": plain(result.objective),
-        "bound": plain(result.bound),
-        "gap": plain(result.gap()),
-        "reference": kind,
-        "reference_value": plain(value),
-        "gap_to_reference": plain(result.gap(value)) if value is not None else None,
-        "evaluations": result.evaluations,
-        "seconds": result.seconds,
-        "seconds_to_best": result.seconds_to_best,
-        "stopped_by": result.stopped_by,
-        "checked": result.checked,
-        "error": run.error,
-        "versions": json.dumps(dict(result.versions)),
-        "key": run.key,
-    }

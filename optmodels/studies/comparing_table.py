@@ -16,7 +16,7 @@ from heuristics import Status, relative_gap
 from ..errors import printable
 
 if TYPE_CHECKING:
-    from .comparing import Comparison, Run
+    from .comparison import Comparison, Run
 
 #: What a gap can be measured from, best first.
 OPTIMUM, BOUND, BEST_KNOWN, BEST_SEEN = "optimum", "bound", "best known", "best seen"

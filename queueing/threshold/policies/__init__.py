@@ -2,8 +2,14 @@
 
 `chain`
     Threshold queues under any policy that sees the whole state, not only the number of pages.
+`states`
+    The states of a threshold queue, in the order in which a policy names their modes.
 `stationary`
     Stationary distributions under policies that choose the mode by state.
+`transitions`
+    Rates of all transitions of a threshold queue, mode by mode, written by compiled code.
+`yields`
+    What a unit of time yields in each state of a threshold queue under each mode.
 """
 
 import lazy_loader

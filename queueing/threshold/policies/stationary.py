@@ -8,7 +8,6 @@ as one dense matrix if it is small, and else iterated by :mod:`queueing.threshol
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.linalg import LinearOperator, bicgstab
 
@@ -17,8 +16,7 @@ from ..methods import Incoming, Rates, stationary_by_state
 from ..methods.generator import _life, _passing
 from ..methods.krylov import _scaled, _stationary
 from ..model import ThresholdModel
-
-Modes = NDArray[np.int64]
+from .states import Modes
 
 #: Most states that are eliminated as one dense matrix.
 DENSE_STATES = 1000

@@ -20,8 +20,9 @@ from optmodels.errors import RequestError
 from optmodels.registry import make_strategy
 from optmodels.results import read_result
 from optmodels.studies import Comparison, compare
-from optmodels.studies.comparing import Run, label_of, problem_digest, run_key
+from optmodels.studies.comparing import label_of, problem_digest, run_key
 from optmodels.studies.comparing_table import relative_gap
+from optmodels.studies.comparison import Run
 from optmodels.studies.pool import Answer
 
 

@@ -16,7 +16,8 @@ from queueing.threshold.policies import (
     policy_measures,
     stationary_of_policy,
 )
-from queueing.threshold.policies.chain import closed_classes, flows_of_policy, state_order
+from queueing.threshold.policies.chain import closed_classes, flows_of_policy
+from queueing.threshold.policies.states import state_order
 
 LAWS = ("none", "exponential", "erlang", "hyperexponential", "general")
 RULES = ("partial", "whole-batch", "complete")

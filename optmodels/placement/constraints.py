@@ -1,0 +1,293 @@
+r"""Variables and constraints of the integer program of a placement, piece by piece.
+
+What they mean, and why they are exact and tight together, is told in :mod:`optmodels.placement.mip`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from .terms import Terms, linear, operating_terms, within_limit
+
+if TYPE_CHECKING:
+    from .mip import Plan
+
+
+def declare_variables(model: pyo.ConcreteModel, plan: Plan) -> None:
+    """Sites, cells, services, patterns; only those that some feasible placement may need."""
+    problem = plan.reach.problem
+    model.is_open = pyo.Var(range(problem.layout.sites), domain=pyo.Binary)
+    for site in np.flatnonzero(~problem.allowed).tolist():
+        model.is_open[site].setub(0)
+    model.nearest = pyo.Var(
+        [(cell, d, service.share) for (cell, d), at in plan.services_of.items() for service in at], domain=pyo.Binary
+    )
+    model.served = pyo.Var(
+        [(*pair, service.share) for pair, services in plan.reach.services.items() for service in services],
+        bounds=(0, 1),
+    )
+    model.pattern = pyo.Var(
+        [(site, number) for site, block in plan.patterns.items() for number in range(len(block.patterns))],
+        bounds=(0, 1),
+    )
+
+
+def every_cell_is_served(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""Each cell with clients has its own site open or is served from one other distance with one share.
+
+    .. math::  x_k + \sum_{d, q} z_{kdq} = 1
+    """
+
+    def rule(model: Any, cell: int) -> Any:
+        terms = [(1.0, model.is_open[cell])] + [
+            (1.0, model.nearest[cell, d, service.share])
+            for d in plan.distances_of[cell]
+            for service in plan.services_of[cell, d]
+        ]
+        return linear(terms) == 1
+
+    model.every_cell_is_served = pyo.Constraint(plan.reach.clients, rule=rule)
+
+
+def ties_are_counted(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""As many sites serve a cell as its share says, and only with that share.
+
+    .. math::
+        n^-_{kq} z_{kdq} \le \sum_{j : d(j, k) = d} w_{jkq} \le n^+_{kq} z_{kdq}, \qquad w_{jkq} \le z_{kdq}
+    """
+    at = {
+        (cell, d, service.share): (service, sites)
+        for (cell, d), services in plan.services_of.items()
+        for service, sites in services.items()
+    }
+
+    def total(model: Any, cell: int, d: int, share: int, count: int) -> Any:
+        _, sites = at[cell, d, share]
+        terms = [(1.0, model.served[site, cell, share]) for site in sites]
+        return linear([*terms, (-float(count), model.nearest[cell, d, share])])
+
+    def enough(model: Any, cell: int, d: int, share: int) -> Any:
+        service, _ = at[cell, d, share]
+        body = total(model, cell, d, share, service.fewest)
+        return body == 0 if service.fewest == service.most else body >= 0
+
+    def not_too_many(model: Any, cell: int, d: int, share: int) -> Any:
+        service, sites = at[cell, d, share]
+        if service.fewest == service.most or len(sites) < service.most:
+            return pyo.Constraint.Skip  # it is an equality already, or w <= z says it
+        return total(model, cell, d, share, service.most) <= 0
+
+    def with_that_share(model: Any, site: int, cell: int, share: int) -> Any:
+        d = int(plan.reach.problem.distances[site, cell])
+        if at[cell, d, share][0].most == 1 and len(at[cell, d, share][1]) == 1:
+            return pyo.Constraint.Skip  # the sum says it
+        return linear([(1.0, model.served[site, cell, share]), (-1.0, model.nearest[cell, d, share])]) <= 0
+
+    model.enough_ties = pyo.Constraint(list(at), rule=enough)
+    model.not_too_many_ties = pyo.Constraint(list(at), rule=not_too_many)
+    model.with_that_share = pyo.Constraint(model.served.index_set(), rule=with_that_share)
+
+
+def by_the_nearest(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""An open site serves a cell unless the cell is served from nearer.
+
+    .. math::  x_j \le \sum_q w_{jkq} + x_k + \sum_{d < d(j, k), q} z_{kdq}
+
+    Sites beyond the largest distance from which a cell can be served need no row: the right side is 1.
+    """
+    distances = plan.reach.problem.distances
+    sites = np.array(plan.reach.sites, dtype=np.int64)
+    rings: dict[tuple[int, int], list[Any]] = {}  # what makes the cell served from nearer than d
+    pairs: list[tuple[int, int]] = []
+    for cell in plan.reach.clients:
+        served_from = plan.distances_of[cell]
+        terms = [model.is_open[cell]]
+        for d in served_from:
+            rings[cell, d] = list(terms)
+            terms += [model.nearest[cell, d, service.share] for service in plan.services_of[cell, d]]
+        farthest = max(served_from, default=0)
+        pairs += [(int(site), cell) for site in sites[distances[sites, cell] <= farthest] if site != cell]
+    by_distance = {
+        (cell, d): next(e for e in plan.distances_of[cell] if e >= d)
+        for cell, d in {(cell, int(distances[site, cell])) for site, cell in pairs}
+    }
+    named = [key for key, terms in rings.items() if len(terms) > 1]
+    model.nearer = pyo.Var(named, bounds=(0, 1))
+    model.nearer_is = pyo.Constraint(
+        named,
+        rule=lambda model, *key: linear([(1.0, model.nearer[key])] + [(-1.0, term) for term in rings[key]]) == 0,
+    )
+
+    def rule(model: Any, site: int, cell: int) -> Any:
+        if _are_neighbours(plan, site, cell):
+            return pyo.Constraint.Skip  # `neighbours_agree` says more
+        key = (cell, by_distance[cell, int(distances[site, cell])])
+        nearer = model.nearer[key] if key in model.nearer else rings[key][0]
+        served = [(-1.0, variable) for variable in _served(model, plan, site, cell)]
+        return linear([(1.0, model.is_open[site]), *served, (-1.0, nearer)]) <= 0
+
+    model.by_the_nearest = pyo.Constraint(pairs, rule=rule)
+
+
+def neighbours_agree(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""An open site serves its neighbour unless that is open, too.
+
+    So for neighbours j and k with clients
+
+    .. math::  x_j - \sum_q w_{jkq} = x_j x_k = x_k - \sum_q w_{kjq}.
+    """
+    distances = plan.reach.problem.distances
+    pairs = [
+        (site, int(other))
+        for site in plan.reach.sites
+        for other in np.flatnonzero(distances[site] == 2)
+        if site < other and _are_neighbours(plan, site, int(other))
+    ]
+
+    def rule(model: Any, one: int, other: int) -> Any:
+        return (
+            linear(
+                [(1.0, model.is_open[one]), (-1.0, model.is_open[other])]
+                + [(-1.0, variable) for variable in _served(model, plan, one, other)]
+                + [(1.0, variable) for variable in _served(model, plan, other, one)]
+            )
+            == 0
+        )
+
+    model.neighbours_agree = pyo.Constraint(pairs, rule=rule)
+
+
+def in_patterns(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""An open site has one pattern, which holds its services.
+
+    .. math::  \sum_i p_{ji} = x_j, \qquad \sum_{i \ni (k, q)} p_{ji} = w_{jkq}
+    """
+    holding: dict[tuple[int, int, int], list[int]] = {
+        (site, cell, service.share): []
+        for (site, cell), services in plan.reach.services.items()
+        if _is_part(plan, site, cell)
+        for service in services
+    }
+    for site, block in plan.patterns.items():
+        for number, pattern in enumerate(block.patterns):
+            for cell, service in pattern.services:
+                holding[site, cell, service.share].append(number)
+
+    def one(model: Any, site: int) -> Any:
+        numbers = range(len(plan.patterns[site].patterns))
+        return linear([(1.0, model.pattern[site, i]) for i in numbers] + [(-1.0, model.is_open[site])]) == 0
+
+    def services(model: Any, site: int, cell: int, share: int) -> Any:
+        terms = [(1.0, model.pattern[site, i]) for i in holding[site, cell, share]]
+        return linear([*terms, (-1.0, model.served[site, cell, share])]) == 0
+
+    model.one_pattern = pyo.Constraint(list(plan.patterns), rule=one)
+    model.in_patterns = pyo.Constraint(list(holding), rule=services)
+
+
+def within_level(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""A cell beyond the patterns is served only at a level that covers it, with the cells on the way.
+
+    .. math::  \sum_q w_{jkq} \le \sum_{i :\, \text{level} \ge d(j, k),\ i \text{ holds the way}} p_{ji}, \qquad
+               \sum_q w_{jkq} \le \sum_q w_{jmq} \text{ for } m \text{ on the way}
+    """
+    distances = plan.reach.problem.distances
+    beyond = [pair for pair in plan.reach.services if not _is_part(plan, *pair)]
+
+    def level(model: Any, site: int, cell: int) -> Any:
+        way = {other for other in plan.reach.on_the_way[site, cell] if _is_part(plan, site, other)}
+        fitting = [
+            number
+            for number, pattern in enumerate(plan.patterns[site].patterns)
+            if pattern.level >= distances[site, cell] and way <= {other for other, _ in pattern.services}
+        ]
+        terms = [(1.0, variable) for variable in _served(model, plan, site, cell)]
+        return linear(terms + [(-1.0, model.pattern[site, i]) for i in fitting]) <= 0
+
+    def way(model: Any, site: int, cell: int, other: int) -> Any:
+        terms = [(1.0, variable) for variable in _served(model, plan, site, cell)]
+        return linear(terms + [(-1.0, variable) for variable in _served(model, plan, site, other)]) <= 0
+
+    model.within_level = pyo.Constraint(beyond, rule=level)
+    model.along_the_way = pyo.Constraint(
+        [(site, cell, other) for site, cell in beyond for other in _last_on_the_way(plan, site, cell)], rule=way
+    )
+
+
+def within_capacity(model: pyo.ConcreteModel, plan: Plan) -> None:
+    r"""Cells beyond the patterns find the room that pattern and level leave.
+
+    .. math::  \sum_{k \text{ beyond}, q} q\, w_{jkq} \le \sum_i (\psi_j(\text{level}_i) - \text{load}_i)\, p_{ji}
+
+    Patterns whose level reaches no cell beyond leave none.
+    """
+    capacity = plan.reach.problem.capacity
+    beyond: dict[int, list[int]] = defaultdict(list)
+    for site, cell in plan.reach.services:
+        if not _is_part(plan, site, cell):
+            beyond[site].append(cell)
+
+    def rule(model: Any, site: int) -> Any:
+        block = plan.patterns[site]
+        load = [
+            (float(service.share), model.served[site, cell, service.share])
+            for cell in beyond[site]
+            for service in plan.reach.services[site, cell]
+        ]
+        room = [
+            (-float(capacity[site, pattern.level - 1] - pattern.load), model.pattern[site, number])
+            for number, pattern in enumerate(block.patterns)
+            if pattern.level > block.within
+        ]
+        return linear(load + room) <= 0
+
+    model.within_capacity = pyo.Constraint(list(beyond), rule=rule)
+
+
+def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
+    """Opening costs, number of sites and utilisations, weighted in the objective and limited by rows."""
+    problem = plan.reach.problem
+    sites = list(model.is_open.values())
+    operating = operating_terms(problem, {site: block.patterns for site, block in plan.patterns.items()}, model.pattern)
+    weight = (problem.weights or {}).get("operating", 0.0)
+    prices: Terms = list(zip(problem.site_prices.tolist(), sites, strict=True))
+    prices += [(weight * rate, variable) for rate, variable in operating if weight != 0]
+    model.price = pyo.Objective(expr=linear(prices), sense=pyo.minimize)
+    measured: dict[str, Terms] = {
+        "opening": list(zip(problem.opening_cost.tolist(), sites, strict=True)),
+        "open_sites": [(1.0, site) for site in sites],
+        "operating": operating,
+    }
+    for name, limit in problem.limits.by_measure.items():
+        model.add_component(f"limit_on_{name}", pyo.Constraint(expr=within_limit(measured[name], limit)))
+
+
+def _served(model: Any, plan: Plan, site: int, cell: int) -> list[Any]:
+    return [model.served[site, cell, service.share] for service in plan.reach.services.get((site, cell), ())]
+
+
+def _is_part(plan: Plan, site: int, cell: int) -> bool:
+    """Whether the patterns of a site speak of a cell."""
+    return bool(plan.reach.problem.distances[site, cell] <= plan.patterns[site].within)
+
+
+def _are_neighbours(plan: Plan, one: int, other: int) -> bool:
+    problem = plan.reach.problem
+    return bool(
+        problem.distances[one, other] == 2
+        and problem.allowed[one]
+        and problem.allowed[other]
+        and problem.demand[one] > 0
+        and problem.demand[other] > 0
+    )
+
+
+def _last_on_the_way(plan: Plan, site: int, cell: int) -> list[int]:
+    """Cells beyond the patterns on the way from a site to a cell, without those on the way to another of them."""
+    way = [other for other in plan.reach.on_the_way[site, cell] if not _is_part(plan, site, other)]
+    passed = {before for other in way for before in plan.reach.on_the_way[site, other]}
+    return [other for other in way if other not in passed]

@@ -1,0 +1,177 @@
+"""Rates of all transitions of a threshold queue, mode by mode, written by compiled code."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from ...numerics import Matrix, Vector
+from ..model import ThresholdModel
+from .states import Modes, StateOrder
+
+
+def _rates(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
+    """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
+    gamma, change, fading = _patience(model)
+    states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
+    service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
+    life = _life_moves(order.offsets, model.arrivals[0].phases, *service, change, fading)
+    climbs = _climb_moves(model, order, gamma, chosen)
+    shifts = np.repeat(np.arange(modes, dtype=np.int64) * states, len(life[0]))
+    rows = np.concatenate([np.tile(life[0], modes) + shifts, climbs[0]])
+    columns = np.concatenate([np.tile(life[1], modes), climbs[1]])
+    rates = np.concatenate([np.tile(life[2], modes), climbs[2]])
+    return csr_array(coo_array((rates, (rows, columns)), shape=(modes * states, states)))
+
+
+def _patience(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
+    """gamma, Gamma and Gamma_0, of one phase where nobody ever waits."""
+    if model.top == 1:
+        return np.ones(1), np.zeros((1, 1)), np.zeros(1)
+    gamma, change, fading = model.patience_rates
+    return np.array(gamma), np.array(change), np.array(fading)
+
+
+def _arrivals(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
+    """D_k by mode and k, and the number of pages that enter by level and k."""
+    phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
+    blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
+    for mode, process in enumerate(model.arrivals):
+        for size, block in enumerate(process.blocks[: largest + 1]):
+            blocks[mode, size] = block
+    entering = np.array(
+        [[model.admitted(level, batch) for batch in range(largest + 1)] for level in range(model.top + 1)]
+    )
+    return blocks, entering
+
+
+@njit(cache=True)
+def _life_moves(
+    offsets: Modes,
+    phases: int,
+    service: Matrix,
+    start: Vector,
+    ending: Vector,
+    change: Matrix,
+    fading: Vector,
+) -> tuple[Modes, Modes, Vector]:
+    """Moves of service and patience, whatever the mode: sources, targets, rates; diagonal entries among them."""
+    order, letters, top = len(start), len(fading), len(offsets) - 2
+    count = 0
+    for level in range(1, top + 1):
+        places = min(level - 1, (level - 1) * (letters - 1) + 1)  # where letters do not differ, pages are a number
+        count += (offsets[level + 1] - offsets[level]) * (2 * order + places * letters + 1)
+    rows, columns = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    rates = np.zeros(count)
+    entry = 0
+    for level in range(1, top + 1):
+        waiting = level - 1
+        words = letters**waiting
+        for nu in range(phases):
+            for phase in range(order):
+                for word in range(words):
+                    state = offsets[level] + (nu * order + phase) * words + word
+                    below = offsets[level - 1] + (nu * order + phase) * (words // letters)
+                    staying = service[phase, phase]
+                    for other in range(order):
+                        if other != phase and service[phase, other] != 0.0:
+                            rows[entry], columns[entry] = state, state + (other - phase) * words
+                            rates[entry] = service[phase, other]
+                            entry += 1
+                    stride, alike = words, 0
+                    for place in range(waiting):  # from the oldest page on
+                        stride //= letters
+                        letter = (word // stride) % letters
+                        staying += change[letter, letter]
+                        for other in range(letters):
+                            if other != letter and change[letter, other] != 0.0:
+                                rows[entry], columns[entry] = state, state + (other - letter) * stride
+                                rates[entry] = change[letter, other]
+                                entry += 1
+                        alike += 1
+                        # Of neighbours in the same phase it does not matter which one goes.
+                        last = place + 1 == waiting or (word // (stride // letters)) % letters != letter
+                        if last and fading[letter] != 0.0:
+                            rows[entry] = state
+                            columns[entry] = below + (word // (stride * letters)) * stride + word % stride
+                            rates[entry] = alike * fading[letter]
+                            entry += 1
+                        if last:
+                            alike = 0
+                    rows[entry], columns[entry], rates[entry] = state, state, staying
+                    entry += 1
+                    if waiting == 0:
+                        if ending[phase] != 0.0:
+                            rows[entry], columns[entry], rates[entry] = state, offsets[0] + nu, ending[phase]
+                            entry += 1
+                        continue
+                    for other in range(order):
+                        if ending[phase] * start[other] != 0.0:
+                            rows[entry] = state
+                            columns[entry] = below + (other - phase) * (words // letters) + word % (words // letters)
+                            rates[entry] = ending[phase] * start[other]
+                            entry += 1
+    return rows[:entry], columns[:entry], rates[:entry]
+
+
+def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Modes) -> tuple[Modes, Modes, Vector]:
+    """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
+    blocks, entering = _arrivals(model)
+    likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
+    for _ in range(int(entering.max())):
+        likely.append(np.outer(likely[-1], gamma).ravel())
+    chances = np.zeros((2, len(likely), model.service.order * len(likely[-1])))  # on an empty system, and on another
+    for count, law in enumerate(likely):
+        chances[1, count, : len(law)] = law
+        begun = np.outer(model.service.initial, likely[count - 1]).ravel() if count else law
+        chances[0, count, : len(begun)] = begun
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    count = _write_climbs(order.offsets, blocks, entering, chances, chosen, *nothing, False)
+    rows, columns, rates = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count)
+    _write_climbs(order.offsets, blocks, entering, chances, chosen, rows, columns, rates, True)
+    return rows, columns, rates
+
+
+@njit(cache=True)
+def _write_climbs(
+    offsets: Modes,
+    blocks: NDArray[np.float64],
+    entering: Modes,
+    chances: NDArray[np.float64],
+    chosen: Modes,
+    rows: Modes,
+    columns: Modes,
+    rates: Vector,
+    writing: bool,
+) -> int:
+    """Count the moves of arrivals, or write them: of all modes, or in each state of the one chosen."""
+    modes, batches, phases, _ = blocks.shape
+    single = len(chosen) > 0
+    entry = 0
+    for mode in range(modes):
+        for level in range(len(offsets) - 1):
+            block = (offsets[level + 1] - offsets[level]) // phases
+            for batch in range(batches):
+                enter = entering[level, batch]
+                above = level + enter
+                larger = (offsets[above + 1] - offsets[above]) // phases
+                begun = larger // block
+                for nu in range(phases):
+                    for after in range(phases):
+                        rate = blocks[mode, batch, nu, after]
+                        if rate == 0.0:
+                            continue
+                        for place in range(block):
+                            state = offsets[level] + nu * block + place
+                            if single and chosen[state] != mode:
+                                continue
+                            for new in range(begun):
+                                chance = chances[0 if level == 0 else 1, enter, new]
+                                if chance == 0.0:
+                                    continue
+                                if writing:
+                                    rows[entry] = state if single else mode * offsets[-1] + state
+                                    columns[entry] = offsets[above] + after * larger + place * begun + new
+                                    rates[entry] = rate * chance
+                                entry += 1
+    return entry
