@@ -14,8 +14,8 @@ Integers: TypeAlias = tuple[int, ...]
 _INT = frozenset((int,))
 
 
-def _whole(name: str, value: Any, least: int | None = None) -> int:
-    """`value` as a Python integer, or an error that says what `name` must be."""
+def as_whole(name: str, value: Any, least: int | None = None) -> int:
+    """Return `value` as a Python integer, or raise an error that says what `name` must be."""
     rule = "a whole number" if least is None else f"a whole number, {least} or more"
     try:
         number: int = index(value)
@@ -26,8 +26,8 @@ def _whole(name: str, value: Any, least: int | None = None) -> int:
     return number
 
 
-def _integers(decision: Any, length: int | None, rule: str) -> Integers:
-    """The entries as Python integers; a tuple of these passes through untouched."""
+def as_integers(decision: Any, length: int | None, rule: str) -> Integers:
+    """Return the entries as Python integers; a tuple of these passes through untouched."""
     if type(decision) is not tuple:
         if isinstance(decision, np.ndarray):
             if decision.ndim != 1:
@@ -56,7 +56,8 @@ def _entry(position: int, value: Any, rule: str) -> int:
     raise ValueError(f"entry {position} is {value!r}; entries are {rule}.")
 
 
-def _numbers(values: Any, length: int | None) -> NDArray[np.float64]:
+def as_numbers(values: Any, length: int | None) -> NDArray[np.float64]:
+    """Return the entries as an array of floats, or say why this is not possible."""
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -68,12 +69,13 @@ def _numbers(values: Any, length: int | None) -> NDArray[np.float64]:
     return array
 
 
-def _rounded(array: NDArray[np.float64]) -> list[int]:
-    """Nearest integers, halves up; what is no number counts as 0, infinity as more than any limit in use."""
+def round_entries(array: NDArray[np.float64]) -> list[int]:
+    """Round to the nearest integers, halves up; nan counts as 0, infinity as more than any limit in use."""
     return [int(value) for value in np.floor(np.nan_to_num(array, nan=0.0, posinf=2.0**62, neginf=-(2.0**62)) + 0.5)]
 
 
-def _passes(check: Any, decision: object) -> bool:
+def passes(check: Any, decision: object) -> bool:
+    """Tell whether a check raises no `ValueError`."""
     try:
         check(decision)
     except ValueError:
@@ -81,11 +83,13 @@ def _passes(check: Any, decision: object) -> bool:
     return True
 
 
-def _replaced(decision: Integers, position: int, value: int) -> Integers:
+def replaced(decision: Integers, position: int, value: int) -> Integers:
+    """Return the decision with another value at one position."""
     return (*decision[:position], value, *decision[position + 1 :])
 
 
-def _exchanged(first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
+def exchanged(first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
+    """Exchange the entries between two random cuts."""
     start, stop = sorted(rng.integers(0, len(first) + 1, size=2).tolist())
     return (
         first[:start] + second[start:stop] + first[stop:],

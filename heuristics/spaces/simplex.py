@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .entries import _numbers, _passes, _whole
+from .entries import as_numbers, as_whole, passes
 
 #: Points of a simplex with more entries than this stay arrays: a tuple of 1e8 floats would take gigabytes.
 LONGEST_TUPLE = 5_000
@@ -30,7 +30,7 @@ class Simplex:
     total: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", _whole("length", self.length, least=1))
+        object.__setattr__(self, "length", as_whole("length", self.length, least=1))
         if not (math.isfinite(self.total) and self.total > 0):
             raise ValueError(f"total must be a positive number, got {self.total!r}.")
         object.__setattr__(self, "total", float(self.total))
@@ -41,7 +41,7 @@ class Simplex:
         return math.inf
 
     def check(self, decision: Any) -> Any:
-        values = _numbers(decision, self.length)
+        values = as_numbers(decision, self.length)
         wrong = ~(np.isfinite(values) & (values >= 0))
         if wrong.any():
             position = int(np.argmax(wrong))
@@ -52,7 +52,7 @@ class Simplex:
         return self._point(values)
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a simplex is a continuum: its points cannot be listed.")
@@ -84,7 +84,7 @@ class Simplex:
 
     def repair(self, values: Sequence[float]) -> Any:
         r"""The nearest point in the Euclidean norm, :math:`\max(v_i - \theta, 0)` with the fitting :math:`\theta`."""
-        array = _numbers(values, self.length)
+        array = as_numbers(values, self.length)
         if not np.isfinite(array).all():
             position = int(np.argmin(np.isfinite(array)))
             raise ValueError(f"entry {position} is {float(array[position])!r}; entries are finite numbers.")

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Integers, _exchanged, _integers, _numbers, _passes, _replaced, _rounded, _whole
+from .entries import Integers, as_integers, as_numbers, as_whole, exchanged, passes, replaced, round_entries
 
 _BITS = frozenset((0, 1))
 
@@ -30,7 +30,7 @@ class BinaryVectors:
     length: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", _whole("length", self.length, least=1))
+        object.__setattr__(self, "length", as_whole("length", self.length, least=1))
 
     @property
     def size(self) -> int:
@@ -38,14 +38,14 @@ class BinaryVectors:
         return 1 << self.length
 
     def check(self, decision: Any) -> Integers:
-        values = _integers(decision, self.length, "0 or 1")
+        values = as_integers(decision, self.length, "0 or 1")
         if not _BITS.issuperset(values):
             position = next(i for i, value in enumerate(values) if value not in _BITS)
             raise ValueError(f"entry {position} is {values[position]}; entries are 0 or 1.")
         return values
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         return product((0, 1), repeat=self.length)
@@ -56,19 +56,19 @@ class BinaryVectors:
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
         position = int(rng.integers(self.length))
-        return _replaced(decision, position, 1 - decision[position])
+        return replaced(decision, position, 1 - decision[position])
 
     def neighbours(self, decision: Integers) -> Iterator[Integers]:
         for position, value in enumerate(decision):
-            yield _replaced(decision, position, 1 - value)
+            yield replaced(decision, position, 1 - value)
 
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange a stretch between two random cuts."""
-        return _exchanged(first, second, rng)
+        return exchanged(first, second, rng)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """The nearest vector; one half becomes 1."""
-        return tuple((_numbers(values, self.length) >= 0.5).astype(int).tolist())
+        return tuple((as_numbers(values, self.length) >= 0.5).astype(int).tolist())
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class IntegerBox:
     upper: Integers
 
     def __post_init__(self) -> None:
-        lower = tuple(_whole(f"lower[{i}]", value) for i, value in enumerate(self.lower))
-        upper = tuple(_whole(f"upper[{i}]", value) for i, value in enumerate(self.upper))
+        lower = tuple(as_whole(f"lower[{i}]", value) for i, value in enumerate(self.lower))
+        upper = tuple(as_whole(f"upper[{i}]", value) for i, value in enumerate(self.upper))
         if not lower or len(lower) != len(upper):
             raise ValueError(
                 f"a box needs as many lower as upper limits, one or more, got {len(lower)} and {len(upper)}."
@@ -102,14 +102,14 @@ class IntegerBox:
         return math.prod(high - low + 1 for low, high in zip(self.lower, self.upper, strict=True))
 
     def check(self, decision: Any) -> Integers:
-        values = _integers(decision, len(self.lower), "whole numbers")
+        values = as_integers(decision, len(self.lower), "whole numbers")
         for i, (low, value, high) in enumerate(zip(self.lower, values, self.upper, strict=True)):
             if not low <= value <= high:
                 raise ValueError(f"entry {i} is {value}; it lies between {low} and {high}.")
         return values
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         return product(*(range(low, high + 1) for low, high in zip(self.lower, self.upper, strict=True)))
@@ -120,19 +120,19 @@ class IntegerBox:
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
         steps = list(self._steps(decision))
-        return _replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
+        return replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
 
     def neighbours(self, decision: Integers) -> Iterator[Integers]:
         for position, value in self._steps(decision):
-            yield _replaced(decision, position, value)
+            yield replaced(decision, position, value)
 
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange a stretch between two random cuts."""
-        return _exchanged(first, second, rng)
+        return exchanged(first, second, rng)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """The nearest vector: round, then clip."""
-        rounded = _rounded(_numbers(values, len(self.lower)))
+        rounded = round_entries(as_numbers(values, len(self.lower)))
         return tuple(min(max(v, low), high) for v, low, high in zip(rounded, self.lower, self.upper, strict=True))
 
     def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
@@ -156,9 +156,9 @@ class OrderedIntegers:
     upper: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", _whole("length", self.length, least=0))
-        object.__setattr__(self, "lower", _whole("lower", self.lower))
-        object.__setattr__(self, "upper", _whole("upper", self.upper))
+        object.__setattr__(self, "length", as_whole("length", self.length, least=0))
+        object.__setattr__(self, "lower", as_whole("lower", self.lower))
+        object.__setattr__(self, "upper", as_whole("upper", self.upper))
         if self.lower > self.upper:
             raise ValueError(f"lower must be no more than upper, got {self.lower} and {self.upper}.")
 
@@ -168,7 +168,7 @@ class OrderedIntegers:
         return math.comb(self.upper - self.lower + self.length, self.length)
 
     def check(self, decision: Any) -> Integers:
-        values = _integers(decision, self.length, "whole numbers")
+        values = as_integers(decision, self.length, "whole numbers")
         for i, value in enumerate(values):
             if not self.lower <= value <= self.upper:
                 raise ValueError(f"entry {i} is {value}; entries lie between {self.lower} and {self.upper}.")
@@ -177,7 +177,7 @@ class OrderedIntegers:
         return values
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         return combinations_with_replacement(range(self.lower, self.upper + 1), self.length)
@@ -189,20 +189,20 @@ class OrderedIntegers:
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
         steps = list(self._steps(decision))
-        return _replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
+        return replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
 
     def neighbours(self, decision: Integers) -> Iterator[Integers]:
         for position, value in self._steps(decision):
-            yield _replaced(decision, position, value)
+            yield replaced(decision, position, value)
 
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange a stretch between two random cuts, then sort."""
-        one, other = _exchanged(first, second, rng)
+        one, other = exchanged(first, second, rng)
         return tuple(sorted(one)), tuple(sorted(other))
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round, clip and sort."""
-        rounded = _rounded(_numbers(values, self.length))
+        rounded = round_entries(as_numbers(values, self.length))
         return tuple(sorted(min(max(value, self.lower), self.upper) for value in rounded))
 
     def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
@@ -224,7 +224,7 @@ class Policies:
     actions: Integers
 
     def __post_init__(self) -> None:
-        actions = tuple(_whole(f"actions[{i}]", count, least=1) for i, count in enumerate(self.actions))
+        actions = tuple(as_whole(f"actions[{i}]", count, least=1) for i, count in enumerate(self.actions))
         if not actions:
             raise ValueError("a policy needs at least one state, got none.")
         object.__setattr__(self, "actions", actions)
@@ -235,14 +235,14 @@ class Policies:
         return math.prod(self.actions)
 
     def check(self, decision: Any) -> Integers:
-        values = _integers(decision, len(self.actions), "whole numbers")
+        values = as_integers(decision, len(self.actions), "whole numbers")
         for state, (action, count) in enumerate(zip(values, self.actions, strict=True)):
             if not 0 <= action < count:
                 raise ValueError(f"entry {state} is {action}; the actions of this state lie between 0 and {count - 1}.")
         return values
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         return product(*map(range, self.actions))
@@ -259,7 +259,7 @@ class Policies:
         chosen = int(rng.integers(others))
         for state, count in enumerate(self.actions):
             if chosen < count - 1:
-                return _replaced(decision, state, chosen + (chosen >= decision[state]))
+                return replaced(decision, state, chosen + (chosen >= decision[state]))
             chosen -= count - 1
         raise AssertionError("the actions were counted wrongly.")  # unreachable: chosen < others
 
@@ -267,13 +267,13 @@ class Policies:
         for state, (taken, count) in enumerate(zip(decision, self.actions, strict=True)):
             for action in range(count):
                 if action != taken:
-                    yield _replaced(decision, state, action)
+                    yield replaced(decision, state, action)
 
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange the actions of a stretch of states between two random cuts."""
-        return _exchanged(first, second, rng)
+        return exchanged(first, second, rng)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round, then clip."""
-        rounded = _rounded(_numbers(values, len(self.actions)))
+        rounded = round_entries(as_numbers(values, len(self.actions)))
         return tuple(min(max(v, 0), count - 1) for v, count in zip(rounded, self.actions, strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Integers, _integers, _numbers, _passes, _replaced, _rounded, _whole
+from .entries import Integers, as_integers, as_numbers, as_whole, passes, replaced, round_entries
 
 #: Common multiple of many small numbers: keeps the weights of `Words.sample` whole up to a relative error of 1e-30.
 _PRECISION = 10**40
@@ -39,9 +39,9 @@ class Words:
     lengths: Integers
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alphabet", _whole("alphabet", self.alphabet, least=1))
+        object.__setattr__(self, "alphabet", as_whole("alphabet", self.alphabet, least=1))
         given: Iterable[Any] = self.lengths if isinstance(self.lengths, Iterable) else (self.lengths,)
-        lengths = tuple(sorted({_whole("a length", length, least=1) for length in given}))
+        lengths = tuple(sorted({as_whole("a length", length, least=1) for length in given}))
         if not lengths:
             raise ValueError("words need at least one length, got none.")
         object.__setattr__(self, "lengths", lengths)
@@ -52,7 +52,7 @@ class Words:
         return sum(self._count(length) for length in self.lengths)
 
     def check(self, decision: Any) -> Integers:
-        word = _integers(decision, None, "whole numbers")
+        word = as_integers(decision, None, "whole numbers")
         if len(word) not in self.lengths:
             raise ValueError(f"the word has {len(word)} letters; words have {_spelled(self.lengths)}.")
         for i, letter in enumerate(word):
@@ -61,7 +61,7 @@ class Words:
         return _least_rotation(word)
 
     def __contains__(self, decision: object) -> bool:
-        return _passes(self.check, decision)
+        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         for length in self.lengths:
@@ -106,7 +106,9 @@ class Words:
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round and clip the letters, cut or repeat the word to the nearest length, turn to the least rotation."""
-        word = tuple(min(max(letter, 0), self.alphabet - 1) for letter in _rounded(_numbers(values, None))) or (0,)
+        word = tuple(min(max(letter, 0), self.alphabet - 1) for letter in round_entries(as_numbers(values, None))) or (
+            0,
+        )
         length = min(self.lengths, key=lambda allowed: abs(allowed - len(word)))
         return _least_rotation((word * (length // len(word) + 1))[:length])
 
@@ -129,7 +131,7 @@ class Words:
     def _moved(word: Integers, move: tuple[str, int, int]) -> Integers:
         kind, position, value = move
         if kind == "replace":
-            return _least_rotation(_replaced(word, position, value))
+            return _least_rotation(replaced(word, position, value))
         turned = _turned(word, position)
         if kind == "exchange":
             return _least_rotation((turned[-1], *turned[1:-1], turned[0]))

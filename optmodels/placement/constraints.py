@@ -169,7 +169,7 @@ def in_patterns(model: pyo.ConcreteModel, plan: Plan) -> None:
     holding: dict[tuple[int, int, int], list[int]] = {
         (site, cell, service.share): []
         for (site, cell), services in plan.reach.services.items()
-        if _is_part(plan, site, cell)
+        if is_part(plan, site, cell)
         for service in services
     }
     for site, block in plan.patterns.items():
@@ -196,10 +196,10 @@ def within_level(model: pyo.ConcreteModel, plan: Plan) -> None:
                \sum_q w_{jkq} \le \sum_q w_{jmq} \text{ for } m \text{ on the way}
     """
     distances = plan.reach.problem.distances
-    beyond = [pair for pair in plan.reach.services if not _is_part(plan, *pair)]
+    beyond = [pair for pair in plan.reach.services if not is_part(plan, *pair)]
 
     def level(model: Any, site: int, cell: int) -> Any:
-        way = {other for other in plan.reach.on_the_way[site, cell] if _is_part(plan, site, other)}
+        way = {other for other in plan.reach.on_the_way[site, cell] if is_part(plan, site, other)}
         fitting = [
             number
             for number, pattern in enumerate(plan.patterns[site].patterns)
@@ -228,7 +228,7 @@ def within_capacity(model: pyo.ConcreteModel, plan: Plan) -> None:
     capacity = plan.reach.problem.capacity
     beyond: dict[int, list[int]] = defaultdict(list)
     for site, cell in plan.reach.services:
-        if not _is_part(plan, site, cell):
+        if not is_part(plan, site, cell):
             beyond[site].append(cell)
 
     def rule(model: Any, site: int) -> Any:
@@ -270,8 +270,8 @@ def _served(model: Any, plan: Plan, site: int, cell: int) -> list[Any]:
     return [model.served[site, cell, service.share] for service in plan.reach.services.get((site, cell), ())]
 
 
-def _is_part(plan: Plan, site: int, cell: int) -> bool:
-    """Whether the patterns of a site speak of a cell."""
+def is_part(plan: Plan, site: int, cell: int) -> bool:
+    """Tell whether the patterns of a site speak of a cell."""
     return bool(plan.reach.problem.distances[site, cell] <= plan.patterns[site].within)
 
 
@@ -288,6 +288,6 @@ def _are_neighbours(plan: Plan, one: int, other: int) -> bool:
 
 def _last_on_the_way(plan: Plan, site: int, cell: int) -> list[int]:
     """Cells beyond the patterns on the way from a site to a cell, without those on the way to another of them."""
-    way = [other for other in plan.reach.on_the_way[site, cell] if not _is_part(plan, site, other)]
+    way = [other for other in plan.reach.on_the_way[site, cell] if not is_part(plan, site, other)]
     passed = {before for other in way for before in plan.reach.on_the_way[site, other]}
     return [other for other in way if other not in passed]

@@ -44,11 +44,11 @@ from heuristics import Decision
 from queueing.placement import CLIENT_LIMIT
 
 from .constraints import (
-    _is_part,
     by_the_nearest,
     declare_variables,
     every_cell_is_served,
     in_patterns,
+    is_part,
     neighbours_agree,
     price_and_limits,
     ties_are_counted,
@@ -255,7 +255,7 @@ def start(problem: PlacementProblem, model: pyo.ConcreteModel, decision: Decisio
 def _pattern_of(plan: Plan, site: int, services: Mapping[int, int]) -> int:
     """Number of the pattern that holds the services of a site, at the lowest level that covers them."""
     distances = plan.reach.problem.distances
-    part = {cell: share for cell, share in services.items() if _is_part(plan, site, cell)}
+    part = {cell: share for cell, share in services.items() if is_part(plan, site, cell)}
     beyond = [int(distances[site, cell]) for cell in services if cell not in part]
 
     def fits(pattern: Pattern) -> bool:

@@ -24,7 +24,7 @@ from ..instance import Instance, check_best_known, problem_of, read
 from ..registry import make_strategy, parameter_fields
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, solve
-from .comparing_stored import _reason, _Store
+from .comparing_stored import Store, reason_of
 from .comparison import Comparison, Run
 from .pool import call_all
 
@@ -80,7 +80,7 @@ def compare(
     limits = make_budget(budget, seconds, evaluations)
     subjects = _subjects(problems)
     cells = _cells(subjects, _strategies(strategies), _seeds(seeds), limits)
-    store = None if out is None else _Store(Path(out), resume)
+    store = None if out is None else Store(Path(out), resume)
     finished, doubts = store.finished(cells) if store else ({}, [])
     missing = [cell for cell in cells if cell.key not in finished]
     calls = [(cell.subject.problem, cell.strategy, limits, cell.seed) for cell in missing]
@@ -162,7 +162,7 @@ def label_of(strategy: Strategy) -> str:
 
 
 @dataclass(frozen=True)
-class _Subject:
+class Subject:
     """A problem that takes part."""
 
     label: str
@@ -173,10 +173,10 @@ class _Subject:
 
 
 @dataclass(frozen=True)
-class _Cell:
+class Cell:
     """A run that is asked for."""
 
-    subject: _Subject
+    subject: Subject
     label: str
     strategy: Strategy
     seed: int
@@ -205,11 +205,11 @@ class _Cell:
         return Run(self.subject.label, self.label, self.seed, result, error, self.key)
 
 
-def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[_Subject]:
+def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
     given = [problems] if isinstance(problems, (str, os.PathLike, Problem)) else list(problems)
     if not given:
         raise RequestError("a comparison needs at least one problem.")
-    subjects: list[_Subject] = []
+    subjects: list[Subject] = []
     for one in given:
         best, warning = None, None
         if isinstance(one, (str, os.PathLike)):
@@ -223,7 +223,7 @@ def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[_Subject]:
             continue  # the same file by two paths
         taken = sum(subject.problem.name == problem.name for subject in subjects)
         label = f"{problem.name} ({taken + 1})" if taken else problem.name
-        subjects.append(_Subject(label, problem, digest, best, warning))
+        subjects.append(Subject(label, problem, digest, best, warning))
     return subjects
 
 
@@ -239,7 +239,7 @@ def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float |
     except InstanceError as failure:
         return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
     except Exception as failure:  # the runs will tell more; one instance must not take the others down
-        return None, f"{file}: best_known cannot be evaluated ({_reason(failure)}); it is not used."
+        return None, f"{file}: best_known cannot be evaluated ({reason_of(failure)}); it is not used."
     return best.objective, None
 
 
@@ -268,19 +268,19 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 
 
 def _cells(
-    subjects: Sequence[_Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
-) -> list[_Cell]:
+    subjects: Sequence[Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
+) -> list[Cell]:
     runs = len(subjects) * sum(1 if _is_deterministic(strategy) else len(seeds) for strategy in strategies.values())
     if runs > MOST_RUNS:
         raise RequestError(
             f"a comparison has at most {MOST_RUNS} runs, and these problems, strategies and seeds are {runs}."
         )
-    cells: dict[str, _Cell] = {}
+    cells: dict[str, Cell] = {}
     for subject in subjects:
         for label, strategy in strategies.items():
             for seed in seeds[:1] if _is_deterministic(strategy) else seeds:
                 key = run_key(subject.digest + subject.label, strategy, seed, budget)
-                cells.setdefault(key, _Cell(subject, label, strategy, seed, key))
+                cells.setdefault(key, Cell(subject, label, strategy, seed, key))
     return list(cells.values())
 
 

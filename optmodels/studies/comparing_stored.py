@@ -15,13 +15,13 @@ from ..data import append_line, csv_text, parse_json, whole_lines, write_text
 from ..errors import InstanceError, RequestError, UnreadableFile, printable, short
 from ..results import file_stem, plain, write_result
 from ..verification import judge
-from .comparison import Comparison, Run, _stem
+from .comparison import Comparison, Run, stem_of
 
 if TYPE_CHECKING:
-    from .comparing import _Cell
+    from .comparing import Cell
 
 
-class _Store:
+class Store:
     """The folder of a comparison."""
 
     def __init__(self, folder: Path, resume: bool) -> None:
@@ -41,7 +41,7 @@ class _Store:
                 f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
             ) from None
 
-    def finished(self, cells: Sequence[_Cell]) -> tuple[dict[str, Run], list[str]]:
+    def finished(self, cells: Sequence[Cell]) -> tuple[dict[str, Run], list[str]]:
         """Runs on disk that are asked for again and hold, and a sentence for each line that is not believed.
 
         Failed runs are tried anew, and so are those that another version, a torn disk or a hand has made say what the
@@ -59,7 +59,7 @@ class _Store:
                     continue
                 _require(run.result, cell)
             except Exception as failure:  # one line must not take the others down
-                reason = str(failure.at("")) if isinstance(failure, InstanceError) else _reason(failure)
+                reason = str(failure.at("")) if isinstance(failure, InstanceError) else reason_of(failure)
                 doubts.append(f"{self.lines}: line {number} is not used: {reason}")
                 continue
             found[run.key] = replace(run, problem=cell.subject.label, strategy=cell.label)
@@ -67,7 +67,7 @@ class _Store:
 
     def add(self, run: Run) -> None:
         """Write a finished run: its own file first, then its line."""
-        stem = _stem(run)
+        stem = stem_of(run)
         if run.error is None:
             write_result(run.result, self.folder / "results" / f"{stem}.json")
         append_line(self.lines, json.dumps(run.to_data(folder=self.folder, stem=stem), allow_nan=False))
@@ -91,7 +91,7 @@ def _key(data: Any) -> str:
     return key
 
 
-def _require(result: Result, cell: _Cell) -> None:
+def _require(result: Result, cell: Cell) -> None:
     """Refuse a stored answer that is not one of this run, or that the evaluator does not find."""
     asked = {"strategy": cell.strategy.name, "parameters": plain(parameters(cell.strategy)), "seed": cell.seed}
     for name, value in asked.items():
@@ -101,7 +101,8 @@ def _require(result: Result, cell: _Cell) -> None:
     judge(result, cell.subject.problem, extra=False).check()
 
 
-def _reason(failure: Exception) -> str:
+def reason_of(failure: Exception) -> str:
+    """Write a failure as one line that can be printed."""
     return printable(" ".join(f"{type(failure).__name__}: {failure}".split()))
 
 

@@ -105,7 +105,7 @@ class Comparison:
     def to_jsonl(self, path: str | os.PathLike[str]) -> None:
         """Write one result per line."""
         folder = Path(path).parent
-        lines = [json.dumps(run.to_data(folder=folder, stem=_stem(run)), allow_nan=False) for run in self.runs]
+        lines = [json.dumps(run.to_data(folder=folder, stem=stem_of(run)), allow_nan=False) for run in self.runs]
         write_text(path, "".join(f"{line}\n" for line in lines))
 
     def to_data(self) -> dict[str, Any]:
@@ -126,7 +126,8 @@ def _merit(run: Run) -> tuple[float, bool, float]:
     return objective, run.result.status != Status.OPTIMAL, run.result.seconds
 
 
-def _stem(run: Run) -> str:
+def stem_of(run: Run) -> str:
+    """Name the file of a run, without its suffix."""
     return file_stem(run.problem, run.strategy, run.seed)
 
 

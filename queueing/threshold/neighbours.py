@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..numerics import Matrix
 from .methods import (
+    MATRIX_FREE_TOLERANCE,
     Chain,
     Classes,
     Letters,
@@ -32,7 +33,6 @@ from .methods import (
     triangular_letters,
     weights_of_words,
 )
-from .methods.matrix_free import TOLERANCE
 from .model import Flows, ThresholdModel
 
 Ints = NDArray[np.int64]
@@ -103,7 +103,7 @@ def _one(shared: _Shared, modes: Ints, neighbour: Numbers | None) -> tuple[Flows
         for _ in range(rounds):
             sweep(tables, row)
             masses = balance(chain, letters, row, shared.weights)
-        rows, residuals = iterated(tables, chain, row, masses, TOLERANCE)
+        rows, residuals = iterated(tables, chain, row, masses, MATRIX_FREE_TOLERANCE)
         if not residuals[1] <= _LEAST_RESIDUAL:
             return None, None
         row = rows[1]

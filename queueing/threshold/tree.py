@@ -28,8 +28,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..numerics import Matrix, Vector, factor_in_place, solve_in_place
-from .methods import ELIMINATION, Blocks, Rates, climb_of, outcomes_of, rates_of, reach_of
-from .methods.elimination import _PARTIAL, _WHOLE, _room
+from .methods import ELIMINATION, PARTIAL, WHOLE, Blocks, Rates, climb_of, outcomes_of, rates_of, reach_of, room_at
 from .neighbours import NEIGHBOURS_LIMIT, flows_of_neighbours, in_small_steps
 from .queue import MEASURES, ThresholdMeasures, ThresholdQueue
 
@@ -183,7 +182,7 @@ def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float6
     joining = np.zeros(phases)
     for mode in range(count):
         for level in range(rates.top + 1):
-            room = _room(rates, level)
+            room = room_at(rates, level)
             for nu in range(phases):
                 joining[nu] = 0.0
                 lost = 0.0
@@ -191,9 +190,9 @@ def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float6
                     rate = 0.0
                     for other in range(phases):
                         rate += rates.blocks[mode, batch, nu, other]
-                    if rates.admission == _PARTIAL:
+                    if rates.admission == PARTIAL:
                         lost += max(0, batch - room) * rate
-                    elif (rates.admission == _WHOLE and batch > room) or room == 0:
+                    elif (rates.admission == WHOLE and batch > room) or room == 0:
                         lost += batch * rate
                 for phase in range(order if level > 0 else 1):
                     state = nu * order + phase if level > 0 else nu
@@ -247,7 +246,7 @@ def _search(rates: Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Mat
         for level in range(first, 0, -1):
             mode = modes[policy, level]
             computed += 1
-            room = min(_room(rates, level), largest)
+            room = min(room_at(rates, level), largest)
             _climb_and_fall(lifts[mode, room], reach_of(rates, level), level, passages, within, yielded, product)
             fading = (level - 1) * rates.fading
             for nu in range(phases):

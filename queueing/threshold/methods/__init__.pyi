@@ -5,13 +5,17 @@ from .assembly import Incoming as Incoming
 from .assembly import assemble as assemble
 from .chain import Chain as Chain
 from .chain import chain_of as chain_of
+from .elimination import COMPLETE as COMPLETE
 from .elimination import ELIMINATION as ELIMINATION
+from .elimination import PARTIAL as PARTIAL
+from .elimination import WHOLE as WHOLE
 from .elimination import Blocks as Blocks
 from .elimination import Rates as Rates
 from .elimination import climb_of as climb_of
 from .elimination import outcomes_of as outcomes_of
 from .elimination import rates_of as rates_of
 from .elimination import reach_of as reach_of
+from .elimination import room_at as room_at
 from .elimination import stationary_by_state as stationary_by_state
 from .elimination import stationary_levels as stationary_levels
 from .flows import Outcomes as Outcomes
@@ -24,16 +28,21 @@ from .generator import BLOCK as BLOCK
 from .generator import BLOCK_LIMIT as BLOCK_LIMIT
 from .generator import REFERENCE as REFERENCE
 from .generator import block_levels as block_levels
+from .generator import departures_ahead as departures_ahead
 from .generator import full_generator as full_generator
 from .generator import level_blocks as level_blocks
+from .generator import phase_generator as phase_generator
 from .generator import reference_levels as reference_levels
 from .gmres import fixed_point as fixed_point
 from .krylov import KRYLOV as KRYLOV
 from .krylov import KRYLOV_LIMIT as KRYLOV_LIMIT
 from .krylov import KRYLOV_PREFERRED as KRYLOV_PREFERRED
-from .krylov import TOLERANCE as TOLERANCE
+from .krylov import KRYLOV_TOLERANCE as KRYLOV_TOLERANCE
+from .krylov import krylov_iterates as krylov_iterates
+from .krylov import scaled_rates as scaled_rates
 from .matrix_free import MATRIX_FREE as MATRIX_FREE
 from .matrix_free import MATRIX_FREE_LIMIT as MATRIX_FREE_LIMIT
+from .matrix_free import MATRIX_FREE_TOLERANCE as MATRIX_FREE_TOLERANCE
 from .matrix_free import iterated as iterated
 from .matrix_free import level_inverses as level_inverses
 from .matrix_free import sweep as sweep
@@ -57,17 +66,21 @@ from .truncation import tail_scales as tail_scales
 __all__ = [
     "BLOCK",
     "BLOCK_LIMIT",
+    "COMPLETE",
     "ELIMINATION",
     "KRYLOV",
     "KRYLOV_LIMIT",
     "KRYLOV_PREFERRED",
+    "KRYLOV_TOLERANCE",
     "MATRIX_FREE",
     "MATRIX_FREE_LIMIT",
+    "MATRIX_FREE_TOLERANCE",
+    "PARTIAL",
     "RECURSION",
     "REFERENCE",
     "SAFETY",
-    "TOLERANCE",
     "TRUNCATED",
+    "WHOLE",
     "Blocks",
     "Chain",
     "Classes",
@@ -83,12 +96,14 @@ __all__ = [
     "chain_of",
     "classes_of_words",
     "climb_of",
+    "departures_ahead",
     "fixed_point",
     "flows_of_rows",
     "full_generator",
     "guessed_row",
     "iterated",
     "judged",
+    "krylov_iterates",
     "largest_capacity",
     "level_blocks",
     "level_inverses",
@@ -96,12 +111,15 @@ __all__ = [
     "measures_of_flows",
     "outcomes_of",
     "outcomes_of_pages",
+    "phase_generator",
     "plain_letters",
     "rates_of",
     "reach_of",
     "reference_levels",
     "reversed_letters",
+    "room_at",
     "rotated",
+    "scaled_rates",
     "solve_level",
     "stationary_by_state",
     "stationary_levels",

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from ...numerics import Matrix, Vector, factor_in_place, solve_in_place, solve_left_in_place, stationary_of_rates
 from ..model import ADMISSIONS, Flows, Method, ModeByLevel, ThresholdModel, direct_error
 
-_PARTIAL, _WHOLE, _COMPLETE = range(len(ADMISSIONS))
+#: The rules of admission, as compiled code compares them.
+PARTIAL, WHOLE, COMPLETE = range(len(ADMISSIONS))
 
 # Unnormalised probabilities above this are brought down, with all others.
 _LARGE = 1e200
@@ -135,7 +136,8 @@ def rates_of(model: ThresholdModel) -> Rates:
 
 
 @njit(cache=True)
-def _room(rates: Rates, level: int) -> int:
+def room_at(rates: Rates, level: int) -> int:
+    """Tell how many pages find room when there are `level` in the system."""
     return max(0, rates.capacity - level)
 
 
@@ -143,8 +145,8 @@ def _room(rates: Rates, level: int) -> int:
 def reach_of(rates: Rates, level: int) -> int:
     """How many levels a batch can climb."""
     largest: int = rates.blocks.shape[1] - 1
-    room: int = _room(rates, level)
-    if rates.admission == _COMPLETE:
+    room: int = room_at(rates, level)
+    if rates.admission == COMPLETE:
         return largest if room > 0 else 0
     return min(largest, room)
 
@@ -152,11 +154,11 @@ def reach_of(rates: Rates, level: int) -> int:
 @njit(cache=True)
 def climb_of(rates: Rates, mode: int, level: int, step: int) -> Matrix:
     """Moves of the arrival chain by which `step` pages enter, at most `reach_of`; at 0 the diagonal is no rate."""
-    room = _room(rates, level)
+    room = room_at(rates, level)
     matrix: Matrix
     if step == 0:
         matrix = rates.quiet[mode, min(room, rates.quiet.shape[1] - 1)]
-    elif rates.admission == _PARTIAL and step == room:
+    elif rates.admission == PARTIAL and step == room:
         matrix = rates.tails[mode, step]
     else:
         matrix = rates.blocks[mode, step]
@@ -344,7 +346,7 @@ def _forward_sums(rates: Rates, modes: ModeByLevel, probabilities: Matrix) -> tu
     largest, phases, order = rates.blocks.shape[1] - 1, rates.blocks.shape[2], len(rates.start)
     arriving, lost, obsolete, served = 0.0, 0.0, 0.0, 0.0
     for level in range(rates.top + 1):
-        room = _room(rates, level)
+        room = room_at(rates, level)
         for nu in range(phases):
             mass = 0.0
             for phase in range(order):
@@ -358,9 +360,9 @@ def _forward_sums(rates: Rates, modes: ModeByLevel, probabilities: Matrix) -> tu
                 for other in range(phases):
                     rate += rates.blocks[modes[level], batch, nu, other]
                 arriving += batch * mass * rate
-                if rates.admission == _PARTIAL:
+                if rates.admission == PARTIAL:
                     lost += max(0, batch - room) * mass * rate
-                elif (rates.admission == _WHOLE and batch > room) or room == 0:
+                elif (rates.admission == WHOLE and batch > room) or room == 0:
                     lost += batch * mass * rate
     return arriving, lost, obsolete, served
 

@@ -59,7 +59,7 @@ def level_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[dict[int, cs
             same = model.level_size(level) // phases
             _add(row, level + enter, _chain([block, _identity(same), *(part[np.newaxis] for part in begun)]))
         if level >= 1:
-            _add(row, level, _kron(_identity(phases), _life(model, level - 1)))
+            _add(row, level, _kron(_identity(phases), phase_generator(model, level - 1)))
             down = csr_array(ending[:, np.newaxis]) if level == 1 else _departure(model, level - 1)
             _add(row, level - 1, _kron(_identity(phases), down))
         rows.append(row)
@@ -151,8 +151,8 @@ def _outcomes(model: ThresholdModel) -> list[tuple[Vector, Vector, Vector, Vecto
     mean = np.linalg.solve(-model.service.generator, np.ones(size))
     outcomes = [(np.ones(size), np.asarray(mean), np.zeros(size), np.zeros(size))]
     for ahead in range(1, model.top):
-        passing = _passing(model, ahead)
-        leaving = csc_array(-_life(model, ahead))
+        passing = departures_ahead(model, ahead)
+        leaving = csc_array(-phase_generator(model, ahead))
         served, served_time, obsolete, obsolete_time = outcomes[-1]
         ends = np.tile(fading, leaving.shape[0] // len(fading))
         first = _solved(leaving, np.column_stack([passing @ served, ends + passing @ obsolete]))
@@ -166,8 +166,8 @@ def _solved(matrix: csc_array, right: Matrix) -> Matrix:
     return np.asarray(spsolve(matrix, right)).reshape(right.shape)
 
 
-def _life(model: ThresholdModel, waiting: int) -> csr_array:
-    """A: moves of service and patience phases while nobody comes or goes, S (+) Gamma (+) ... (+) Gamma."""
+def phase_generator(model: ThresholdModel, waiting: int) -> csr_array:
+    """Return A, the generator of phases while nobody comes or goes: S (+) Gamma (+) ... (+) Gamma."""
     _, change, _ = model.patience_rates
     total = csr_array(model.service.generator)
     for _ in range(waiting):
@@ -188,8 +188,8 @@ def _departure(model: ThresholdModel, waiting: int) -> csr_array:
     return total
 
 
-def _passing(model: ThresholdModel, ahead: int) -> csr_array:
-    """B with one more page behind: one of the pages before it leaves."""
+def departures_ahead(model: ThresholdModel, ahead: int) -> csr_array:
+    """Return B with one more page behind: the rates at which one of the pages ahead of it leaves."""
     if ahead == 1:
         begun = np.outer(model.service.exit_rates, model.service.initial)
         return _chain([begun, np.ones((model.patience_order, 1))])

@@ -29,7 +29,7 @@ KRYLOV_LIMIT = 300_000
 KRYLOV_PREFERRED = 5_000
 
 #: Residual, relative to the solution, at which the iteration ends unless said.
-TOLERANCE = 1e-13
+KRYLOV_TOLERANCE = 1e-13
 
 # Beginnings of BiCGSTAB with another shadow before GMRES is asked, and steps of each.
 _BEGINNINGS, _STEPS = 4, 400
@@ -42,7 +42,7 @@ _HOPELESS = 1e-8
 _summing = njit(cache=True, fastmath={"reassoc", "contract"})
 
 
-def krylov_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = TOLERANCE) -> Flows:
+def krylov_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = KRYLOV_TOLERANCE) -> Flows:
     """All flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
     chain = chain_of(model, modes)
     plain = plain_letters(*model.patience_rates)
@@ -53,8 +53,8 @@ def krylov_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = T
     offsets = level_offsets(chain, plain.order)
     sizes = np.diff(offsets)
     scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
-    weights = _scaled(incoming, scale)
-    coarse, fine, shrinking = _stationary(incoming.begins, incoming.sources, weights, row / scale, tolerance)
+    weights = scaled_rates(incoming, scale)
+    coarse, fine, shrinking = krylov_iterates(incoming.begins, incoming.sources, weights, row / scale, tolerance)
     letters = triangular_letters(*model.patience_rates)
     rows = []
     for solution in (coarse, fine):
@@ -77,16 +77,16 @@ KRYLOV = Method(
 )
 
 
-def _scaled(incoming: Incoming, scale: Vector) -> Vector:
-    """Entries of the scaled matrix."""
+def scaled_rates(incoming: Incoming, scale: Vector) -> Vector:
+    """Return the entries of the generator, scaled to a unit diagonal and to unknowns of one size."""
     leaving = np.repeat(-1.0 / (incoming.diagonal * scale), np.diff(incoming.begins).astype(np.int64))
     return np.asarray(incoming.rates * leaving * scale[incoming.sources])
 
 
-def _stationary(
+def krylov_iterates(
     begins: Places, sources: Sources, weights: Vector, start: Vector, tolerance: float
 ) -> tuple[Vector, Vector, float]:
-    """Two iterates, and the residual of the second divided by that of the first."""
+    """Return two iterates of the scaled system, and the residual of the second divided by that of the first."""
     fine, coarse = start.copy(), start.copy()
     rng = np.random.default_rng(0)
     shadow = np.zeros(len(start))  # zeros: the first residual itself

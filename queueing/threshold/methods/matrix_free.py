@@ -38,7 +38,7 @@ Indices = NDArray[np.int64]
 MATRIX_FREE_LIMIT = 6_000_000
 
 #: Residual, relative to the solution, at which the iteration ends unless said.
-TOLERANCE = 1e-13
+MATRIX_FREE_TOLERANCE = 1e-13
 
 # Vectors kept by the iteration, and most sweeps.
 _WINDOW, _STEPS = 24, 400
@@ -68,7 +68,7 @@ class Tables(NamedTuple):
     empty: Numbers
 
 
-def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = TOLERANCE) -> Flows:
+def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = MATRIX_FREE_TOLERANCE) -> Flows:
     """All flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
     chain = chain_of(model, modes)
     letters = triangular_letters(*model.patience_rates)
@@ -77,7 +77,9 @@ def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: floa
     return judged(fast, slow, modes, shrinking)
 
 
-def stationary_rows(chain: Chain, letters: Letters, tolerance: float = TOLERANCE) -> tuple[list[Numbers], float]:
+def stationary_rows(
+    chain: Chain, letters: Letters, tolerance: float = MATRIX_FREE_TOLERANCE
+) -> tuple[list[Numbers], float]:
     """An earlier and the last iterate of the stationary row over all states, and the quotient of their residuals.
 
     `letters` must be triangular; rows are in their coordinates, of any sum.

@@ -28,8 +28,8 @@ from ..model import Flows, ThresholdModel, direct_error
 from ..queue import ThresholdMeasures, ThresholdQueue
 from .states import Modes, StateOrder, state_order
 from .stationary import Iterates, eliminated, stationary_of_states
-from .transitions import _rates
-from .yields import YIELDS, _yields
+from .transitions import generator_rows
+from .yields import YIELDS, yields_of
 
 #: Most states of a chain whose moves are written down for every mode, and for one policy at a time.
 POLICY_LIMIT, SINGLE_LIMIT = 100_000, 300_000
@@ -67,13 +67,13 @@ class PolicyChain:
     @cached_property
     def rates(self) -> csr_array:
         """Rows of generators, one for each mode and state: row ``mode * states + state``."""
-        return _rates(self.model, self.order, np.zeros(0, dtype=np.int64))
+        return generator_rows(self.model, self.order, np.zeros(0, dtype=np.int64))
 
     def generator(self, modes: Modes) -> csr_array:
         """Generator under a policy, one mode for each state."""
         if too_large(self.model) is None:
             return csr_array(self.rates[modes * self.states + np.arange(self.states)])
-        return _rates(self.model, self.order, modes)
+        return generator_rows(self.model, self.order, modes)
 
 
 def too_large(model: ThresholdModel, limit: int | None = None) -> str | None:
@@ -93,7 +93,7 @@ def policy_chain(model: ThresholdModel) -> PolicyChain:
     if refusal is not None:
         raise ValueError(f"{refusal[0].upper()}{refusal[1:]}.")
     order = state_order(model)
-    return PolicyChain(model, order, _yields(model, order))
+    return PolicyChain(model, order, yields_of(model, order))
 
 
 def checked_policy(chain: PolicyChain, policy: Sequence[int] | Modes) -> Modes:

@@ -12,9 +12,15 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.linalg import LinearOperator, bicgstab
 
 from ...numerics import Matrix, Vector, stationary_of_rates
-from ..methods import Incoming, Rates, stationary_by_state
-from ..methods.generator import _life, _passing
-from ..methods.krylov import _scaled, _stationary
+from ..methods import (
+    Incoming,
+    Rates,
+    departures_ahead,
+    krylov_iterates,
+    phase_generator,
+    scaled_rates,
+    stationary_by_state,
+)
 from ..model import ThresholdModel
 from .states import Modes
 
@@ -58,8 +64,8 @@ def _iterated(generator: csr_array, level: Modes) -> tuple[Vector, Vector, float
     )
     scale, solution = np.ones(len(diagonal)), np.full(len(diagonal), 1.0 / len(diagonal))
     for tolerance in (_FIRST, _TOLERANCE):
-        weights = _scaled(entries, scale)
-        coarse, fine, shrinking = _stationary(
+        weights = scaled_rates(entries, scale)
+        coarse, fine, shrinking = krylov_iterates(
             entries.begins, entries.sources, weights, solution / scale, max(tolerance, _TOLERANCE)
         )
         solution = np.maximum(scale * fine, 0.0)
@@ -84,7 +90,7 @@ def outcomes_by_ahead(model: ThresholdModel) -> list[Matrix]:
     mean = np.linalg.solve(-model.service.generator, np.ones(order))
     outcomes = [np.array([np.ones(order), mean, np.zeros(order), np.zeros(order)])]
     for ahead in range(1, model.top):
-        passing, leaving = _passing(model, ahead), csr_array(-_life(model, ahead))
+        passing, leaving = departures_ahead(model, ahead), csr_array(-phase_generator(model, ahead))
         served, served_time, obsolete, obsolete_time = outcomes[-1]
         ends = np.tile(fading, leaving.shape[0] // len(fading))
         chances = [_left_behind(leaving, right) for right in (passing @ served, ends + passing @ obsolete)]

@@ -10,9 +10,9 @@ from ..model import ThresholdModel
 from .states import Modes, StateOrder
 
 
-def _rates(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
+def generator_rows(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
     """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
-    gamma, change, fading = _patience(model)
+    gamma, change, fading = patience_rates_of(model)
     states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
     service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
     life = _life_moves(order.offsets, model.arrivals[0].phases, *service, change, fading)
@@ -24,16 +24,16 @@ def _rates(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array
     return csr_array(coo_array((rates, (rows, columns)), shape=(modes * states, states)))
 
 
-def _patience(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
-    """gamma, Gamma and Gamma_0, of one phase where nobody ever waits."""
+def patience_rates_of(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
+    """Return gamma, Gamma and Gamma_0 of patience, of one phase where nobody ever waits."""
     if model.top == 1:
         return np.ones(1), np.zeros((1, 1)), np.zeros(1)
     gamma, change, fading = model.patience_rates
     return np.array(gamma), np.array(change), np.array(fading)
 
 
-def _arrivals(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
-    """D_k by mode and k, and the number of pages that enter by level and k."""
+def arrival_blocks(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
+    """Return D_k by mode and k, and the number of pages that enter by level and k."""
     phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
     blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
     for mode, process in enumerate(model.arrivals):
@@ -116,7 +116,7 @@ def _life_moves(
 
 def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Modes) -> tuple[Modes, Modes, Vector]:
     """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
-    blocks, entering = _arrivals(model)
+    blocks, entering = arrival_blocks(model)
     likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
     for _ in range(int(entering.max())):
         likely.append(np.outer(likely[-1], gamma).ravel())

@@ -15,7 +15,7 @@ from ..methods import outcomes_of as outcomes_by_elimination
 from ..model import ThresholdModel
 from .states import Modes, StateOrder
 from .stationary import outcomes_by_ahead
-from .transitions import _arrivals, _patience
+from .transitions import arrival_blocks, patience_rates_of
 
 #: What a unit of time yields, in the order of `PolicyChain.yields`: pages that come, find no room, go out of date, are
 #: served; as those that enter see it, pages that will be served and their time, that will go out of date and theirs.
@@ -31,8 +31,9 @@ YIELDS = (
 )
 
 
-def _yields(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
-    blocks, entering = _arrivals(model)
+def yields_of(model: ThresholdModel, order: StateOrder) -> NDArray[np.float64]:
+    """Return what a unit of time yields, by name in `YIELDS`, mode and state."""
+    blocks, entering = arrival_blocks(model)
     coming = blocks.sum(axis=3)  # by mode, batch and arrival phase
     result = np.zeros((len(YIELDS), len(model.arrivals), order.states))
     sizes = np.arange(coming.shape[1])
@@ -96,7 +97,7 @@ def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int)
 
 def _fading_by_state(model: ThresholdModel, order: StateOrder) -> Vector:
     """Rate at which pages go out of date, in each state."""
-    fading, phases = _patience(model)[2], model.arrivals[0].phases
+    fading, phases = patience_rates_of(model)[2], model.arrivals[0].phases
     if len(fading) == 1:
         return np.asarray(fading[0] * np.maximum(order.level - 1, 0))
     parts: list[Vector] = [np.zeros(phases)]

@@ -9,21 +9,22 @@ from ...numerics import Matrix, Vector
 from ..methods import (
     BLOCK_LIMIT,
     KRYLOV_LIMIT,
+    KRYLOV_TOLERANCE,
     SAFETY,
-    TOLERANCE,
     Chain,
     assemble,
     balance,
     block_levels,
     chain_of,
     guessed_row,
+    krylov_iterates,
     level_offsets,
     plain_letters,
     reference_levels,
+    scaled_rates,
     stationary_levels,
     weights_of_words,
 )
-from ..methods.krylov import _scaled, _stationary
 from ..model import ModeByLevel, ThresholdModel, direct_error
 from .tagged_page import TaggedPage, tagged_page
 
@@ -152,8 +153,8 @@ def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[
     offsets = level_offsets(chain, letters.order)
     sizes = np.diff(offsets)
     scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
-    weights = _scaled(incoming, scale)
-    *rows, shrinking = _stationary(incoming.begins, incoming.sources, weights, row / scale, TOLERANCE)
+    weights = scaled_rates(incoming, scale)
+    *rows, shrinking = krylov_iterates(incoming.begins, incoming.sources, weights, row / scale, KRYLOV_TOLERANCE)
     words = weights_of_words(letters, chain.top - 1)
     found = []
     for solution in rows:
