@@ -50,14 +50,8 @@ atexit.register(told)
 
 COMMAND = 'import runpy; sys.argv = {words!r}; runpy.run_module("optmodels", run_name="__main__", alter_sys=True)'
 
-#: The first name of the smallest kind of queues, wherever it lives.
-ONE_QUEUE = """
-from importlib.util import find_spec
-if find_spec("queueing.placement"):
-    from queueing.placement import FiniteSourceQueue
-else:
-    from queueing.placement import FiniteSourceQueue
-"""
+#: The first name of the smallest kind of queues.
+ONE_QUEUE = "from queueing.placement import FiniteSourceQueue"
 
 
 @dataclass(frozen=True)

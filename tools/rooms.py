@@ -1,7 +1,7 @@
 """Read the modules of the three packages: in which folder they stand, whom they import, to which kind they belong.
 
-Nothing is imported to find out. What is said here holds for flat folders (``queueing/threshold_krylov.py``) and for
-rooms (``queueing/threshold/methods/krylov.py``) alike.
+Nothing is imported to find out. The first folder below a package says to which kind a module belongs:
+``queueing/threshold/methods/krylov.py`` is one of kind "threshold".
 """
 
 from __future__ import annotations
@@ -17,23 +17,6 @@ from pathlib import Path
 PACKAGES = ("optmodels", "heuristics", "queueing")
 KINDS = ("threshold", "robots", "freshness", "routing", "placement")
 DOOR = "__init__.py"
-
-#: Modules whose name does not begin with the kind they belong to, or begins with one and belongs to none. Only flat
-#: folders need this. `queueing.simulation` is missing on purpose: it becomes the name of a folder that all kinds share.
-BELONGS: Mapping[str, str | None] = {
-    "heuristics.balanced": "routing",
-    "heuristics.min_mean_cycle": "routing",
-    "heuristics.two_server": "routing",
-    "optmodels.whittle": "freshness",
-    "queueing.capacity": "placement",
-    "queueing.delays": "placement",
-    "queueing.finite_source": "placement",
-    "queueing.freshness_simulation_laws": None,
-    "queueing.mixed_source": "placement",
-    "queueing.modes": "threshold",
-    "queueing.simulation_kernel": "threshold",
-    "queueing.simulation_queue": "threshold",
-}
 
 #: Tokens that are no code.
 SILENT = {
@@ -77,13 +60,11 @@ def is_door(file: Path) -> bool:
 def kind_of(name: str) -> str | None:
     """Tell to which kind of problems a module belongs; ``None`` for what all kinds share.
 
-    >>> kind_of("queueing.threshold_krylov"), kind_of("queueing.threshold.methods.krylov")
-    ('threshold', 'threshold')
+    >>> kind_of("queueing.threshold.methods.krylov"), kind_of("queueing.numerics.sums")
+    ('threshold', None)
     """
-    if name in BELONGS:
-        return BELONGS[name]
     first = f"{name}.".split(".")[1]
-    return next((kind for kind in KINDS if first == kind or first.startswith(f"{kind}_")), None)
+    return first if first in KINDS else None
 
 
 # -- imports -----------------------------------------------------------------------------------------------------------
