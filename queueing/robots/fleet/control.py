@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..measures import RobotMeasures
-from . import banded as band
-from . import krylov
+from . import banded, krylov
 from .krylov import Pause
 from .model import RobotFleet, Vector
 from .policies import check_actions, first_actions, led_to, mean_loads
@@ -236,16 +235,16 @@ def _values(
     absent, size = fleet.environments, fleet.states
     solve: Callable[[Vector, float], tuple[Vector, float]]
     present = np.arange(absent, size)
-    order, width = band.short_order(chain, present, layouts(fleet, present))
-    factors = _with_a_likely_end(fleet, chain, order, width, recurrent) if band.fits(size, width) else None
+    order, width = banded.short_order(chain, present, layouts(fleet, present))
+    factors = _with_a_likely_end(fleet, chain, order, width, recurrent) if banded.fits(size, width) else None
     if factors is not None:
-        times = band.collected(factors, np.ones(size))
+        times = banded.collected(factors, np.ones(size))
 
         def solve(wanted: Vector, tolerance: float) -> tuple[Vector, float]:
             assert factors is not None
-            loads = band.collected(factors, wanted)
+            loads = banded.collected(factors, wanted)
             average = float(loads[factors.end] / times[factors.end])
-            return band.expectations(factors, loads - average * times, size), average
+            return banded.expectations(factors, loads - average * times, size), average
 
         values, gain = solve(cost, 0.0)
         corrections = max(corrections, 2)
@@ -284,7 +283,7 @@ def _values(
 
 def _with_a_likely_end(
     fleet: RobotFleet, chain: Chain, order: NDArray[np.int64], width: int, recurrent: NDArray[np.int64]
-) -> band.Factors | None:
+) -> banded.Factors | None:
     """The chain, eliminated down to a state that is not much less likely than any other; ``None`` if that is beyond it.
 
     A guess is good enough almost always: half a buffer of pages, and robots that bring as many as are served.
@@ -296,12 +295,12 @@ def _with_a_likely_end(
     guess, lowest = recurrent[int(np.argmin(away))], order[np.isin(order, recurrent)][0]
     for end in (guess, lowest):
         try:
-            factors = band.eliminated(chain, order, width, end)
-            likely = band.shares_of_time(factors, fleet.states)
+            factors = banded.eliminated(chain, order, width, end)
+            likely = banded.shares_of_time(factors, fleet.states)
             if likely[end] >= UNLIKELY * likely.max():
                 return factors
             if np.isfinite(likely).all():
-                return band.eliminated(chain, order, width, int(np.argmax(likely)))
+                return banded.eliminated(chain, order, width, int(np.argmax(likely)))
         except ValueError:  # the end is beyond reach
             continue
     return None

@@ -11,8 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from . import banded as band
-from . import krylov
+from . import banded, krylov
 from .krylov import Pause
 from .model import RobotFleet, Vector
 from .transitions import Actions, Chain, chain_of, moves_of, outcomes, room_for_outcomes
@@ -206,9 +205,9 @@ def _stationary(chain: Chain, orders: Iterable[Numbers], pause: Pause | None) ->
     """Stationary distribution of a chain whose states all reach one another."""
     size = len(chain.leaving)
     recurs = np.ones(size, dtype=np.bool_)
-    order, width = band.short_order(chain, np.arange(size), orders)
-    if band.fits(size, width):
-        return Shares(band.shares_of_time(band.eliminated(chain, order, width, order[0]), size), recurs)
+    order, width = banded.short_order(chain, np.arange(size), orders)
+    if banded.fits(size, width):
+        return Shares(banded.shares_of_time(banded.eliminated(chain, order, width, order[0]), size), recurs)
     matrix = krylov.backward(chain, 0)
     rough, _, _ = krylov.solved(matrix, matrix.right, FIRST, krylov.STEPS, pause)
     best, left = rough, krylov.left_over(matrix, matrix.right, rough)

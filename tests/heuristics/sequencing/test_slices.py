@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from heuristics import interrupting
-from heuristics.sequencing import golden_ratio, greedy, power_of_two, regular, tijdeman, whittle
-from heuristics.sequencing import slices as sequencing_slices
-from heuristics.sequencing import words as sequencing_words
+from heuristics.sequencing import golden_ratio, greedy, power_of_two, regular, slices, tijdeman, whittle, words
 
 WORDS = (regular, tijdeman, golden_ratio, power_of_two)
 
@@ -33,8 +31,8 @@ def cycles(frequencies, hosts):
 @pytest.mark.parametrize("slots", [1, 7, 4999])
 def test_slices_change_nothing(pages, slots, monkeypatch):
     whole = cycles(*pages)
-    monkeypatch.setattr(sequencing_slices, "SLICE", slots)
-    monkeypatch.setattr(sequencing_words, "WORK", slots)
+    monkeypatch.setattr(slices, "SLICE", slots)
+    monkeypatch.setattr(words, "WORK", slots)
     for one, other in zip(whole, cycles(*pages), strict=True):
         assert np.array_equal(one, other)
 
@@ -51,20 +49,20 @@ def test_a_limit_is_heard_between_slices(rule, pages, monkeypatch):
         if len(asked) == 3:
             raise EnoughError
 
-    monkeypatch.setattr(sequencing_slices, "SLICE", 1000)
-    monkeypatch.setattr(sequencing_words, "WORK", 1000)
+    monkeypatch.setattr(slices, "SLICE", 1000)
+    monkeypatch.setattr(words, "WORK", 1000)
     with interrupting.within(limit), pytest.raises(EnoughError):
         rule(pages[0], 5000)
     assert len(asked) == 3
 
 
 def test_a_slice_that_cannot_be_filled_is_the_last(monkeypatch):
-    monkeypatch.setattr(sequencing_slices, "SLICE", 10)
+    monkeypatch.setattr(slices, "SLICE", 10)
     begun = []
 
     def fill(slot, some):
         begun.append(slot)
         return 10 if slot < 20 else 4
 
-    assert sequencing_slices.in_slices(fill, np.empty(50, dtype=np.int64)) == 24
+    assert slices.in_slices(fill, np.empty(50, dtype=np.int64)) == 24
     assert begun == [0, 10, 20]

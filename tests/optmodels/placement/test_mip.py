@@ -13,8 +13,7 @@ import pyomo.environ as pyo
 
 from heuristics import Evaluation, refusal, run
 from optmodels.costs import Limit, Limits, WeightedSum
-from optmodels.mip import SOLVERS, Highs, compile_model
-from optmodels.mip import relaxation as mip_relaxation
+from optmodels.mip import SOLVERS, Highs, compile_model, relaxation
 from optmodels.mip import strategy as mip
 from optmodels.mip.pyomo import solve_with_pyomo
 from optmodels.placement import PlacementProblem, build
@@ -381,7 +380,7 @@ def test_a_large_program_is_bounded_by_its_relaxation_while_the_solver_works(mon
             Companion.closed += 1
 
     monkeypatch.setattr(mip, "COMPANION_ENTRIES", 1)
-    monkeypatch.setattr(mip_relaxation, "Companion", Companion)
+    monkeypatch.setattr(relaxation, "Companion", Companion)
     result = run(gautam("6x6"), Highs(start=False))
     assert Companion.asked > 0 and Companion.closed == 1
     bounds = [point.bound for point in result.trace if point.objective is None]

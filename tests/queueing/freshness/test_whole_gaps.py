@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from queueing.freshness import allocate, integer_bound, traits
-from queueing.freshness import whole_gaps as freshness_integer
+from queueing.freshness import allocate, integer_bound, traits, whole_gaps
 from queueing.freshness.whole_gaps import MANY, ONE_IN, whole_gap_sums
 from queueing.processes import Constant, Exponential
 
@@ -65,7 +64,7 @@ def test_many_pages_have_the_bound_of_a_plain_search(kind, total, monkeypatch):
     pages = pages_of(kind)
     fast = integer_bound(pages, total)
     assert fast == pytest.approx(by_bisection(pages, total), rel=1e-14)
-    monkeypatch.setattr(freshness_integer, "MANY", COUNT + 1)
+    monkeypatch.setattr(whole_gaps, "MANY", COUNT + 1)
     assert fast == pytest.approx(integer_bound(pages, total), rel=1e-14)
 
 
@@ -84,11 +83,11 @@ def test_many_pages_take_few_passes(monkeypatch):
         passes.append(len(columns_and_price[0]))
         return whole_gap_sums(*columns_and_price)
 
-    monkeypatch.setattr(freshness_integer, "whole_gap_sums", counted)
+    monkeypatch.setattr(whole_gaps, "whole_gap_sums", counted)
     integer_bound(pages_of("plain"))
     assert passes.count(COUNT) <= 12
     passes.clear()
-    monkeypatch.setattr(freshness_integer, "MANY", COUNT + 1)
+    monkeypatch.setattr(whole_gaps, "MANY", COUNT + 1)
     integer_bound(pages_of("plain"))
     assert passes.count(COUNT) > 24
 

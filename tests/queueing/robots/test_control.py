@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from queueing.robots import RobotQueue, best_policy, best_static, policy_step, static_measures
-from queueing.robots import control as robots_control
+from queueing.robots import RobotQueue, best_policy, best_static, control, policy_step, static_measures
 from queueing.robots import queue as robots_queue
 from queueing.robots.control import led_to
 from queueing.robots.feedback_states import closed_class
@@ -172,8 +171,8 @@ def test_steps_that_gain_nothing_are_no_reason_to_give_up_the_iteration(monkeypa
         gain = next(gains)
         return replace(real, gain=gain, lower=0.0, changes=int(gain > 1.0))
 
-    monkeypatch.setattr(robots_control, "policy_step", step)
-    monkeypatch.setattr(robots_control, "descended", lambda policy, *rest: (policy, 9.0, real.values, 1, 0.0, 9.0, 0.0))
+    monkeypatch.setattr(control, "policy_step", step)
+    monkeypatch.setattr(control, "descended", lambda policy, *rest: (policy, 9.0, real.values, 1, 0.0, 9.0, 0.0))
     assert best_policy(queue, cost).gain == 1.0
 
 
@@ -182,10 +181,10 @@ def test_many_pages_are_evaluated_state_by_state_and_cost_the_same(monkeypatch):
     queue = RobotQueue(4, 300, 0.5)
     cost = queue.cost(0.7)
     usual, measures = best_policy(queue, cost), queue.measures(queue.base_stock(3))
-    for module in (robots_queue, robots_control):
+    for module in (robots_queue, control):
         monkeypatch.setattr(module, "MOST_PAGES", 100)
     monkeypatch.setattr(robots_queue, "levels_of", None)
-    monkeypatch.setattr(robots_control, "refined_curve", None)
+    monkeypatch.setattr(control, "refined_curve", None)
     again = best_policy(queue, cost)
     assert again.gain == pytest.approx(usual.gain, rel=1e-12)
     assert again.lower <= usual.gain * (1 + 1e-12) and usual.lower <= again.gain * (1 + 1e-12)

@@ -13,8 +13,7 @@ from heuristics.testing import check_strategy
 from optmodels.costs import Limits, WeightedSum
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness.rules import Rules
-from optmodels.freshness.schedules import Greedy, LargestIndex
-from optmodels.freshness.schedules import strategies as freshness_strategies
+from optmodels.freshness.schedules import Greedy, LargestIndex, strategies
 from optmodels.freshness.schedules.strategies import tightened
 from optmodels.instance import load, read
 from optmodels.registry import make_strategy
@@ -342,7 +341,7 @@ class SlowMachine(Oracle):
 @pytest.fixture
 def slow_machine(monkeypatch):
     """A run of `greedy` on 100 pages with a time limit, on a machine that puts slots in order at a given pace."""
-    monkeypatch.setattr(freshness_strategies, "QUICK", 100)
+    monkeypatch.setattr(strategies, "QUICK", 100)
 
     def run_on(seconds, *pace, **parameters):
         oracle = SlowMachine(lognormal(100, 2.0, 1), seconds, pace)

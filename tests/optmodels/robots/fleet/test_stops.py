@@ -11,7 +11,7 @@ from heuristics import interrupting
 from heuristics.running import warm_up
 from optmodels.costs import WeightedSum
 from optmodels.robots.fleet import problem as robots_fleet
-from optmodels.robots.fleet import static as robots_fleet_static
+from optmodels.robots.fleet import static
 
 FLEETS = Path(__file__).resolve().parents[4] / "instances" / "robots"
 
@@ -42,7 +42,7 @@ def test_an_interrupt_leaves_the_latest_policy(monkeypatch):
 
 def _end_at(monkeypatch, number, end):
     """Let `end` happen while this one of the fixed numbers is judged; what all of them achieve."""
-    real, seen = robots_fleet_static.fleet_measures, []
+    real, seen = static.fleet_measures, []
 
     def counted(*arguments):
         if len(seen) == number - 1:
@@ -50,7 +50,7 @@ def _end_at(monkeypatch, number, end):
         seen.append(real(*arguments))
         return seen[-1]
 
-    monkeypatch.setattr(robots_fleet_static, "fleet_measures", counted)
+    monkeypatch.setattr(static, "fleet_measures", counted)
     return seen
 
 

@@ -15,6 +15,7 @@ from queueing.robots.fleet import (
     RobotClass,
     RobotFleet,
     allowed_actions,
+    banded,
     best_fleet_policy,
     chain_of,
     first_actions,
@@ -27,7 +28,6 @@ from queueing.robots.fleet import (
     moves_of,
     sweep,
 )
-from queueing.robots.fleet import banded as band
 from queueing.robots.fleet.relative_values import in_two
 from queueing.robots.fleet.stationary import closed_classes, strong_components
 from queueing.robots.fleet.transitions import Chain
@@ -151,16 +151,18 @@ def test_an_elimination_may_end_in_any_state_that_recurs(seed):
     equations = np.vstack([generator.T, np.ones(len(present))])
     shares = np.linalg.lstsq(equations, np.append(np.zeros(len(present)), 1.0), rcond=None)[0]
     rates = rng.uniform(size=fleet.states)
-    width = band._width(chain, present)
+    width = banded._width(chain, present)
     for end in rng.choice(recurrent, 3):
-        factors = band.eliminated(chain, present, width, end)
-        found = band.shares_of_time(factors, fleet.states)
+        factors = banded.eliminated(chain, present, width, end)
+        found = banded.shares_of_time(factors, fleet.states)
         np.testing.assert_allclose(found[1:], shares, rtol=1e-9, atol=1e-12)
-        loads = band.collected(factors, rates)
+        loads = banded.collected(factors, rates)
         others = present != end
         wanted = np.linalg.solve(-generator[np.ix_(others, others)], rates[1:][others])
-        np.testing.assert_allclose(band.expectations(factors, loads, fleet.states)[present[others]], wanted, rtol=1e-10)
-        times = band.collected(factors, np.ones(fleet.states))
+        np.testing.assert_allclose(
+            banded.expectations(factors, loads, fleet.states)[present[others]], wanted, rtol=1e-10
+        )
+        times = banded.collected(factors, np.ones(fleet.states))
         assert loads[factors.end] / times[factors.end] == pytest.approx(float(shares @ rates[1:]), rel=1e-10)
 
 
@@ -168,7 +170,7 @@ def test_an_end_beyond_reach_is_refused():
     """Down from one state to the other at 1e-300: no double tells this from never."""
     chain = Chain(np.array([0, 1, 2]), np.array([1, 0]), np.array([1e-300, 1.0]), np.array([1e-300, 1.0]))
     with pytest.raises(ValueError, match="shares of time must lie less than 1e280 apart"):
-        band.eliminated(chain, np.arange(2), 1, 1)
+        banded.eliminated(chain, np.arange(2), 1, 1)
 
 
 def test_a_sum_in_two_parts_is_exact():
@@ -187,7 +189,7 @@ def test_iterations_pause_and_may_be_ended(monkeypatch):
     fleet_step(fleet, cost, actions, pause=lambda: pauses.append(1))
     assert not pauses
     wanted = fleet_measures(fleet, actions)
-    monkeypatch.setattr(band, "MOST_STEPS", 0.0)
+    monkeypatch.setattr(banded, "MOST_STEPS", 0.0)
     monkeypatch.setattr(krylov, "AT_ONCE", 1.0)
     found = fleet_measures(fleet, actions, lambda: pauses.append(1))
     assert found.starvation == pytest.approx(wanted.starvation, rel=1e-11) and len(pauses) > 3

@@ -11,8 +11,10 @@ from queueing.robots.fleet import (
     RobotClass,
     RobotFleet,
     allowed_actions,
+    banded,
     best_fleet_policy,
     chain_of,
+    control,
     first_actions,
     fleet_cost,
     fleet_measures,
@@ -25,8 +27,6 @@ from queueing.robots.fleet import (
     moves_of,
     sweep,
 )
-from queueing.robots.fleet import banded as band
-from queueing.robots.fleet import control as robots_fleet_control
 from queueing.robots.fleet.policies import check_actions
 from queueing.robots.fleet.stationary import closed_classes
 
@@ -281,7 +281,7 @@ def test_elimination_and_iteration_agree(seed, monkeypatch):
     exact = best_fleet_policy(fleet, cost)
     measured = fleet_measures(fleet, exact.actions)
     assert measured.error == 0.0
-    monkeypatch.setattr(band, "MOST_STEPS", 0.0)
+    monkeypatch.setattr(banded, "MOST_STEPS", 0.0)
     iterated = best_fleet_policy(fleet, cost)
     again = fleet_measures(fleet, exact.actions)
     assert iterated.gain == pytest.approx(exact.gain, rel=1e-11)
@@ -441,8 +441,8 @@ def test_steps_that_gain_nothing_are_no_reason_to_give_up_the_iteration(monkeypa
 
     def step(fleet, cost, actions, near, accuracy, corrections, pause):
         gain = next(gains)
-        return robots_fleet_control.FleetStep(none, gain, np.zeros(fleet.states), none, int(gain > 1.0), 0.0, 9.0, 0.0)
+        return control.FleetStep(none, gain, np.zeros(fleet.states), none, int(gain > 1.0), 0.0, 9.0, 0.0)
 
-    monkeypatch.setattr(robots_fleet_control, "_step", step)
-    monkeypatch.setattr(robots_fleet_control, "ROUGH", robots_fleet_control.FINE)
+    monkeypatch.setattr(control, "_step", step)
+    monkeypatch.setattr(control, "ROUGH", control.FINE)
     assert best_fleet_policy(fleet, np.ones(fleet.states)).gain == 1.0
