@@ -70,8 +70,8 @@ lint: $(READY) ## ruff, mypy --strict, import directions
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 
-house: $(READY) ## figures about the code base, each beside its aim (half a minute)
-	$(BIN)/python tools/house.py
+house: $(READY) ## figures about the code base, each beside its aim, written into CONTRIBUTING.md (half a minute)
+	$(BIN)/python tools/house.py --write CONTRIBUTING.md
 
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \

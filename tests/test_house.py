@@ -218,3 +218,29 @@ def test_the_table_has_a_row_for_each_figure():
         ["modules", "294", "fewer"],
         ["seconds", "0.25", "-"],
     ]
+
+
+def test_the_table_is_put_between_the_markers_and_nothing_else_changes():
+    document = f"before\n{house.BEGIN}\nold\n{house.END}\nafter\n"
+    once = house.refreshed(document, "new")
+    assert once == f"before\n{house.BEGIN}\n\n```\nnew\n```\n\n{house.END}\nafter\n"
+    assert house.refreshed(once, "new") == once
+
+
+@pytest.mark.parametrize(
+    "document",
+    ["", house.BEGIN, house.END, f"{house.END}{house.BEGIN}", f"{house.BEGIN}{house.END}{house.BEGIN}{house.END}"],
+    ids=["none", "no-end", "no-begin", "turned", "twice"],
+)
+def test_a_document_without_the_markers_is_refused(document):
+    with pytest.raises(ValueError, match="once each"):
+        house.refreshed(document, "new")
+
+
+def test_the_guide_for_contributors_has_the_figures():
+    """The markers, and a row for what is measured; no figure is asserted, they change with every commit."""
+    text = (TOOLS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert house.refreshed(text, "figures") != text
+    told = text.partition(house.BEGIN)[2].partition(house.END)[0]
+    for name in ("files in the largest folder", "deep imports of optmodels", "CPU seconds of optmodels --help"):
+        assert name in told

@@ -2,6 +2,9 @@
 
 >>> python tools/house.py
 >>> python tools/house.py --json
+>>> python tools/house.py --write CONTRIBUTING.md
+
+The last one also replaces what stands between the two markers of a document (`BEGIN`, `END`).
 
 Times are processor seconds of a child process, the least of three; they are for reading, and no test asserts them.
 """
@@ -52,6 +55,10 @@ COMMAND = 'import runpy; sys.argv = {words!r}; runpy.run_module("optmodels", run
 
 #: The first name of the smallest kind of queues.
 ONE_QUEUE = "from queueing.placement import FiniteSourceQueue"
+
+#: Between these lines of a document stands the table.
+BEGIN = "<!-- figures of the house: written by `make house`, not by hand -->"
+END = "<!-- end of the figures -->"
 
 
 @dataclass(frozen=True)
@@ -212,12 +219,33 @@ def table(figures: list[Figure]) -> str:
     return "\n".join(f"{name:{widths[0]}}  {now:>{widths[1]}}  {aim}" for name, now, aim in rows)
 
 
+def refreshed(document: str, figures: str) -> str:
+    """Put the table between the markers of a document; what stands around them stays.
+
+    Raises
+    ------
+    ValueError
+        If the markers are not there, once each and in order.
+    """
+    before, begin, rest = document.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end) or BEGIN in after or END in before + after:
+        raise ValueError(f"the figures stand between two lines, once each: {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n```\n{figures}\n```\n\n{END}{after}"
+
+
 def main() -> int:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="put the table between the markers of a document")
     options = parser.parse_args()
+    document = options.write.read_text(encoding="utf-8") if options.write else None
+    if document is not None:
+        refreshed(document, "")  # markers that are missing are told before anything is measured
     figures = [figure for section in SECTIONS for figure in section(ROOT)]
+    if document is not None:
+        options.write.write_text(refreshed(document, table(figures)), encoding="utf-8")
     print(json.dumps([asdict(figure) for figure in figures], indent=1) if options.json else table(figures))
     return 0
 
