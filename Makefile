@@ -20,7 +20,7 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all fuzz mutants bench lint house lock size clean
+.PHONY: help venv demo test test-all fuzz mutants bench lint smoke house lock size clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -69,6 +69,10 @@ lint: $(READY) ## ruff, mypy --strict, import directions
 	$(BIN)/ruff format --check
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
+
+# Without PYTHON, the newest that is installed here.
+smoke: ## the wheel on another Python: list, solves, a few tests (make smoke PYTHON=python3.13)
+	tools/smoke.sh $(if $(filter command environment,$(firstword $(origin PYTHON))),$(PYTHON))
 
 house: $(READY) ## figures about the code base, each beside its aim, written into CONTRIBUTING.md (half a minute)
 	$(BIN)/python tools/house.py --write CONTRIBUTING.md
