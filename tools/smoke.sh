@@ -37,6 +37,7 @@ fi
 version=$("$python" -c 'import platform; print(platform.python_version())')
 echo "smoke: the wheel on Python $version"
 
+unset PYTHONPATH # it would come before the wheel
 export PIP_DISABLE_PIP_VERSION_CHECK=1 OPTMODELS_QUIET=1
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
@@ -63,7 +64,7 @@ instances=$PWD/instances
 solve() { "$bin/optmodels" solve "$instances/$1.json" --strategy "$2" --seconds 60; }
 (
     cd "$work/elsewhere"
-    "$bin/python" -c 'import optmodels, sys; sys.exit(not optmodels.__file__.startswith(sys.prefix))'
+    "$bin/python" -c 'import optmodels, sys; p = optmodels.__file__; p.startswith(sys.prefix) or sys.exit(f"not the wheel: {p}")'
     "$bin/optmodels" list
     solve placement/gautam-2x3 highs
     solve threshold/avrachenkov-k3 exhaustive
