@@ -40,7 +40,7 @@ def largest_safe_population(
     max_delay_probability: float | None = None,
     delay: float | None = None,
 ) -> int:
-    """Largest n such that no client falls short in any crowd of up to n with think times between the two given.
+    r"""Largest n such that no client falls short in any crowd of up to n with think times between the two given.
 
     Parameters
     ----------
@@ -57,6 +57,21 @@ def largest_safe_population(
     -------
     int
         0 where not even one client is served well enough; `POPULATION_CAP` where the answer would be larger.
+
+    Notes
+    -----
+    The worst crowd has all clients at distance 1 but the one that is asked about, so that the limits are
+
+    .. math::  \frac{1}{f(d) + E[W](n; f(1))} \ge \theta, \qquad P(W > \delta)(n; f(1)) < \varepsilon,
+
+    with W the delay in a `FiniteSourceQueue` of n clients that all think for f(1);
+    :mod:`queueing.placement.capacity` has the proof.
+
+    Examples
+    --------
+    >>> from queueing import largest_safe_population
+    >>> largest_safe_population(10.0, 1.0, 1.3, min_throughput=0.6)
+    12
     """
     return capacity_by_distance(
         service_rate,
@@ -79,7 +94,7 @@ def capacity_by_distance(
     guarantee: Guarantee = "worst-case",
     most: int = POPULATION_CAP,
 ) -> tuple[int, ...]:
-    """The capacities psi(1), psi(2), ... of a server, a non-increasing sequence.
+    """The capacities psi(1), psi(2), ... of a server by the distance of its farthest client, a non-increasing sequence.
 
     Parameters
     ----------
@@ -92,8 +107,8 @@ def capacity_by_distance(
     max_delay_probability, delay
         epsilon and delta: P(W > delay) < max_delay_probability, strictly; both None for no such limit.
     guarantee
-        "worst-case": no client of any mix of distances up to d falls short. "farthest": the paper's rule, throughput
-        with all clients at d and delay with all clients at distance 1.
+        "worst-case": no client of any mix of distances up to d falls short. "farthest": the rule of Gautam (2002),
+        throughput with all clients at d and delay with all clients at distance 1.
     most
         look no further than this many clients, such as all there are: with many processors the states of a crowd are
         summed, and crowds far larger than any that can come would take the time.
@@ -103,6 +118,24 @@ def capacity_by_distance(
     tuple of int
         0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the answer
         would be larger.
+
+    Notes
+    -----
+    psi(d) is the largest n such that every crowd of up to n clients, none of them beyond d, is served well enough; see
+    :mod:`queueing.placement.capacity` for why "farthest" does not keep this promise.
+
+    References
+    ----------
+    .. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal
+       of Operational Research* 142 (2002), 396-418; Algorithm RHS of section 4.2.1.
+
+    Examples
+    --------
+    >>> from queueing import capacity_by_distance
+    >>> capacity_by_distance(10.0, (1.0, 1.1, 1.3, 1.5), min_throughput=0.6)
+    (16, 15, 12, 6)
+    >>> capacity_by_distance(10.0, (1.0, 1.1, 1.3, 1.5), min_throughput=0.6, guarantee="farthest")
+    (16, 16, 14, 8)
     """
     if guarantee not in ("worst-case", "farthest"):
         raise ValueError(f"guarantee must be 'worst-case' or 'farthest', but it is {guarantee!r}; give one of the two.")

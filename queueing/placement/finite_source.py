@@ -42,7 +42,10 @@ CLIENT_CAP = 10**12
 
 @dataclass(frozen=True)
 class FiniteSourceQueue:
-    """A server and clients that all think equally long.
+    r"""A server and clients that all think equally long: the finite-source queue M/M/s//R.
+
+    Each of R clients thinks for an exponential time of mean m, sends one request, and waits for its answer before it
+    thinks again; s processors serve the requests first come, first served, in exponential times of rate lambda.
 
     Parameters
     ----------
@@ -52,6 +55,31 @@ class FiniteSourceQueue:
         m = 1/mu: mean time from an answer to the client's next request, the way through the network included.
     processors
         s: number of equal processors fed by one queue.
+
+    Notes
+    -----
+    By the arrival theorem a request meets j of the other R - 1 clients at the server with probability proportional to
+
+    .. math::  w_j = \prod_{i=1}^{j} \frac{R - i}{a \min(i, s)}, \qquad a = \lambda m.
+
+    Throughput per client is :math:`\tau = 1 / (m + E[W])` [1]_ (equation 4); the delay probability
+    :math:`\pi_\delta = P(W > \delta)` (equation 5) and the utilisation (equation 6) follow from the same weights. All
+    three get worse with every client, so that the largest population is found by bisection. The methods hold for any s;
+    the paper has s = 1.
+
+    References
+    ----------
+    .. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal
+       of Operational Research* 142 (2002), 396-418; section 3.
+
+    Examples
+    --------
+    >>> from queueing import FiniteSourceQueue
+    >>> server = FiniteSourceQueue(service_rate=10.0, think_time=1.0)
+    >>> round(server.throughput_per_client(13), 4), round(server.delay_probability(13, 0.2), 4)
+    (0.7044, 0.7276)
+    >>> server.largest_population(min_throughput=0.6)
+    16
     """
 
     service_rate: float
@@ -79,11 +107,11 @@ class FiniteSourceQueue:
         return number
 
     def throughput_per_client(self, clients: int) -> float:
-        """Answers a client gets per unit of time, 1 / (m + E[W]) (equation 4)."""
+        """Answers a client gets per unit of time: 1 / (m + E[W]), Gautam (2002), equation (4)."""
         return 1.0 / (self.think_time + self.mean_delay(clients))
 
     def utilisation(self, clients: int) -> float:
-        """Mean fraction of busy processors; with one processor the probability that it is busy (equation 6)."""
+        """Mean fraction of busy processors; of one, the probability that it is busy: Gautam (2002), equation (6)."""
         # Neither quotient can overflow, a product of s and lambda could.
         each = self.throughput_per_client(clients) / self.service_rate
         return min(1.0, each * (clients / self.processors))
@@ -99,7 +127,7 @@ class FiniteSourceQueue:
         return (1.0 + float(_mean_departures(weights, self.processors)) / self.processors) / self.service_rate
 
     def delay_probability(self, clients: int, delay: float) -> float:
-        """P(W > delay), the service included (equation 5)."""
+        """P(W > delay), the service included: Gautam (2002), equation (5)."""
         clients = self._checked(clients)
         work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
         if work == 0:

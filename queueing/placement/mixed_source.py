@@ -61,6 +61,19 @@ class MixedSourceMeasures:
         P(delay > given delay); None where no delay was given.
     utilisation
         mean fraction of busy processors.
+
+    See Also
+    --------
+    MixedSourceQueue.measures : computes them.
+
+    Examples
+    --------
+    >>> from queueing import MixedSourceQueue
+    >>> found = MixedSourceQueue(10.0, (1.0, 2.0)).measures((5, 3))
+    >>> [round(value, 4) for value in found.throughput]
+    [0.8492, 0.4572]
+    >>> print(found.delay_probability)
+    None
     """
 
     throughput: tuple[float, ...]
@@ -70,7 +83,27 @@ class MixedSourceMeasures:
 
 
 class MixedSourceTable(NamedTuple):
-    """Measures of many populations: arrays of shape (populations, classes), utilisation (populations,)."""
+    """Measures of many populations, as `MixedSourceQueue.measures_many` computes them.
+
+    Attributes
+    ----------
+    throughput, mean_delay
+        arrays of shape (populations, classes): as in `MixedSourceMeasures`, nan for a class without clients.
+    delay_probability
+        an array of that shape, or None where no delay was given.
+    utilisation
+        an array of shape (populations,).
+
+    Examples
+    --------
+    >>> from queueing import MixedSourceQueue
+    >>> table = MixedSourceQueue(10.0, (1.0, 2.0)).measures_many([[5, 3], [8, 0]])
+    >>> table.throughput.round(4)
+    array([[0.8492, 0.4572],
+           [0.8271,    nan]])
+    >>> table.utilisation.round(4)
+    array([0.5618, 0.6617])
+    """
 
     throughput: Vector
     mean_delay: Vector
@@ -80,7 +113,7 @@ class MixedSourceTable(NamedTuple):
 
 @dataclass(frozen=True)
 class MixedSourceQueue:
-    """A server and classes of clients that differ in their think time.
+    r"""A server and classes of clients that differ in their think time, evaluated exactly.
 
     Parameters
     ----------
@@ -90,6 +123,31 @@ class MixedSourceQueue:
         mean think time of each class.
     processors
         s: number of equal processors fed by one queue.
+
+    Notes
+    -----
+    Equal exponential service, first come first served, makes a product-form network. With :math:`a_i = \lambda m_i` of
+    the *other* clients i, a request meets j of them at the server with probability proportional to
+
+    .. math::  p_j = \frac{j!}{\prod_{i \le j} \min(i, s)}\, e_j, \qquad
+               \sum_j e_j z^j = \prod_i \left(1 + \frac{z}{a_i}\right).
+
+    One more client is one pass over p, whatever the number of classes. At most `CLIENT_LIMIT` clients in all.
+
+    References
+    ----------
+    .. [1] F. Baskett, K. M. Chandy, R. R. Muntz, F. G. Palacios, "Open, closed, and mixed networks of queues with
+       different classes of customers", *Journal of the ACM* (1975).
+
+    Examples
+    --------
+    >>> from queueing import MixedSourceQueue
+    >>> server = MixedSourceQueue(service_rate=10.0, think_times=(1.0, 2.0))
+    >>> found = server.measures((8, 4), delay=0.5)
+    >>> [round(value, 4) for value in found.throughput]
+    [0.7779, 0.4341]
+    >>> [round(value, 4) for value in found.delay_probability]
+    [0.1687, 0.1901]
     """
 
     service_rate: float
@@ -106,7 +164,7 @@ class MixedSourceQueue:
             comparable(self.service_rate, time)
 
     def measures(self, populations: Sequence[int], delay: float | None = None) -> MixedSourceMeasures:
-        """Measures with populations[c] clients of class c.
+        """Evaluate the queue with populations[c] clients of class c.
 
         Parameters
         ----------
@@ -114,6 +172,11 @@ class MixedSourceQueue:
             clients of each class, in the order of `think_times`; some may be 0.
         delay
             delta of the delay probability, or None to leave it out.
+
+        Returns
+        -------
+        MixedSourceMeasures
+            what each class gets.
         """
         counts = [whole("populations", count, least=0) for count in populations]
         if len(counts) != len(self.think_times):
@@ -131,7 +194,20 @@ class MixedSourceQueue:
         )
 
     def measures_many(self, populations: ArrayLike, delay: float | None = None) -> MixedSourceTable:
-        """Measures of many populations in one call, one row each (a server without clients: nan, utilisation 0)."""
+        """Evaluate many populations in one call.
+
+        Parameters
+        ----------
+        populations
+            one row of counts for each population, one count for each class.
+        delay
+            delta of the delay probability, or None to leave it out.
+
+        Returns
+        -------
+        MixedSourceTable
+            one row for each population; of a server without clients nan, and utilisation 0.
+        """
         counts = np.asarray(populations)
         if counts.ndim != 2 or counts.shape[1] != len(self.think_times) or counts.dtype.kind not in "iu":
             raise ValueError(
@@ -259,16 +335,39 @@ def mean_value_analysis(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     r"""Throughput per client and mean delay of each class with one processor, by exact mean value analysis.
 
-    The recursion runs over every population n up to the one given,
+    An independent check of `MixedSourceQueue`, which is much faster.
 
-    .. math::  W_c(n) = \frac{1 + L(n - e_c)}{\lambda}, \qquad L(n) = \sum_c \frac{n_c W_c(n)}{m_c + W_c(n)},
-
-    and serves as an independent check of `MixedSourceQueue`, which is much faster.
+    Parameters
+    ----------
+    service_rate
+        lambda: requests the processor serves per unit of time.
+    think_times
+        mean think time of each class.
+    populations
+        clients of each class; the product of all (count + 1) is at most `LATTICE_LIMIT`.
 
     Returns
     -------
     tuple
         throughput per client and mean delay, one entry for each class (nan for a class without clients).
+
+    Notes
+    -----
+    The recursion runs over every population n up to the one given,
+
+    .. math::  W_c(n) = \frac{1 + L(n - e_c)}{\lambda}, \qquad L(n) = \sum_c \frac{n_c W_c(n)}{m_c + W_c(n)}.
+
+    References
+    ----------
+    .. [1] M. Reiser, S. S. Lavenberg, "Mean-value analysis of closed multichain queuing networks", *Journal of the ACM*
+       (1980).
+
+    Examples
+    --------
+    >>> from queueing import mean_value_analysis
+    >>> throughput, mean_delay = mean_value_analysis(10.0, (1.0, 2.0), (5, 3))
+    >>> [round(value, 4) for value in throughput]
+    [0.8492, 0.4572]
     """
     rate = positive("service_rate", service_rate)
     times = np.array([positive("think_times", time) for time in think_times])
