@@ -51,7 +51,7 @@ def check_irreducible(name: str, rates: Matrix) -> None:
 
 
 def stationary_distribution(generator: ArrayLike) -> Vector:
-    """Stationary distribution of a chain with one closed class of states, each entry to full relative accuracy.
+    r"""Stationary distribution of a chain with one closed class of states, each entry to full relative accuracy.
 
     Parameters
     ----------
@@ -62,6 +62,32 @@ def stationary_distribution(generator: ArrayLike) -> Vector:
     -------
     Vector
         non-negative, sums to one, zero on transient states.
+
+    Raises
+    ------
+    ValueError
+        if the matrix is no generator, is too large, or has several closed classes.
+
+    Notes
+    -----
+    States are taken out one by one, the last first, which leaves the chain watched while it is elsewhere:
+
+    .. math::  a_{zy} \leftarrow a_{zy} + \frac{a_{zx} a_{xy}}{\sum_{w < x} a_{xw}}.
+
+    Nothing is subtracted, so a probability of 1e-30 has as many digits as one of 1/2.
+
+    References
+    ----------
+    .. [1] W. K. Grassmann, M. I. Taksar, D. P. Heyman, "Regenerative analysis and steady state distributions for Markov
+       chains", *Operations Research* (1985).
+
+    Examples
+    --------
+    >>> from queueing import stationary_distribution
+    >>> stationary_distribution([[-1.0, 1.0], [3.0, -3.0]])
+    array([0.75, 0.25])
+    >>> stationary_distribution([[-1e-30, 1e-30], [1.0, -1.0]])
+    array([1.e+00, 1.e-30])
     """
     matrix = check_generator("generator", generator)
     if len(matrix) > DENSE_LIMIT:
@@ -94,18 +120,37 @@ def stationary_of_rates(rates: Matrix) -> Vector:
 
 
 def stationary_by_levels(blocks: Sequence[Sequence[Matrix]]) -> list[Vector]:
-    r"""Stationary distribution of a chain that falls one level at a time and may climb many: the paper's algorithm [9].
+    r"""Stationary distribution of a chain that falls one level at a time and may climb many.
 
-    Level by level from the top, :math:`G_i`, the distribution of where level i - 1 is first met from level i, and
-    the chain watched below level i; then :math:`p_l = \sum_{i<l} p_i \bar Q_{il} (-\bar Q_{ll})^{-1}` from
-    the bottom. Blocks are dense, systems are solved by LAPACK with diagonals set from the (positive) rates, so this
-    is the reference for chains too large for one dense matrix, not the fastest road to any of them.
+    Blocks are dense, and systems are solved by LAPACK with diagonals set from the (positive) rates: this is the
+    reference for chains too large for one dense matrix, not the fastest method for any of them.
 
     Parameters
     ----------
     blocks
         ``blocks[i]`` are the rates from level i to levels max(i - 1, 0), ..., top, dense; shorter lists mean that
         higher levels are not reached in one step. Diagonals are not read.
+
+    Returns
+    -------
+    list of Vector
+        probabilities of the states of each level; they sum to one over all levels.
+
+    Notes
+    -----
+    Level by level from the top, :math:`G_i`, the distribution of where level i - 1 is first met from level i, and
+    the chain watched below level i; then :math:`p_l = \sum_{i<l} p_i \bar Q_{il} (-\bar Q_{ll})^{-1}` from the bottom.
+    It is the algorithm that Avrachenkov et al. (2011), section 3, take for their generator.
+
+    Examples
+    --------
+    An M/M/1/2 queue with load 1/2, a state on each level.
+
+    >>> import numpy as np
+    >>> from queueing import stationary_by_levels
+    >>> none, up, down = np.zeros((1, 1)), np.array([[0.5]]), np.array([[1.0]])
+    >>> [round(float(level[0]), 6) for level in stationary_by_levels([[none, up], [down, none, up], [down, none]])]
+    [0.571429, 0.285714, 0.142857]
     """
     top = len(blocks) - 1
     lowest = [max(i - 1, 0) for i in range(top + 1)]

@@ -35,7 +35,25 @@ SMALL_TRANSFORM = 1e-280
 
 
 class AccessTime(Protocol):
-    """A law of the time that one access takes."""
+    r"""A law of the time X that one access takes, known through its Laplace transform.
+
+    `Constant`, `Exponential`, `Erlang`, `Hyperexponential`, `PhaseTypeTime` and `Samples` are such laws.
+
+    Notes
+    -----
+    All that the freshness of a page of change rate :math:`\mu` asks of X is its mean, the *decay*
+    :math:`\ell(\mu) = -\ln E e^{-\mu X}`, and the *deficit* :math:`\mu E[X] - \ell(\mu)`, computed without taking the
+    difference: it is about :math:`\mu^2 \mathrm{Var}[X] / 2` for small rates.
+
+    Examples
+    --------
+    >>> from queueing import Exponential
+    >>> law = Exponential(2.0)
+    >>> law.decay([0.5, 1.0]).round(6)
+    array([0.693147, 1.098612])
+    >>> law.deficit([1e-9])
+    array([2.e-18])
+    """
 
     @property
     def mean(self) -> float:
@@ -73,7 +91,20 @@ class _Transformed(ABC):
 
 @dataclass(frozen=True)
 class Constant(_Transformed):
-    """Every access takes as long."""
+    r"""Access times that are all equal: :math:`\ell(\mu) = \mu x`.
+
+    Parameters
+    ----------
+    value
+        x > 0: how long every access takes.
+
+    Examples
+    --------
+    >>> from queueing import Constant
+    >>> law = Constant(0.5)
+    >>> law.mean, law.decay([2.0]), law.deficit([2.0])
+    (0.5, array([1.]), array([0.]))
+    """
 
     value: float
 
@@ -91,7 +122,19 @@ class Constant(_Transformed):
 
 @dataclass(frozen=True)
 class Exponential(_Transformed):
-    """Exponential time of this mean."""
+    r"""Exponential access times: :math:`\ell(\mu) = \ln(1 + \mu m)`.
+
+    Parameters
+    ----------
+    mean
+        m > 0: mean time of an access.
+
+    Examples
+    --------
+    >>> from queueing import Exponential
+    >>> Exponential(0.5).decay([2.0]).round(6)
+    array([0.693147])
+    """
 
     mean: float
 
@@ -104,7 +147,21 @@ class Exponential(_Transformed):
 
 @dataclass(frozen=True)
 class Erlang(_Transformed):
-    """Sum of so many equal exponential times; `mean` is that of the sum."""
+    r"""Access times that are sums of k equal exponential times: :math:`\ell(\mu) = k \ln(1 + \mu m / k)`.
+
+    Parameters
+    ----------
+    stages
+        k: number of terms, at least 1.
+    mean
+        m > 0: mean of the sum.
+
+    Examples
+    --------
+    >>> from queueing import Erlang
+    >>> Erlang(4, mean=0.5).decay([2.0]).round(6)
+    array([0.892574])
+    """
 
     stages: int
     mean: float
@@ -119,7 +176,22 @@ class Erlang(_Transformed):
 
 @dataclass(frozen=True)
 class Hyperexponential(_Transformed):
-    """One of several exponential times of these means, chosen by these probabilities."""
+    r"""Access times that are one of several exponential times: :math:`\ell(\mu) = -\ln \sum_k p_k / (1 + \mu m_k)`.
+
+    Parameters
+    ----------
+    probabilities
+        p: chances of the exponential times; they sum to one.
+    means
+        m: mean of each of them, above 0.
+
+    Examples
+    --------
+    >>> from queueing import Hyperexponential
+    >>> law = Hyperexponential((0.9, 0.1), (0.2, 3.2))
+    >>> round(law.mean, 12), law.decay([2.0]).round(6)
+    (0.5, array([0.42103]))
+    """
 
     probabilities: tuple[float, ...]
     means: tuple[float, ...]
@@ -146,7 +218,22 @@ class Hyperexponential(_Transformed):
 
 @dataclass(frozen=True)
 class PhaseTypeTime(_Transformed):
-    """The time until a Markov chain ends."""
+    r"""Access times that are the life of a Markov chain.
+
+    Their decay is :math:`\ell(\mu) = -\ln \gamma (\mu I - \Gamma)^{-1} \Gamma_0`.
+
+    Parameters
+    ----------
+    law
+        the law, with any number of phases.
+
+    Examples
+    --------
+    >>> from queueing import PhaseType, PhaseTypeTime
+    >>> law = PhaseTypeTime(PhaseType.erlang(4, rate=8.0))
+    >>> law.mean, law.decay([2.0]).round(6)
+    (0.5, array([0.892574]))
+    """
 
     law: PhaseType
 
@@ -168,7 +255,22 @@ class PhaseTypeTime(_Transformed):
 
 @dataclass(frozen=True)
 class Samples(_Transformed):
-    """One of these measured times, each as likely as the others; equal ones are counted once."""
+    r"""Access times that are one of several measured ones, each as likely as the others.
+
+    Equal ones are counted once: :math:`\ell(\mu) = -\ln \frac{1}{n} \sum_k e^{-\mu x_k}`.
+
+    Parameters
+    ----------
+    values
+        x: measured times of at least 0, one of them above 0.
+
+    Examples
+    --------
+    >>> from queueing import Samples
+    >>> law = Samples((0.2, 0.3, 1.0))
+    >>> law.mean, law.decay([2.0]).round(6)
+    (0.5, array([0.795204]))
+    """
 
     values: tuple[float, ...]
 

@@ -38,13 +38,42 @@ from ..numerics import (
 
 @dataclass(frozen=True, eq=False)
 class BMAP:
-    """A batch Markovian arrival process.
+    r"""A batch Markovian arrival process.
+
+    A Markov chain makes transitions at the rates :math:`D_0` without arrivals and at the rates :math:`D_k` with a batch
+    of k customers. Poisson processes, Markov-modulated Poisson processes and MAPs are special cases with constructors.
 
     Parameters
     ----------
     blocks
-        D_0, D_1, ..., D_m: rates of moves with 0, 1, ..., m arrivals, square and of one size. Their sum is the
+        D_0, D_1, ..., D_m: rates of transitions with 0, 1, ..., m arrivals, square and of one size. Their sum is the
         generator of an irreducible chain. All of D_1, ..., D_m may be zero: nothing ever arrives then.
+
+    Notes
+    -----
+    With :math:`\theta` the stationary distribution of :math:`D(1) = \sum_k D_k`, customers come at the rate
+    :math:`\lambda = \theta \sum_k k D_k e`, batches at the rate :math:`\lambda_g = \theta \sum_{k \ge 1} D_k e`, and
+    times between batches have
+
+    .. math::  v = \frac{2}{\lambda_g}\, \theta (-D_0)^{-1} e - \frac{1}{\lambda_g^2}, \qquad
+               c_{cor} = \frac{\lambda_g\, \theta (-D_0)^{-1} (D(1) - D_0) (-D_0)^{-1} e - 1}{v \lambda_g^2}
+
+    as variance and as correlation of successive ones.
+
+    References
+    ----------
+    .. [1] K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web
+       search engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-1893; section 2.
+
+    Examples
+    --------
+    >>> from queueing import BMAP
+    >>> bursts = BMAP.mmpp([[-0.1, 0.1], [0.3, -0.3]], [1.0, 9.0])
+    >>> round(bursts.rate, 6), round(bursts.correlation, 6)
+    (3.0, 0.309598)
+    >>> pairs = BMAP.batches(BMAP.poisson(2.0), [0.5, 0.5])
+    >>> pairs.rate, pairs.mean_batch
+    (3.0, 1.5)
     """
 
     blocks: tuple[Matrix, ...]

@@ -37,7 +37,33 @@ _MOST_ORDER = 100
 
 
 def reduce_order(law: PhaseType) -> PhaseType:
-    """The law with as few phases as the reductions of this module find; the very object where they find none."""
+    """The law with as few phases as the reductions of this module find; the very object where they find none.
+
+    Parameters
+    ----------
+    law
+        any phase-type law.
+
+    Returns
+    -------
+    PhaseType
+        the same law, moments and tails compared to ten digits, with at most as many phases.
+
+    Notes
+    -----
+    Phases that are never entered are left out, phases that behave alike are lumped, and a law of lower order as a
+    matrix exponential with real eigenvalues is written in Cumani's canonical form; see
+    :mod:`queueing.processes.reduction`.
+
+    Examples
+    --------
+    A choice between two exponential times of one rate is an exponential time.
+
+    >>> from queueing import PhaseType, reduce_order
+    >>> law = PhaseType([0.3, 0.7], [[-2.0, 0.0], [0.0, -2.0]])
+    >>> reduce_order(law).order
+    1
+    """
     current = law
     while True:
         smaller = current
