@@ -44,7 +44,23 @@ Service = float | PhaseType
 
 
 class Arrivals(Protocol):
-    """A stationary source of packets that come one by one."""
+    r"""A stationary source of packets that come one by one.
+
+    `RenewalArrivals`, `MarkovArrivals` and `TraceArrivals` are such sources.
+
+    Notes
+    -----
+    All that routing without feedback asks of a source is its mean and what becomes of a service S that begins at one of
+    its arrivals: with :math:`T_n` the time of the n-th arrival after that one, :math:`P(S \ge T_n)`,
+    :math:`E(S - T_n)^+` and :math:`E(T_n - S)^+`.
+
+    Examples
+    --------
+    >>> from queueing import Constant, RenewalArrivals
+    >>> lives = RenewalArrivals(Constant(1.0)).lives(0.5, 3)
+    >>> lives.alive.round(6)
+    array([0.606531, 0.367879, 0.22313 ])
+    """
 
     @property
     def mean(self) -> float:
@@ -56,7 +72,24 @@ class Arrivals(Protocol):
 
 @dataclass(frozen=True)
 class RenewalArrivals:
-    """Independent times between arrivals, all of one law."""
+    r"""Independent times between arrivals, all of one law.
+
+    Parameters
+    ----------
+    law
+        of the time tau between two arrivals.
+
+    Notes
+    -----
+    A service of rate :math:`\mu` outlasts n slots with probability :math:`(E e^{-\mu \tau})^n`.
+
+    Examples
+    --------
+    >>> from queueing import Exponential, RenewalArrivals
+    >>> packets = RenewalArrivals(Exponential(1.0))
+    >>> packets.mean, packets.lives(1.0, 3).alive.round(6)
+    (1.0, array([0.5  , 0.25 , 0.125]))
+    """
 
     law: AccessTime
 
@@ -87,7 +120,30 @@ class RenewalArrivals:
 
 @dataclass(frozen=True)
 class MarkovArrivals:
-    """Single arrivals of a Markovian process: Poisson, MMPP, MAP."""
+    r"""Single arrivals of a Markovian process: Poisson, MMPP, MAP.
+
+    Parameters
+    ----------
+    process
+        with batches of one packet only.
+
+    Notes
+    -----
+    The phase just after an arrival has the distribution :math:`q = \theta D_1 / \lambda`, and a service of rate
+    :math:`\mu` outlasts n slots with probability :math:`q [(\mu I - D_0)^{-1} D_1]^n e`.
+
+    References
+    ----------
+    .. [1] E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers",
+       *Journal of Applied Probability* 37 (2000), 668-684; Lemma 5.2.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, MarkovArrivals
+    >>> packets = MarkovArrivals(BMAP.mmpp([[-0.1, 0.1], [0.3, -0.3]], [1.0, 9.0]))
+    >>> round(packets.mean, 6), packets.lives(1.0, 3).alive.round(6)
+    (0.333333, array([0.796296, 0.659808, 0.560172]))
+    """
 
     process: BMAP
 
@@ -118,7 +174,26 @@ class MarkovArrivals:
 
 @dataclass(frozen=True)
 class TraceArrivals:
-    """Measured times between arrivals in their order, repeated for ever and begun anywhere with equal chances."""
+    r"""Measured times between arrivals in their order, repeated for ever and begun anywhere with equal chances.
+
+    Parameters
+    ----------
+    values
+        the times, at least 0, one of them above 0.
+
+    Notes
+    -----
+    A service of rate :math:`\mu` outlasts n slots with probability :math:`\frac{1}{N} \sum_s e^{-\mu T_n(s)}`, where
+    :math:`T_n(s)` is the sum of n successive times from the s-th on, cyclically: whatever dependence the trace has is
+    kept.
+
+    Examples
+    --------
+    >>> from queueing import TraceArrivals
+    >>> packets = TraceArrivals((0.1, 0.1, 2.8))
+    >>> round(packets.mean, 12), packets.lives(1.0, 3).alive.round(6)
+    (1.0, array([0.623495, 0.309592, 0.049787]))
+    """
 
     values: tuple[float, ...]
 

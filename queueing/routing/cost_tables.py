@@ -37,7 +37,9 @@ class GapSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GapCosts:
-    """Costs of gaps, by server; tables are made when asked for, twice as long each time, and kept.
+    """Costs of inter-visit gaps, by server; tables are made when asked for, twice as long each time, and kept.
+
+    `loss_costs`, `freshness_costs` and `callable_costs` make them.
 
     Attributes
     ----------
@@ -47,6 +49,18 @@ class GapCosts:
         a_m: inf where costs grow faster than any line, nan where it is not known.
     limits
         C_m: nan where there is none or it is not known.
+
+    Notes
+    -----
+    :math:`f_m(d) = a_m d + C_m + r_m(d)` is what a packet costs that is sent to server m, d slots after the last one;
+    `table` holds f and `remainders` holds r, which falls to 0, with all its digits.
+
+    Examples
+    --------
+    >>> from queueing import Constant, RenewalArrivals, loss_costs
+    >>> costs = loss_costs(RenewalArrivals(Constant(1.0)), [0.5, 1.0])
+    >>> costs.servers, costs.table(2).round(4).tolist()
+    (2, [[0.6065, 0.3679], [0.3679, 0.1353]])
     """
 
     source: GapSource
@@ -86,7 +100,7 @@ def callable_costs(
     limits: ArrayLike | None = None,
     checked: int = 1000,
 ) -> GapCosts:
-    r"""Gap costs of one's own.
+    """Gap costs of one's own.
 
     Parameters
     ----------
@@ -99,6 +113,27 @@ def callable_costs(
         C_m = lim f_m(d) - a_m d, for finite slopes (Conditions (3) and (4)).
     checked
         up to this gap, f is held to be convex, to rise at most by its slope, and to stay above its asymptote.
+
+    Returns
+    -------
+    GapCosts
+        the same costs, as tables.
+
+    Raises
+    ------
+    ValueError
+        if a function is not convex, or contradicts its slope or limit.
+
+    Notes
+    -----
+    The conditions are those of Theorem 3.1 of Altman et al. (2000), under which some periodic policy is optimal.
+
+    Examples
+    --------
+    >>> from queueing import callable_costs, word_cost
+    >>> costs = callable_costs([lambda d: d**2, lambda d: 2 * d**2], slopes=[float("inf")] * 2)
+    >>> word_cost(costs, [0, 1])
+    6.0
     """
     if not len(functions):
         raise ValueError("functions must not be empty, but there is no server; give a cost of gaps for each server.")
@@ -151,7 +186,33 @@ def _asymptotes(name: str, values: ArrayLike | None, servers: int) -> Vector:
 
 
 def not_convex(costs: GapCosts, checked: int) -> str | None:
-    """Why costs are not convex, or None if they are for gaps of up to `checked`."""
+    """Say why costs are not convex, if they are not.
+
+    Parameters
+    ----------
+    costs
+        of gaps, by server.
+    checked
+        the largest gap that is looked at.
+
+    Returns
+    -------
+    str or None
+        a sentence that names the first server and gap with :math:`f(d) - 2 f(d + 1) + f(d + 2) < 0` beyond rounding;
+        None if there is none.
+
+    Examples
+    --------
+    Services of nearly constant length make losses concave at first.
+
+    >>> from queueing import Constant, PhaseType, RenewalArrivals, loss_costs
+    >>> from queueing.routing import not_convex
+    >>> packets = RenewalArrivals(Constant(1.0))
+    >>> print(not_convex(loss_costs(packets, [0.5]), 100))
+    None
+    >>> not_convex(loss_costs(packets, [PhaseType.erlang(50, 10.0)]), 100)[:28]
+    'Costs of gaps must be convex'
+    """
     f = costs.table(checked)
     bends = f[:, 2:] - f[:, 1:-1] - (f[:, 1:-1] - f[:, :-2])
     least = -ROUNDING * (np.abs(f[:, 2:]) + 2 * np.abs(f[:, 1:-1]) + np.abs(f[:, :-2])) - SMALLEST

@@ -86,7 +86,7 @@ class _Served:
 
 
 def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLike | None = None) -> GapCosts:
-    """Gap costs of lost packets: w_m P(S_m >= T_d), a packet in service is lost when the next one comes.
+    r"""Gap costs of lost packets: a packet in service is lost when the next one comes to its server.
 
     Parameters
     ----------
@@ -97,10 +97,23 @@ def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLi
     weights
         what a loss costs, by server; 1 if left out.
 
+    Returns
+    -------
+    GapCosts
+        :math:`f_m(d) = w_m P(S_m \ge T_d)`, with slope and limit 0.
+
     Notes
     -----
     These are convex where services are exponential, and wherever their density falls; services of nearly constant
-    length make them concave at first: see `not_convex`.
+    length make them concave at first: see `not_convex`. Costs are per arrival, as in equation (6) of Altman et al.
+    (2000); multiply by the arrival rate for losses per unit of time.
+
+    Examples
+    --------
+    >>> from queueing import Exponential, RenewalArrivals, loss_costs, word_cost
+    >>> costs = loss_costs(RenewalArrivals(Exponential(1.0)), [1.0, 2.0])
+    >>> round(word_cost(costs, [0, 1, 1]), 6)
+    0.189815
     """
     laws, prices = _servers(arrivals, services, weights)
     nothing = np.zeros(len(laws))
@@ -108,7 +121,7 @@ def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLi
 
 
 def freshness_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLike | None = None) -> GapCosts:
-    """Gap costs of pages out of date: w_m E(T_d - S_m)^+ / E tau, a page changes after a time S_m; always convex.
+    r"""Gap costs of pages out of date: a robot visits pages in a fixed order, and page m changes after a time S_m.
 
     Parameters
     ----------
@@ -118,6 +131,24 @@ def freshness_costs(arrivals: Arrivals, services: Sequence[Service], weights: Ar
         by page, its change rate, or the law of the time from a visit to the next change.
     weights
         what a page out of date costs per unit of time; 1 if left out.
+
+    Returns
+    -------
+    GapCosts
+        :math:`f_m(d) = w_m E(T_d - S_m)^+ / E\tau`, always convex, with slope :math:`w_m` and limit
+        :math:`-w_m E S_m / E\tau`.
+
+    Notes
+    -----
+    The cost of a slot is then the weighted sum of the fractions of time that pages are out of date: the robot of Altman
+    et al. (2000), section 6, and the cost (4) of Coffman et al. (1998).
+
+    Examples
+    --------
+    >>> from queueing import Constant, RenewalArrivals, freshness_costs, word_cost
+    >>> costs = freshness_costs(RenewalArrivals(Constant(1.0)), [0.5, 0.1])
+    >>> round(word_cost(costs, [0, 0, 1]), 6)
+    0.452334
     """
     laws, prices = _servers(arrivals, services, weights)
     means = np.array([law.mean if isinstance(law, PhaseType) else 1.0 / law for law in laws])
@@ -159,38 +190,132 @@ def _servers(
 
 
 def word_gaps(word: ArrayLike, servers: int) -> list[NDArray[np.int64]]:
-    """By server, the gaps of a word repeated for ever, in order from its first use; they sum to the word's length."""
+    """By server, the inter-visit gaps of a word repeated for ever.
+
+    Parameters
+    ----------
+    word
+        servers of one period, numbered from 0.
+    servers
+        how many there are.
+
+    Returns
+    -------
+    list of array
+        by server, its gaps in order from its first use; they sum to the word's length, and there are none if the server
+        is not in the word.
+
+    Examples
+    --------
+    >>> from queueing import word_gaps
+    >>> [gaps.tolist() for gaps in word_gaps([0, 1, 0, 0, 2], servers=3)]
+    [[2, 1, 2], [5], [5]]
+    """
     slots = _words(np.asarray(word)[None], servers)[0]
     places = [np.flatnonzero(slots == server) for server in range(servers)]
     return [np.append(used[1:], used[:1] + len(slots)) - used for used in places]
 
 
 def word_cost(costs: GapCosts, word: ArrayLike) -> float:
-    """Cost of a slot of this word repeated for ever, eq. (6).
+    r"""Average cost of a slot when this word is repeated for ever.
 
-    A server that is not in the word costs its slope: inf if its costs grow faster than any line, nan if not known.
+    Parameters
+    ----------
+    costs
+        of gaps, by server.
+    word
+        servers of one period, numbered from 0.
+
+    Returns
+    -------
+    float
+        the cost of a slot. A server that is not in the word costs its slope: inf if its costs grow faster than any
+        line, nan if not known.
+
+    Notes
+    -----
+    With :math:`\delta_j^m` the gaps of the word of length n at server m,
+
+    .. math::  g = \frac{1}{n} \sum_m \sum_j f_m(\delta_j^m).
+
+    References
+    ----------
+    .. [1] E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers",
+       *Journal of Applied Probability* 37 (2000), 668-684; equation (6).
+
+    Examples
+    --------
+    >>> from queueing import callable_costs, word_cost
+    >>> costs = callable_costs([lambda d: d**2, lambda d: 2 * d**2])
+    >>> word_cost(costs, [0, 0, 1])
+    7.666666666666667
     """
     return float(words_cost(costs, np.asarray(word)[None])[0])
 
 
 def words_cost(costs: GapCosts, words: ArrayLike) -> Vector:
-    """`word_cost` of each row: words of one length."""
+    """Average cost of a slot of each of several words of one length.
+
+    Parameters
+    ----------
+    costs
+        of gaps, by server.
+    words
+        one word in each row.
+
+    Returns
+    -------
+    Vector
+        `word_cost` of each row.
+
+    Examples
+    --------
+    >>> from queueing import callable_costs, words_cost
+    >>> costs = callable_costs([lambda d: d**2, lambda d: 2 * d**2])
+    >>> words_cost(costs, [[0, 1, 1], [0, 0, 1]])
+    array([6.33333333, 7.66666667])
+    """
     slots = _words(words, costs.servers)
     found: Vector = _word_costs(slots, costs.table(_longest_gap(slots, costs.servers)), costs.slopes)
     return found
 
 
 def horizon_cost(costs: GapCosts, actions: ArrayLike, initial: ArrayLike) -> float:
-    r"""Cost of finitely many slots: of all gaps that end in them and of those cut off at their end, eq. (1).
-
-    .. math::  \sum_{t=1}^{T} f_{a_t}(x_{a_t}(t)) + \sum_m f_m(x_m(T + 1))
+    r"""Cost of finitely many slots: of all gaps that end in them and of those cut off at their end.
 
     Parameters
     ----------
+    costs
+        of gaps, by server.
     actions
         server of each slot.
     initial
         by server, slots since a packet was last sent there, at least 1; inf if none ever was.
+
+    Returns
+    -------
+    float
+        the sum over the horizon, not an average.
+
+    Notes
+    -----
+    With :math:`x_m(t)` the slots since a packet was last sent to server m,
+
+    .. math::  \sum_{t=1}^{T} f_{a_t}(x_{a_t}(t)) + \sum_m f_m(x_m(T + 1)).
+
+    References
+    ----------
+    .. [1] E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers",
+       *Journal of Applied Probability* 37 (2000), 668-684; equation (1) is the second sum.
+
+    Examples
+    --------
+    The costs of Example 3.5 of the paper, two slots from the state (1, 2).
+
+    >>> from queueing import callable_costs, horizon_cost
+    >>> costs = callable_costs([lambda d: d**2, lambda d: 2 * d**2])
+    >>> horizon_cost(costs, [0, 1], initial=[1, 2])
+    25.0
     """
     slots = _words(np.asarray(actions)[None], costs.servers)[0]
     ages = _ages(initial, costs.servers)
