@@ -31,7 +31,7 @@ Descent = tuple[Policy, float, Grid, int, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class PolicyStep:
-    """A policy, what it costs, and a better one.
+    """A policy, what it costs, and a better one: one step of policy iteration.
 
     Attributes
     ----------
@@ -46,6 +46,14 @@ class PolicyStep:
         the least average cost of all policies lies between them.
     gap
         smallest difference, in absolute value, between activating a robot and not.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, best_policy
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> step = best_policy(queue, queue.cost(starvation=2.0))
+    >>> step.changes, step.lower <= step.gain <= step.upper
+    (0, True)
     """
 
     policy: Policy
@@ -59,7 +67,42 @@ class PolicyStep:
 
 
 def policy_step(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | None = None) -> PolicyStep:
-    """Evaluate a policy under a cost by state, and improve it; `pause` is called now and then where that is long."""
+    r"""Evaluate a policy under a cost by state, and improve it.
+
+    Parameters
+    ----------
+    queue
+        what is controlled.
+    cost
+        cost per unit of time by state, as `RobotQueue.cost` makes it.
+    policy
+        1 where one more robot is activated, by pages and active robots.
+    pause
+        called now and then where that takes long; what it raises ends the work.
+
+    Returns
+    -------
+    PolicyStep
+        gain and relative values of the policy, the greedy policy, and a bracket of the least cost of all policies.
+
+    Notes
+    -----
+    Relative values J and gain g solve, with :math:`M(q, r)` the value after the decision at (q, r),
+
+    .. math::  g = c(q, r) + \mu 1(q > 0)\, [M(q-1, r) - J(q, r)] + \lambda r\, [M(\min(q+1, K), r-1) - J(q, r)],
+
+    which is equation (7) of Talim et al. (2001) per unit of time, the policy in place of the minimum. Values have twice
+    the digits of a double, so that decisions which hardly matter are still made right.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, policy_step
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> cost = queue.cost(starvation=2.0)
+    >>> step = policy_step(queue, cost, queue.base_stock(2))
+    >>> round(step.gain, 6), round(policy_step(queue, cost, step.better).gain, 6)
+    (0.75, 0.397306)
+    """
     arrival, service = queue.arrival_rate, queue.service_rate
     curve, falls = curve_of(policy)
     if falls and queue.capacity <= MOST_PAGES:
@@ -118,9 +161,32 @@ def best_base_stock(queue: RobotQueue, cost: Grid) -> int:
 def first_policy(queue: RobotQueue, cost: Grid | None = None) -> Policy:
     r"""A guess: keep the best fixed number m of robots active at half a buffer, and fewer the fuller it is.
 
+    Parameters
+    ----------
+    queue
+        what is controlled.
+    cost
+        cost per unit of time by state; m is :math:`\mu / \lambda` without it.
+
+    Returns
+    -------
+    Policy
+        a falling switching curve.
+
+    Notes
+    -----
     The number in use swings by about :math:`\sqrt{m}`; a third of it per page saves a third of the steps that a fixed
     number of robots would need in large systems. Where prices are lopsided, m is far from :math:`\mu/\lambda`, and a
     guess around that, as it is made without a cost, would be improved in as many steps as there are robots in between.
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, first_policy
+    >>> first_policy(RobotQueue(robots=4, capacity=3, arrival_rate=0.5))
+    array([[1, 1, 1, 0, 0],
+           [1, 1, 1, 0, 0],
+           [1, 1, 0, 0, 0],
+           [1, 1, 0, 0, 0]], dtype=int8)
     """
     aim = queue.balanced if cost is None else float(best_base_stock(queue, cost))
     lengths, robots = np.arange(queue.capacity + 1), np.arange(queue.robots + 1)
@@ -139,7 +205,7 @@ def best_policy(
     accuracy: float = 0.0,
     pause: Pause | None = None,
 ) -> PolicyStep:
-    """Improve a policy until nothing is left to improve (Howard).
+    """Improve a policy until nothing is left to improve: Howard's policy iteration, with a certificate.
 
     Parameters
     ----------
@@ -154,6 +220,23 @@ def best_policy(
         plain ones do. Unless said, the bracket is as narrow as can be.
     pause
         called between steps; what it raises ends the work.
+
+    Returns
+    -------
+    PolicyStep
+        the best policy that was found; the least average cost lies between `lower` and `upper`.
+
+    References
+    ----------
+    .. [1] J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM
+       Sigmetrics* 2001, *Performance Evaluation Review* 29 (1), 236-244; equation (7), and Figure 3 for the example.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, best_policy
+    >>> queue = RobotQueue(robots=16, capacity=5, arrival_rate=0.1)
+    >>> round(best_policy(queue, queue.cost(starvation=1.4)).gain, 5)
+    0.25924
     """
     policy = first_policy(queue, cost) if start is None else start
     policy, gain, values, changes, lower, upper, gap = descended(
@@ -264,7 +347,34 @@ def cut_descended(policy: Policy, arrival: float, service: float, cost: Grid) ->
 
 
 def descend(policy: Policy, arrival: float, service: float, cost: Grid, pause: Pause | None = None) -> Policy:
-    """The policy that policy iteration in plain doubles ends with."""
+    """The policy that policy iteration in plain doubles ends with.
+
+    Parameters
+    ----------
+    policy
+        where to begin.
+    arrival, service
+        lambda of one robot, and mu.
+    cost
+        cost per unit of time by state.
+    pause
+        called between parts of the work; what it raises ends it.
+
+    Returns
+    -------
+    Policy
+        one that plain doubles cannot improve: nothing is proved of it, see `best_policy`.
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, descend, first_policy
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> descend(first_policy(queue), 0.5, 1.0, queue.cost(starvation=2.0))
+    array([[1, 1, 1, 1, 0],
+           [1, 1, 1, 0, 0],
+           [1, 1, 0, 0, 0],
+           [0, 0, 0, 0, 0]], dtype=int8)
+    """
     return descended(policy, arrival, service, cost, pause)[0]
 
 

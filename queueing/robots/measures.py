@@ -16,7 +16,7 @@ MEASURES = (
 
 @dataclass(frozen=True)
 class RobotMeasures:
-    """What a policy achieves.
+    """What a policy of robots achieves, of one queue or of a fleet.
 
     Attributes
     ----------
@@ -32,6 +32,15 @@ class RobotMeasures:
         mean time in the system of pages that are not lost, by Little's law; None if every page is.
     fewest_robots, most_robots
         among the states that recur.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, static_measures
+    >>> found = static_measures(RobotQueue(4, 2, 0.25), robots=4)
+    >>> round(found.mean_length, 12), round(found.response_time, 12)
+    (1.0, 1.5)
+    >>> sorted(found.scalars())[:3]
+    ['active_robots', 'fewest_robots', 'loss_rate']
     """
 
     starvation: float

@@ -40,7 +40,7 @@ MOST_PAGES = 4_000
 
 @dataclass(frozen=True)
 class RobotQueue:
-    """One server, and robots that are sent out one at a time.
+    r"""One server, and robots that are sent out one at a time.
 
     Parameters
     ----------
@@ -52,6 +52,30 @@ class RobotQueue:
         lambda: pages that one active robot brings per unit of time.
     service_rate
         mu.
+
+    Notes
+    -----
+    Each of r active robots brings a page at rate :math:`\lambda` and is idle afterwards; after every event one more
+    robot may be activated. The state is (q, r), pages and active robots after that decision; a policy is one array of
+    shape (K + 1, N + 1) with :math:`\varphi(q, r) = 1` where one more is activated. `measures` evaluates any policy to
+    full relative accuracy; the cost of Talim et al. (2001) is
+
+    .. math::  W_\pi = \gamma S_\pi + L_\pi,
+
+    with S the starvation probability and L the loss rate [1]_ (section 3, from equations 1 and 5).
+
+    References
+    ----------
+    .. [1] J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM
+       Sigmetrics* 2001, *Performance Evaluation Review* 29 (1), 236-244.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue
+    >>> queue = RobotQueue(robots=16, capacity=5, arrival_rate=0.1)
+    >>> found = queue.measures(queue.base_stock(10))
+    >>> round(found.starvation, 6), round(found.loss_rate, 6)
+    (0.166667, 0.166667)
     """
 
     robots: int
@@ -206,9 +230,26 @@ class RobotQueue:
 
 
 def static_shares(queue: RobotQueue, robots: ArrayLike) -> Grid:
-    r"""By queue length and fixed number of active robots, the share of time: M/M/1/K, for all numbers at once.
+    r"""Stationary distribution of the queue length for fixed numbers of active robots, all at once: M/M/1/K.
 
-    Powers of loads above 1 are taken of their inverse, from the full queue down.
+    Parameters
+    ----------
+    queue
+        the queue; its own number of robots does not count.
+    robots
+        one number of active robots, or several.
+
+    Returns
+    -------
+    Grid
+        by queue length (rows) and number of robots (columns), :math:`p_q = \rho^q / \sum_i \rho^i`,
+        :math:`\rho = r \lambda / \mu`. Powers of loads above 1 are taken of their inverse, from the full queue down.
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, static_shares
+    >>> static_shares(RobotQueue(8, 2, 0.25), [2, 4]).round(6).tolist()
+    [[0.571429, 0.333333], [0.285714, 0.333333], [0.142857, 0.333333]]
     """
     load = np.atleast_1d(np.asarray(robots, dtype=np.float64)) * (queue.arrival_rate / queue.service_rate)
     lengths = np.arange(queue.capacity + 1.0)[:, np.newaxis]
@@ -220,8 +261,33 @@ def static_shares(queue: RobotQueue, robots: ArrayLike) -> Grid:
 def static_measures(queue: RobotQueue, robots: int) -> RobotMeasures:
     r"""Measures with a fixed number of active robots: an M/M/1/K queue.
 
-    Probabilities are quotients of sums of powers, :math:`p_q = \rho^q / \sum_i \rho^i`, which equation (9) of the paper
-    writes with differences that vanish at :math:`\rho = 1`.
+    Parameters
+    ----------
+    queue
+        the queue; its own number of robots does not count.
+    robots
+        how many are always active, at least 1.
+
+    Returns
+    -------
+    RobotMeasures
+        of that policy.
+
+    Notes
+    -----
+    Probabilities are quotients of sums of powers, :math:`p_q = \rho^q / \sum_i \rho^i` with
+    :math:`\rho = r \lambda / \mu`, which equation (9) of Talim et al. (2001) writes with differences that vanish at
+    :math:`\rho = 1`:
+
+    .. math::  C_s(\rho, \gamma, K) = \frac{(1 - \rho)(\gamma + \mu \rho^{K+1})}{1 - \rho^{K+1}}
+               = \gamma p_0 + \rho \mu \, p_K.
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, static_measures
+    >>> found = static_measures(RobotQueue(16, 5, 0.1), robots=10)
+    >>> round(1.4 * found.starvation + found.loss_rate, 6)
+    0.4
     """
     load = robots * queue.arrival_rate / queue.service_rate
     exponents = np.arange(queue.capacity + 1)
@@ -241,15 +307,66 @@ def static_measures(queue: RobotQueue, robots: int) -> RobotMeasures:
 
 
 def balancing_weight(capacity: int) -> float:
-    r""":math:`\gamma(K) = (K + 2)/K`: at this weight of starvation arrivals should balance services (Proposition 3)."""
+    r"""The weight of starvation at which arrivals should balance services.
+
+    Parameters
+    ----------
+    capacity
+        K.
+
+    Returns
+    -------
+    float
+        :math:`\gamma(K) = (K + 2) / K`.
+
+    Notes
+    -----
+    For a smaller weight the best fixed number of robots is at most :math:`\lceil \mu / \lambda \rceil`, for a larger
+    one at least :math:`\lfloor \mu / \lambda \rfloor`, and for this one it is one of the two: Talim et al. (2001),
+    Proposition 3.
+
+    Examples
+    --------
+    >>> from queueing import balancing_weight
+    >>> balancing_weight(5)
+    1.4
+    """
     return (capacity + 2) / capacity
 
 
 def best_static(queue: RobotQueue, starvation: float, loss_rate: float = 1.0) -> int:
-    r"""The best fixed number of robots, however many there are (Proposition 3).
+    r"""The best fixed number of robots, however many there are.
 
+    Parameters
+    ----------
+    queue
+        the queue; its own number of robots does not count.
+    starvation
+        gamma: weight of the starvation probability.
+    loss_rate
+        weight of the loss rate.
+
+    Returns
+    -------
+    int
+        the number n of least cost :math:`C(n \lambda / \mu, \gamma, K)`; of two equal costs, the smaller number.
+
+    Raises
+    ------
+    ValueError
+        if it would be 2**60 or more.
+
+    Notes
+    -----
     The cost as a function of the load has one minimum; it is found by bisection on the sign of the difference between
-    neighbours.
+    neighbours. Talim et al. (2001), Proposition 3 and equation (10).
+
+    Examples
+    --------
+    >>> from queueing import RobotQueue, balancing_weight, best_static
+    >>> queue = RobotQueue(16, 5, 0.1)
+    >>> best_static(queue, balancing_weight(5)), best_static(queue, 10.0)
+    (10, 16)
     """
 
     def cost(robots: int) -> float:

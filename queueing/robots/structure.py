@@ -63,12 +63,55 @@ class RobotStructure:
 
 
 def robot_structure(step: PolicyStep) -> RobotStructure:
-    """The shapes of a policy and its values; those of the best one if nothing was left to improve."""
+    """The shapes of a policy and its values; those of the best one if nothing was left to improve.
+
+    Parameters
+    ----------
+    step
+        a step of policy iteration, as `best_policy` returns it.
+
+    Returns
+    -------
+    RobotStructure
+        whether the policy is a monotone switching curve, its curves, and violations of convexity and supermodularity.
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, best_policy, robot_structure
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> found = robot_structure(best_policy(queue, queue.cost(starvation=2.0)))
+    >>> found.monotone, found.convex, found.supermodular
+    (True, True, True)
+    """
     return structure_of(step.policy, step.values, step.gap)
 
 
 def structure_of(policy: Policy, values: Grid, gap: float | None = None) -> RobotStructure:
-    """The shapes of any policy and values; `gap`, if it is known to more digits than values have."""
+    """The shapes of any policy and values.
+
+    Parameters
+    ----------
+    policy
+        1 where one more robot is activated, by pages and active robots.
+    values
+        relative values J by state.
+    gap
+        smallest difference between activating a robot and not, if it is known to more digits than values have.
+
+    Returns
+    -------
+    RobotStructure
+        violations, in parts of the span of J, of what a monotone curve needs: with
+        :math:`d(q, r) = J(q, r+1) - J(q, r)`, that d rises in r (convexity) and in q (supermodularity).
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, policy_step, structure_of
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> step = policy_step(queue, queue.cost(starvation=2.0), queue.base_stock(2))
+    >>> structure_of(step.policy, step.values).departure_curve
+    (3, 3, 0, 0, 0)
+    """
     states = np.ones(values.shape, dtype=bool)
     states[0, 0] = False  # no state: a robot is always activated there
     scale = float(np.ptp(values[states])) or 1.0
@@ -89,14 +132,50 @@ def structure_of(policy: Policy, values: Grid, gap: float | None = None) -> Robo
 
 
 def is_monotone(policy: Policy) -> bool:
-    """Whether activation ends for good as pages, or robots, become more."""
+    """Whether activation ends for good as pages, or robots, become more.
+
+    Parameters
+    ----------
+    policy
+        1 where one more robot is activated, by pages and active robots.
+
+    Returns
+    -------
+    bool
+        whether the policy falls in both, as Talim et al. (2001) conjecture of an optimal one.
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, is_monotone
+    >>> is_monotone(RobotQueue(robots=4, capacity=3, arrival_rate=0.5).base_stock(2))
+    True
+    """
     return bool((np.diff(policy, axis=0) <= 0).all() and (np.diff(policy, axis=1) <= 0).all())
 
 
 def curves(policy: Policy) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
-    """The curves after a departure and after an arrival, both read off the one array of a policy.
+    """The switching curves after a departure and after an arrival, both read off the one array of a policy.
 
-    A departure from (q, r) asks it at (q-1, r), an arrival to (q, r) at (min(q+1, K), r-1).
+    Parameters
+    ----------
+    policy
+        1 where one more robot is activated, by pages and active robots.
+
+    Returns
+    -------
+    tuple
+        :math:`f_0(r)` and :math:`f_1(r)` for r = 0, ..., N: a robot is activated at that many pages or fewer, seen
+        before the event; :math:`f_1(0)` does not exist and is None.
+
+    Notes
+    -----
+    A departure from (q, r) asks the policy at (q-1, r), an arrival to (q, r) at (min(q+1, K), r-1).
+
+    Examples
+    --------
+    >>> from queueing.robots import RobotQueue, curves, first_policy
+    >>> curves(first_policy(RobotQueue(robots=4, capacity=3, arrival_rate=0.5)))
+    ((3, 3, 2, 0, 0), (None, 3, 3, 0, -1))
     """
     most = policy.shape[0] - 1
     last = [int(np.flatnonzero(column)[-1]) if column.any() else -1 for column in policy.T]

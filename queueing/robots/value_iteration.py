@@ -21,7 +21,38 @@ ROUNDING = 8 * 2.0**-53
 
 @njit(cache=True)
 def sweep(arrival: float, service: float, cost: Grid, values: Grid) -> tuple[Grid, float, float]:
-    """Values after one sweep, and the lower and upper end of a bracket of the least cost."""
+    r"""One sweep of value iteration, and a bracket of the least average cost.
+
+    Parameters
+    ----------
+    arrival, service
+        lambda of one robot, and mu.
+    cost
+        cost per unit of time by state.
+    values
+        J by state; 0 where there is no state.
+
+    Returns
+    -------
+    tuple
+        the values after the sweep, shifted to 0 at (0, 1), and the lower and the upper end of the bracket.
+
+    Notes
+    -----
+    J becomes :math:`J + b / \Lambda`; the least average cost lies between the least and the largest b, see
+    :mod:`queueing.robots.value_iteration`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from queueing.robots import RobotQueue, sweep
+    >>> queue = RobotQueue(robots=4, capacity=3, arrival_rate=0.5)
+    >>> values = np.zeros(queue.shape)
+    >>> for _ in range(200):
+    ...     values, lower, upper = sweep(0.5, 1.0, queue.cost(starvation=2.0), values)
+    >>> round(lower, 6), round(upper, 6)
+    (0.338028, 0.338028)
+    """
     most, robots = values.shape[0] - 1, values.shape[1] - 1
     best = np.empty(values.shape)
     for q in range(most + 1):
@@ -51,7 +82,26 @@ def sweep(arrival: float, service: float, cost: Grid, values: Grid) -> tuple[Gri
 
 
 def greedy(values: Grid) -> Policy:
-    """The policy that is best for these values; of two equal actions, none is taken."""
+    """The policy that is best for these values; of two equal actions, none is taken.
+
+    Parameters
+    ----------
+    values
+        J by state after a decision.
+
+    Returns
+    -------
+    Policy
+        1 where J(q, r + 1) < J(q, r), and at (0, 0).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from queueing.robots import greedy
+    >>> greedy(np.array([[0.0, 1.0, 0.5], [2.0, 1.5, 3.0]]))
+    array([[1, 1, 0],
+           [1, 0, 0]], dtype=int8)
+    """
     policy: Policy = np.zeros(values.shape, dtype=np.int8)
     policy[:, :-1] = values[:, 1:] < values[:, :-1]
     policy[0, 0] = 1
