@@ -117,6 +117,14 @@ class Flows:
         what was done, if the name of the method does not say it.
     truncated_at, tail
         where higher levels were left out: the highest level that was not, and how much was seen at the last levels.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType, ThresholdQueue
+    >>> queue = ThresholdQueue((BMAP.poisson(1.0),), PhaseType.exponential(1.0), capacity=2)
+    >>> flows = queue.method().flows(queue.model, queue.mode_by_level(()))
+    >>> flows.levels.round(6), abs(flows.arriving - flows.lost - flows.served) < 1e-12
+    (array([0.333333, 0.333333, 0.333333]), True)
     """
 
     levels: Vector

@@ -24,7 +24,22 @@ from ..processes import BMAP, check_same_phases
 
 @dataclass(frozen=True)
 class Mode:
-    """A number of active robots, and the arrivals they make."""
+    """A number of active robots, and the arrivals they make together.
+
+    Parameters
+    ----------
+    robots
+        how many are active, at least 0.
+    arrivals
+        the process of the pages that they bring.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, Mode
+    >>> mode = Mode(2, BMAP.poisson(0.6))
+    >>> mode.robots, mode.arrivals.rate
+    (2, 0.6)
+    """
 
     robots: int
     arrivals: BMAP
@@ -36,13 +51,60 @@ class Mode:
 
 
 def independent_modes(robots: Sequence[BMAP]) -> tuple[Mode, ...]:
-    """Modes of robots that know nothing of one another; the first is the last to be switched off."""
+    r"""Modes of robots that know nothing of one another: 1, ..., N of them active.
+
+    Parameters
+    ----------
+    robots
+        the process of each robot; the first is the last to be switched off.
+
+    Returns
+    -------
+    tuple of Mode
+        one for each number of active robots l, with Kronecker sums
+        :math:`D_k^{(1)} \oplus \dots \oplus D_k^{(l)}` of the active robots' matrices. The chain of a robot that is
+        switched off runs on, without arrivals.
+
+    Notes
+    -----
+    The first interpretation of Avrachenkov et al. (2011), section 2.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, independent_modes
+    >>> [round(mode.arrivals.rate, 12) for mode in independent_modes([BMAP.poisson(0.5), BMAP.poisson(0.25)])]
+    [0.5, 0.75]
+    """
     _check_some("robots", robots)
     return tuple(Mode(active, _together(robots, active)) for active in range(1, len(robots) + 1))
 
 
 def thinned_modes(arrivals: BMAP, probabilities: ArrayLike) -> tuple[Mode, ...]:
-    """Modes that keep each batch of one process with the probability probabilities[l - 1] when l robots are active."""
+    """Modes that keep each batch of one process with a probability that rises with the number of active robots.
+
+    Parameters
+    ----------
+    arrivals
+        the process of all robots together.
+    probabilities
+        q_1 < ... < q_N = 1: chance that a batch is kept when l robots are active.
+
+    Returns
+    -------
+    tuple of Mode
+        one for each number of robots, with :math:`D_0^{(l)} = q_l D_0 + (1 - q_l) D(1)` and
+        :math:`D_k^{(l)} = q_l D_k`.
+
+    Notes
+    -----
+    The second interpretation of Avrachenkov et al. (2011), section 2.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, thinned_modes
+    >>> [mode.arrivals.rate for mode in thinned_modes(BMAP.poisson(2.0), [0.25, 0.5, 1.0])]
+    [0.5, 1.0, 2.0]
+    """
     chances = numbers("probabilities", probabilities, 1)
     steps = np.diff(np.concatenate([[0.0], chances]))
     if (steps <= 0).any() or chances[-1] != 1.0:
@@ -59,7 +121,33 @@ def thinned_modes(arrivals: BMAP, probabilities: ArrayLike) -> tuple[Mode, ...]:
 
 
 def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tuple[Mode, ...]:
-    """Modes of a marked process: D_0, and for each robot the rates D_1, D_2, ... of moves with a batch of its own."""
+    r"""Modes of a marked process, whose batches each belong to a robot; those of inactive robots are not made.
+
+    Parameters
+    ----------
+    quiet
+        D_0: rates of transitions without a batch.
+    robots
+        for each robot the rates D_1, D_2, ... of transitions with a batch of its own.
+
+    Returns
+    -------
+    tuple of Mode
+        one for each number of robots l, with :math:`\mathcal{D}_0^{(l)} = D_0 + \sum_{m > l} \sum_k D_k^{(m)}` and
+        :math:`\mathcal{D}_k^{(l)} = \sum_{m \le l} D_k^{(m)}`.
+
+    Notes
+    -----
+    The third interpretation of Avrachenkov et al. (2011), section 2: a BMMAP, under which robots may depend on one
+    another.
+
+    Examples
+    --------
+    >>> from queueing import marked_modes
+    >>> modes = marked_modes([[-1.0, 0.2], [0.1, -1.0]], [[[[0.5, 0.0], [0.0, 0.4]]], [[[0.3, 0.0], [0.0, 0.5]]]])
+    >>> [round(mode.arrivals.rate, 6) for mode in modes]
+    [0.433333, 0.866667]
+    """
     _check_some("robots", robots)
     still = square("D0", quiet)
     made = [
@@ -89,7 +177,30 @@ def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tup
 def direct_modes(
     processes: Sequence[BMAP | Sequence[ArrayLike]], robots: Sequence[int] | None = None
 ) -> tuple[Mode, ...]:
-    """Modes given by their matrices D_0, D_1, ...; `robots` are their numbers, 1, 2, ... unless said."""
+    """Modes given by their matrices D_0, D_1, ...
+
+    Parameters
+    ----------
+    processes
+        a process, or its matrices, for each mode; all with the same phases.
+    robots
+        numbers of active robots; 1, 2, ... unless said.
+
+    Returns
+    -------
+    tuple of Mode
+        one for each process.
+
+    Notes
+    -----
+    The fourth interpretation of Avrachenkov et al. (2011), section 2.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, direct_modes
+    >>> [mode.robots for mode in direct_modes([BMAP.poisson(0.4), BMAP.poisson(1.1)], robots=[1, 3])]
+    [1, 3]
+    """
     _check_some("processes", processes)
     arrivals = [given if isinstance(given, BMAP) else BMAP(tuple(map(np.asarray, given))) for given in processes]
     check_same_phases(arrivals)

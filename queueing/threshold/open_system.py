@@ -49,13 +49,32 @@ _HOPELESS = 0.02
 
 
 def takes_open(queue: ThresholdQueue) -> bool:
-    """Whether `open_measures` is needed: no exact method takes the queue with all its room."""
+    """Whether `open_measures` is needed: no exact method takes the queue with all its room.
+
+    Parameters
+    ----------
+    queue
+        with so much room that it is as good as without bound.
+
+    Returns
+    -------
+    bool
+        whether its patience has several phases and its states are too many.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType
+    >>> from queueing.threshold import ThresholdQueue, takes_open
+    >>> service, patience = PhaseType.exponential(1.0), PhaseType.erlang(2, 1.0)
+    >>> [takes_open(ThresholdQueue((BMAP.poisson(0.5),), service, patience, capacity=room)) for room in (5, 60)]
+    [False, True]
+    """
     model = queue.model
     return ELIMINATION.refusal(model) is not None and model.states > KRYLOV_PREFERRED
 
 
 def open_measures(queue: ThresholdQueue, thresholds: Sequence[SupportsIndex]) -> ThresholdMeasures:
-    """All measures of a policy in a system without bound, with estimates of their errors.
+    r"""All measures of a policy in a system without bound, with estimates of their errors.
 
     Parameters
     ----------
@@ -63,6 +82,27 @@ def open_measures(queue: ThresholdQueue, thresholds: Sequence[SupportsIndex]) ->
         with so much room that it is as good as without bound, see `unbounded_room`.
     thresholds
         as `ThresholdQueue.measures` takes them.
+
+    Returns
+    -------
+    ThresholdMeasures
+        with `truncated_at`, the room that was enough, and errors measure by measure; these are estimates, not bounds.
+
+    Notes
+    -----
+    A policy is evaluated with ever more room until what that changes is small; what may be above the room c is
+    estimated by the same queue with exponential patience, :math:`P(i > c) \approx P_c(i = c) Q(i > c) / Q(i = c)`.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType
+    >>> from queueing.threshold import ThresholdQueue, open_measures
+    >>> queue = ThresholdQueue(
+    ...     (BMAP.poisson(0.5),), PhaseType.exponential(1.0), PhaseType.erlang(2, 1.0), capacity=60
+    ... )
+    >>> found = open_measures(queue, ())
+    >>> round(found.obsolescence, 4), found.truncated_at < 60
+    (0.1394, True)
     """
     modes = queue.mode_by_level(thresholds)
     flows = open_flows(queue.model, modes)

@@ -64,22 +64,23 @@ _TOO_FAR_APART = "the rates of this queue lie too far apart for doubles; bring t
 
 @dataclass(frozen=True)
 class ThresholdMeasures:
-    """What a policy achieves; None where a measure has no meaning (the time of pages of which there are none).
+    """What a threshold policy achieves; None where a measure has no meaning (times of pages that do not exist).
 
     Attributes
     ----------
     arrival_rate
-        lambda: pages that robots bring per unit of time.
+        lambda: pages that robots bring per unit of time (equation 9).
     loss, obsolescence, success
-        P_loss, P_obs, P_success: probabilities that a page finds no room, goes out of date, is served.
+        P_loss, P_obs, P_success: probabilities that a page finds no room, goes out of date, is served (equations 8, 14
+        and 15).
     starvation
-        P_star: probability that the server has nothing to do.
+        P_star: probability that the server has nothing to do (equation 5).
     active_robots
-        N_act: mean number of active robots.
+        N_act: mean number of active robots (equation 6).
     mean_length
         mean number of pages in the system.
     response_time, obsolete_time
-        V1, V2: mean time in the system of pages that are served, of pages that go out of date.
+        V1, V2: mean time in the system of pages that are served, of pages that go out of date (equations 23 and 24).
     sojourn_time
         V = V1 P_success + V2 P_obs (equation 22): of all pages, lost ones counting 0.
     loss_rate, obsolescence_rate
@@ -99,6 +100,18 @@ class ThresholdMeasures:
         where higher levels were left out: the highest that was not, and the probability of the last levels before it
         and of losing a page there. The tail is part of all errors; the loss of a queue cut off below its capacity is
         told as what it is at most, and not part of `error_estimate`.
+
+    Notes
+    -----
+    Equation numbers are those of Avrachenkov et al. (2011), see `ThresholdQueue`.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType, ThresholdQueue
+    >>> queue = ThresholdQueue((BMAP.poisson(0.5), BMAP.poisson(1.0)), PhaseType.exponential(1.0), capacity=3)
+    >>> found = queue.measures((1,))
+    >>> round(found.loss + found.success, 12), round(found.active_robots, 6), found.obsolete_time
+    (1.0, 1.571429, None)
     """
 
     arrival_rate: float
@@ -128,7 +141,10 @@ class ThresholdMeasures:
 
 @dataclass(frozen=True)
 class ThresholdQueue:
-    """One server, robots switched by the number of pages in the system.
+    r"""One server, robots switched by the number of pages in the system.
+
+    With i pages the mode with the most robots is in force while :math:`i \le j_1`, the next while
+    :math:`j_1 < i \le j_2`, ..., the one with the fewest while :math:`i > j_{N-1}`.
 
     Parameters
     ----------
@@ -143,6 +159,35 @@ class ThresholdQueue:
     admission
         what becomes of a batch that finds too little room: `"partial"`, `"whole-batch"` or `"complete"`
         (see `ThresholdModel`). With the last, there may be more than K pages; the mode is then that of K.
+
+    Notes
+    -----
+    A state is :math:`(i, \nu, m, \eta_1, \ldots, \eta_{i-1})`: pages, phase of arrivals, of service, and of the
+    patience of each page that waits. Its stationary distribution solves :math:`pQ = 0` (equation 4 of [1]_); every
+    measure is a quotient of a few mean flows per unit of time, such as
+
+    .. math::  P_{obs} = \frac{1}{\lambda} \sum_{i=2}^{K} p_i (I \otimes I \otimes \Gamma_0^{\oplus(i-1)}) e \qquad
+    (14).
+
+    One of several methods computes these flows, by the number of states: a result says which, and estimates its error.
+
+    References
+    ----------
+    .. [1] K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web
+       search engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-1893.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType, ThresholdQueue
+    >>> queue = ThresholdQueue(
+    ...     (BMAP.poisson(0.5), BMAP.poisson(1.0), BMAP.poisson(1.5)),
+    ...     service=PhaseType.exponential(1.0),
+    ...     patience=PhaseType.exponential(0.1),
+    ...     capacity=5,
+    ... )
+    >>> found = queue.measures((1, 3))
+    >>> round(found.starvation, 6), round(found.loss, 6), round(found.obsolescence, 6)
+    (0.124541, 0.027908, 0.134226)
     """
 
     modes: tuple[Mode, ...]
@@ -271,6 +316,11 @@ class ThresholdQueue:
             "always 2" is (-1, -1, K).
         method
             name of a method; the preferred one for this queue unless said.
+
+        Returns
+        -------
+        ThresholdMeasures
+            with the method that was used and an estimate of its error.
         """
         modes = self.mode_by_level(thresholds)
         flows, name = self._flows(modes, method)

@@ -66,7 +66,28 @@ class ManyMeasures:
 
 
 def shares_work(queue: ThresholdQueue) -> bool:
-    """Whether policies of this queue can be eliminated together: its patience has one phase."""
+    """Whether policies of this queue can be eliminated together.
+
+    Parameters
+    ----------
+    queue
+        the queue.
+
+    Returns
+    -------
+    bool
+        whether its patience has one phase, or pages never go out of date.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, PhaseType
+    >>> from queueing.threshold import ThresholdQueue, shares_work
+    >>> service, patience = PhaseType.exponential(1.0), PhaseType.erlang(2, 0.1)
+    >>> shares_work(ThresholdQueue((BMAP.poisson(1.0),), service, capacity=3))
+    True
+    >>> shares_work(ThresholdQueue((BMAP.poisson(1.0),), service, patience, capacity=3))
+    False
+    """
     return ELIMINATION.refusal(queue.model) is None
 
 
@@ -76,7 +97,7 @@ def takes_many(queue: ThresholdQueue) -> bool:
 
 
 def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> ManyMeasures:
-    """All scalar measures of several threshold policies.
+    """All scalar measures of several threshold policies; what policies share is computed once.
 
     Parameters
     ----------
@@ -85,6 +106,19 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
         (see :mod:`queueing.threshold.neighbours`); queues too large for that are evaluated a policy at a time.
     policies
         thresholds as `ThresholdQueue.measures` takes them.
+
+    Returns
+    -------
+    ManyMeasures
+        arrays by the name of the measure, one number for each policy.
+
+    Examples
+    --------
+    >>> from queueing.threshold import ThresholdQueue, measures_of_many
+    >>> from queueing import BMAP, PhaseType
+    >>> queue = ThresholdQueue((BMAP.poisson(0.5), BMAP.poisson(1.0)), PhaseType.exponential(1.0), capacity=3)
+    >>> measures_of_many(queue, [(0,), (1,), (2,)]).values["loss"].round(6)
+    array([0.066667, 0.090909, 0.142857])
     """
     count = len(policies)
     values = {name: np.full(count, np.nan) for name in MEASURES}

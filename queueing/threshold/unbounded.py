@@ -49,7 +49,7 @@ TAIL_MASS = 1e-12
 
 @dataclass(frozen=True)
 class Truncation:
-    """Room that is as good as none.
+    """Room that is as good as room without bound.
 
     Attributes
     ----------
@@ -57,6 +57,13 @@ class Truncation:
         K: pages there is room for.
     tail_mass
         Under no policy is more of the time spent with K pages or more, were there room for all.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, Mode, PhaseType, unbounded_room
+    >>> found = unbounded_room([Mode(1, BMAP.poisson(2.0))], PhaseType.exponential(0.5), tail_mass=1e-6)
+    >>> found.tail_mass <= 1e-6
+    True
     """
 
     capacity: int
@@ -64,7 +71,7 @@ class Truncation:
 
 
 def unbounded_room(modes: Sequence[Mode], patience: PhaseType, tail_mass: float = TAIL_MASS) -> Truncation:
-    """Find room for so many pages that under no policy more than `tail_mass` of the time is spent there or above.
+    r"""Find room for so many pages that under no policy more than `tail_mass` of the time is spent there or above.
 
     Parameters
     ----------
@@ -74,6 +81,27 @@ def unbounded_room(modes: Sequence[Mode], patience: PhaseType, tail_mass: float 
         time a waiting page stays worth indexing.
     tail_mass
         between 0 and 1.
+
+    Returns
+    -------
+    Truncation
+        the room, and the mass that is proved to be above.
+
+    Notes
+    -----
+    With weights :math:`h_r = 1 + c m_r` of waiting pages, :math:`m_r` the mean remaining patience of phase r, Foster's
+    criterion gives, for :math:`\theta > 0` and all K from some n on,
+
+    .. math::  P(i \ge K) \le h_{max}^{\max(0, n - 2)} h_{min}^{1 - K} / \theta
+
+    under every policy; c and theta are chosen to make K small. :mod:`queueing.threshold.unbounded` has the proof, and
+    another bound in which only the mean patience m counts, :math:`P(i \ge K) \le e^{m b} z^{1 - K}`.
+
+    Examples
+    --------
+    >>> from queueing import BMAP, Mode, PhaseType, unbounded_room
+    >>> unbounded_room([Mode(1, BMAP.poisson(2.0))], PhaseType.exponential(0.5), tail_mass=1e-6).capacity
+    29
     """
     if not 0 < tail_mass < 1:
         raise ValueError(
