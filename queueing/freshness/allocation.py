@@ -47,17 +47,24 @@ class Allocation:
     frequencies
         f: visits of each page per slot.
     multiplier
-        lambda: what one more visit per slot would save.
+        lambda: dual price of a visit, what one more visit per slot would save.
     objective
         cost of these frequencies: evenly spaced, or drawn at random.
     bound
         a lower bound on the cost of any frequencies, proved by the multipliers.
     gap
-        objective less bound, in parts of the objective.
+        optimality gap: objective less bound, in parts of the objective.
     residual
         largest violation of the conditions of optimality, in parts of the price; and of the sum, in parts of it.
     host_multipliers
         price of a visit to each host, at least `multiplier`; None without hosts.
+
+    Examples
+    --------
+    >>> from queueing import Constant, allocate, traits
+    >>> found = allocate(traits([0.5, 0.1], [1.0, 2.0], Constant(1.0)))
+    >>> round(float(found.frequencies.sum()), 12), abs(found.gap) < 1e-12
+    (1.0, True)
     """
 
     frequencies: Vector
@@ -77,10 +84,12 @@ def allocate(
     hosts: ArrayLike | None = None,
     host_caps: ArrayLike | None = None,
 ) -> Allocation:
-    """The frequencies of least cost when visits are evenly spaced.
+    r"""The frequencies of least cost when visits are evenly spaced.
 
     Parameters
     ----------
+    pages
+        what `traits` made of them.
     total
         visits per slot of all pages together: 1 for one robot, m for m robots.
     minimum, most
@@ -89,10 +98,33 @@ def allocate(
         host of each page, numbered from 0, and the largest sum of frequencies on each host, infinite where there is no
         such limit.
 
+    Returns
+    -------
+    Allocation
+        the frequencies, their dual price, and a proved lower bound.
+
     Notes
     -----
-    Pages that gain nothing by a visit get their minimum, unless all others are at their limits: then what is left over
-    is spread over them, in parts of the room that each has.
+    With worths :math:`a_i` and decays :math:`\ell_i` the optimum has one price :math:`\lambda` of a visit,
+
+    .. math::  a_i K(\ell_i / f_i) = \lambda, \quad K(u) = 1 - (1 + u) e^{-u}, \qquad f_i = 0 \text{ if } a_i \le
+    \lambda,
+
+    equations (8) and (9) of [1]_; if all worths are equal, :math:`f_i \propto \ell_i`, equation (10). Pages that gain
+    nothing by a visit get their minimum, unless all others are at their limits: then what is left over is spread over
+    them, in parts of the room that each has.
+
+    References
+    ----------
+    .. [1] E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of
+       Scheduling* 1 (1998), 15-29; Theorem 3.4.
+
+    Examples
+    --------
+    >>> from queueing import Constant, allocate, traits
+    >>> found = allocate(traits([0.5, 0.1, 0.02], [1.0, 2.0, 0.01], Constant(1.0)))
+    >>> found.frequencies.round(6), round(found.objective, 6)
+    (array([0.55857 , 0.436338, 0.005092]), 0.559402)
     """
     visits = positive("total", total)
     limits = checked_limits(len(pages), visits, minimum, most, hosts, host_caps)
@@ -206,14 +238,36 @@ def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, mul
 
 
 def allocate_randomized(pages: Traits, total: float = 1.0) -> Allocation:
-    r"""The frequencies of least cost when every slot is drawn at random (Theorem 4.1, eq. 15).
+    r"""The frequencies of least cost when every slot is drawn at random.
 
+    Parameters
+    ----------
+    pages
+        what `traits` made of them.
+    total
+        sum of all frequencies, at most 1.
+
+    Returns
+    -------
+    Allocation
+        the frequencies, their dual price, and a proved lower bound on the cost of any probabilities.
+
+    Notes
+    -----
     With :math:`w_i = 1/h_i - 1` a page gains :math:`a_i f_i w_i / (w_i + f_i)`, so
 
     .. math::  f_i = w_i \Bigl( \sqrt{a_i / \lambda} - 1 \Bigr)^+,
 
-    and :math:`f_i \propto w_i` where all worths are equal. With :math:`\varphi = \sqrt{a_k / \lambda} - 1` of the
-    marginal page k the sum of frequencies is linear in :math:`\varphi`; no price need be resolved.
+    Coffman et al. (1998), equation (15), and :math:`f_i \propto w_i` where all worths are equal (Theorem 4.1). With
+    :math:`\varphi = \sqrt{a_k / \lambda} - 1` of the marginal page k the sum of frequencies is linear in
+    :math:`\varphi`; no price need be resolved.
+
+    Examples
+    --------
+    >>> from queueing import Constant, allocate_randomized, traits
+    >>> found = allocate_randomized(traits([0.5, 0.1], [1.0, 2.0], Constant(1.0)))
+    >>> found.frequencies.round(6), round(found.objective, 6)
+    (array([0.510747, 0.489253]), 0.697213)
     """
     visits = positive("total", total)
     if visits > 1.0:

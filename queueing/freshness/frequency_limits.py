@@ -13,14 +13,31 @@ LEAST, MOST = 1e-140, 1e290
 
 
 class PageError(ValueError):
-    """A page whose rate or weight is a number, but none that can be reckoned with.
+    """A page whose numbers doubles cannot hold, with their squares and sums.
+
+    Parameters
+    ----------
+    page, rate
+        which one, and its change rate.
+    weight
+        its weight.
+    mean
+        mean time of an access.
 
     Attributes
     ----------
-    page, rate
-        Which one, and its change rate.
     rule
-        What they must be, as the rest of a sentence.
+        what they must be, as the rest of a sentence.
+
+    Examples
+    --------
+    >>> from queueing import Constant, traits
+    >>> from queueing.freshness import PageError
+    >>> try:
+    ...     traits([0.5, 1e-320], [1.0, 1.0], Constant(1.0))
+    ... except PageError as error:
+    ...     print(error.page)
+    1
     """
 
     def __init__(self, page: int, rate: float, weight: float, mean: float) -> None:

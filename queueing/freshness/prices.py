@@ -240,7 +240,27 @@ def solve_each(
 
 @njit(cache=True, error_model="numpy")
 def best_frequency(decay: float, worth: float, price: float) -> float:
-    """The frequency at which one visit more per slot is worth its price; 0 if none is, infinite if they are free."""
+    r"""The frequency at which one visit more per slot is worth its price.
+
+    Parameters
+    ----------
+    decay, worth
+        l and a of the page.
+    price
+        lambda: dual price of a visit.
+
+    Returns
+    -------
+    float
+        f with :math:`a K(\ell / f) = \lambda`, :math:`K(u) = 1 - (1 + u) e^{-u}`; 0 if no visit is worth its price,
+        infinite if visits are free.
+
+    Examples
+    --------
+    >>> from queueing.freshness import best_frequency
+    >>> round(best_frequency(0.5, 2.0, 0.25), 6), best_frequency(0.5, 2.0, 3.0)
+    (0.820505, 0.0)
+    """
     if worth <= price:
         return 0.0
     if price == 0.0:

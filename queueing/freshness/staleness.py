@@ -46,7 +46,7 @@ EVEN, RANDOM, WHOLE = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Traits:
-    """What matters about pages.
+    """What matters about pages that change and are visited by a robot; `traits` makes it.
 
     Attributes
     ----------
@@ -62,6 +62,13 @@ class Traits:
         mu E[X] - l.
     worths
         a = c / (mu E[X]): the largest value of one more visit per slot; 0 for a page that never changes.
+
+    Examples
+    --------
+    >>> from queueing import Constant, traits
+    >>> pages = traits(rates=[0.5, 0.1], weights=[1.0, 2.0], law=Constant(1.0))
+    >>> len(pages), pages.decays, pages.worths
+    (2, array([0.5, 0.1]), array([ 2., 20.]))
     """
 
     rates: Vector
@@ -92,7 +99,26 @@ class Traits:
 
 
 def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
-    """Traits of pages with these change rates and weights, visited in accesses of this law."""
+    """Traits of pages with these change rates and weights, visited in accesses of this law.
+
+    Parameters
+    ----------
+    rates, weights
+        mu, changes of each page per unit of time, and c, what a unit of time out of date costs; at least 0.
+    law
+        of the time X of one access.
+
+    Returns
+    -------
+    Traits
+        loads, decays and worths of the pages; `PageError` is raised for numbers that doubles cannot hold.
+
+    Examples
+    --------
+    >>> from queueing import Exponential, traits
+    >>> traits([0.5, 0.1], [1.0, 2.0], Exponential(1.0)).decays.round(6)
+    array([0.405465, 0.09531 ])
+    """
     changes, costs = not_negative_numbers("rates", rates), not_negative_numbers("weights", weights)
     if len(changes) != len(costs):
         raise ValueError(
@@ -170,29 +196,123 @@ def random_rate(load: float, decay: float, deficit: float, frequency: float) -> 
 
 
 def even_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    """Fraction of time that each page is out of date, its visits evenly spaced; a lower bound (Theorem 3.3)."""
+    r"""Fraction of time that each page is out of date, its visits evenly spaced: a lower bound for all schedules.
+
+    Parameters
+    ----------
+    pages
+        what `traits` made of them.
+    frequencies
+        f: visits of each page per slot.
+
+    Returns
+    -------
+    Vector
+        by page; 1 where it is never visited, 0 where it never changes.
+
+    Notes
+    -----
+    With the load :math:`q_i = \mu_i E[X]` and :math:`h_i = E e^{-\mu_i X} = e^{-\ell_i}`
+
+    .. math::  r_i = 1 - \frac{f_i}{q_i} \bigl(1 - h_i^{1 / f_i}\bigr),
+
+    Coffman et al. (1998), Theorem 3.3; no schedule with these frequencies does better.
+
+    Examples
+    --------
+    >>> from queueing import Constant, even_obsolescence, traits
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> even_obsolescence(pages, [0.5, 0.5]).round(6)
+    array([0.367879, 0.093654])
+    """
     return _each(EVEN, pages, frequencies, np.inf)
 
 
 def randomized_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    """Fraction of time that each page is out of date when every slot is drawn by these probabilities (Lemma 4.1)."""
+    r"""Fraction of time that each page is out of date when every slot is drawn by these probabilities.
+
+    Parameters
+    ----------
+    pages, frequencies
+        what `traits` made of the pages, and f: probability that a slot is given to the page, at most 1.
+
+    Returns
+    -------
+    Vector
+        by page, :math:`r_i = 1 - \frac{f_i}{q_i} \frac{1 - h_i}{1 - h_i + f_i h_i}` with :math:`q_i = \mu_i E[X]`:
+        Coffman et al. (1998), Lemma 4.1.
+
+    Examples
+    --------
+    >>> from queueing import Constant, randomized_obsolescence, traits
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> randomized_obsolescence(pages, [0.5, 0.5]).round(6)
+    array([0.435267, 0.131064])
+    """
     return _each(RANDOM, pages, frequencies, 1.0)
 
 
 def integer_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    """Least fraction of time that each page is out of date at these frequencies, gaps being whole numbers of slots."""
+    """Least fraction of time that each page is out of date at these frequencies, gaps being whole numbers of slots.
+
+    Parameters
+    ----------
+    pages, frequencies
+        what `traits` made of the pages, and f: visits of each page per slot, at most 1.
+
+    Returns
+    -------
+    Vector
+        by page; :math:`h^{1/f}` of even spacing is replaced by its interpolation between the whole numbers next to 1 /
+        f, see :mod:`queueing.freshness.whole_gaps`.
+
+    Examples
+    --------
+    >>> from queueing import Constant, even_obsolescence, integer_obsolescence, traits
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> even_obsolescence(pages, [0.6, 0.4]).round(6), integer_obsolescence(pages, [0.6, 0.4]).round(6)
+    (array([0.321518, 0.115203]), array([0.336916, 0.119098]))
+    """
     return _each(WHOLE, pages, frequencies, 1.0)
 
 
 def schedule_obsolescence(pages: Traits, schedule: ArrayLike) -> Vector:
-    """Fraction of time that each page is out of date when this cycle of pages is repeated for ever."""
+    r"""Fraction of time that each page is out of date when this cycle of pages is repeated for ever.
+
+    Parameters
+    ----------
+    pages
+        what `traits` made of them.
+    schedule
+        page of each slot of one cycle, numbered from 0.
+
+    Returns
+    -------
+    Vector
+        by page; 1 where it is not in the cycle, unless it never changes.
+
+    Notes
+    -----
+    With :math:`d_{ij}` the inter-visit gaps of page i in the cycle of n slots
+
+    .. math::  r_i = 1 - \frac{1}{n q_i} \sum_j \bigl(1 - h_i^{d_{ij}}\bigr), \qquad q_i = \mu_i E[X],
+
+    from Coffman et al. (1998), equation (3) and Lemma 3.1.
+
+    Examples
+    --------
+    >>> from queueing import Constant, schedule_obsolescence, traits
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> schedule_obsolescence(pages, [0, 0, 1]).round(6)
+    array([0.316273, 0.136061])
+    """
     cycle = checked_schedule(schedule, len(pages))
     found: Vector = _schedule_rates(pages.loads, pages.decays, pages.deficits, cycle)
     return found
 
 
 def cost(pages: Traits, obsolescence: ArrayLike) -> float:
-    """The sum of c_i r_i, rounded once for all pages."""
+    """The sum of c_i r_i, Coffman et al. (1998), equation (4), rounded once for all pages."""
     rates = not_negative_numbers("obsolescence", obsolescence)
     if len(rates) != len(pages):
         raise ValueError(f"obsolescence must have one rate for each of {len(pages)} pages, but it has {len(rates)}.")
@@ -203,8 +323,26 @@ def integer_bound(pages: Traits, total: float = 1.0, price: float | None = None)
     """A proved lower bound on the cost of every schedule with so many visits per slot: gaps are whole numbers of slots.
 
     It holds for several robots, too, if each page belongs to one of them; see :mod:`queueing.freshness.whole_gaps`.
-    At a `price` that is given it is the bound of that price, in one pass: for many pages the multiplier of the least
-    cost of even spacing is as good as the best one (of 20000 pages or more to 1e-8, measured).
+
+    Parameters
+    ----------
+    pages, total
+        what `traits` made of the pages, and visits per slot of all pages together: m for m robots.
+    price
+        dual price of a visit at which to take the bound, in one pass; the best one unless said. For many pages the
+        multiplier of the least cost of even spacing is as good (of 20000 pages or more to 1e-8, measured).
+
+    Returns
+    -------
+    float
+        the bound; at the best price at least that of even spacing.
+
+    Examples
+    --------
+    >>> from queueing import Constant, allocate, integer_bound, traits
+    >>> pages = traits([0.5, 0.1, 0.2], [1.0, 2.0, 1.0], Constant(1.0))
+    >>> round(allocate(pages).bound, 6), round(integer_bound(pages), 6)
+    (0.996017, 1.002228)
     """
     visits = positive("total", total)
     if price is not None:
@@ -230,7 +368,27 @@ class ScheduleGaps:
 
 
 def schedule_gaps(schedule: ArrayLike, pages: int) -> ScheduleGaps:
-    """Visits and gaps of each of so many pages when this cycle is repeated for ever."""
+    """Visits and inter-visit gaps of each of so many pages when this cycle is repeated for ever.
+
+    Parameters
+    ----------
+    schedule
+        page of each slot of one cycle, numbered from 0.
+    pages
+        how many there are.
+
+    Returns
+    -------
+    ScheduleGaps
+        by page its visits in a cycle, and its shortest and longest gap in slots.
+
+    Examples
+    --------
+    >>> from queueing import schedule_gaps
+    >>> found = schedule_gaps([0, 1, 0, 0, 2], pages=4)
+    >>> found.visits, found.shortest, found.longest
+    (array([3, 1, 1, 0]), array([1, 5, 5, 0]), array([2, 5, 5, 0]))
+    """
     return ScheduleGaps(*_gaps(checked_schedule(schedule, pages), pages))
 
 

@@ -47,7 +47,7 @@ class Marginal:
 
 @dataclass(frozen=True)
 class PassSums:
-    """Sums over pages at one price, each a rounded sum and what it lacks.
+    """Sums over pages at one dual price, each a rounded sum and what it lacks.
 
     Attributes
     ----------
@@ -65,6 +65,13 @@ class PassSums:
         sum of a l u exp(-u): second derivative of the cost in a common factor of all frequencies.
     excess
         what marginal pages cost, visits at this price included, above the least they could: rounding, more or less.
+
+    Examples
+    --------
+    >>> from queueing import Constant, objective_pass
+    >>> sums = objective_pass([0.5, 0.1, 0.2], [1.0, 2.0, 1.0], Constant(1.0), multiplier=0.5)
+    >>> sums.visited, sums.bound() <= sums.objective()
+    (3, True)
     """
 
     multiplier: float
@@ -121,7 +128,39 @@ def added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, 
 def objective_pass(
     rates: ArrayLike, weights: ArrayLike, law: AccessTime, multiplier: float, marginal: Marginal | None = None
 ) -> PassSums:
-    """Cost, frequencies and curvature at this price, summed over these pages."""
+    r"""Cost, frequencies and curvature at this dual price, summed over these pages.
+
+    Parameters
+    ----------
+    rates, weights
+        mu and c of each page.
+    law
+        of the time of one access.
+    multiplier
+        lambda: the price of a visit.
+    marginal
+        pages of one worth whose frequency the price cannot tell, from `PricedPages`.
+
+    Returns
+    -------
+    PassSums
+        from which the bound and the cost follow; sums over parts of the pages can be merged.
+
+    Notes
+    -----
+    With :math:`\kappa = \lambda / a` and :math:`(1 + u) e^{-u} = 1 - \kappa` a page that is visited costs
+
+    .. math::  c\, r(f) = a \Bigl[ (q - \ell) + \ell \frac{u - \kappa / u}{1 + u} \Bigr], \qquad f = \ell / u.
+
+    Examples
+    --------
+    >>> from queueing import Constant, objective_pass, price_pages
+    >>> rates, weights = [0.5, 0.1, 0.2], [1.0, 2.0, 1.0]
+    >>> found = price_pages(rates, weights, Constant(1.0))
+    >>> sums = objective_pass(rates, weights, Constant(1.0), found.multiplier, found.marginal)
+    >>> abs(sums.objective() - sums.bound()) < 1e-9
+    True
+    """
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
     price, tie = positive("multiplier", multiplier), marginal or Marginal(0.0, 0.0)
@@ -143,7 +182,32 @@ def frequencies_at(
     scale: float = 1.0,
     marginal: Marginal | None = None,
 ) -> Vector:
-    """The frequency of each page at this price, times `scale`."""
+    r"""The frequency of each page at this dual price, times `scale`.
+
+    Parameters
+    ----------
+    rates, weights
+        mu and c of each page.
+    law
+        of the time of one access.
+    multiplier
+        lambda: the price of a visit.
+    scale
+        factor of all frequencies, such as `PassSums.scale`.
+    marginal
+        pages of one worth whose frequency the price cannot tell, from `PricedPages`.
+
+    Returns
+    -------
+    Vector
+        :math:`f_i = \ell_i / u(\lambda / a_i)`, 0 where :math:`a_i \le \lambda`.
+
+    Examples
+    --------
+    >>> from queueing import Constant, frequencies_at
+    >>> frequencies_at([0.5, 0.1, 0.2], [1.0, 2.0, 0.1], Constant(1.0), multiplier=1.0).round(6)
+    array([0.297912, 0.281404, 0.      ])
+    """
     changes, costs = paired(rates, weights)
     kind, parameters = law.kernel()
     price, factor = positive("multiplier", multiplier), positive("scale", scale)
