@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .instance import BestKnown, Instance, load
     from .instance import read as read_instance
     from .instance import write as write_instance
+    from .kinds import Kind
     from .multipliers import Multipliers, find_multipliers
     from .results import read_result, result_from_data, result_to_data, write_result
     from .solving import evaluate, solve
@@ -57,6 +58,7 @@ __all__ = [
     "Front",
     "Instance",
     "InstanceError",
+    "Kind",
     "Multipliers",
     "Oracle",
     "Problem",
@@ -111,6 +113,7 @@ _HOMES = {
     "Front": "optmodels.studies.pareto",
     "Instance": "optmodels.instance",
     "InstanceError": "optmodels.errors",
+    "Kind": "optmodels.kinds",
     "Multipliers": "optmodels.multipliers",
     "RequestError": "optmodels.errors",
     "Sweep": "optmodels.studies.sweeping",

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
+from .data import field_types, from_json, is_required, parameter_fields, parameter_list
 from .errors import InstanceError, MissingField, RequestError, UnknownName
-from .registry import costs, field_types, from_json, is_required, parameter_fields, parameter_list
+from .registry import costs
 
 Measures: TypeAlias = Mapping[str, float | None]
 

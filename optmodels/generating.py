@@ -1,8 +1,8 @@
 """Seeded random instances.
 
 A generator is a frozen dataclass whose fields are its options and whose method ``instance()`` returns an `Instance`.
-Each kind has its own (`optmodels.placement.generate`, `optmodels.threshold.generate`), offered in the registry
-`optmodels.registry.generators`. One whose instances may be too large for one file has a method ``write`` besides.
+Each kind has its own (`optmodels.placement.generate`, `optmodels.threshold.generate`), named in its record
+(`optmodels.kinds.Kind`). One whose instances may be too large for one file has a method ``write`` besides.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from .data import build
 from .errors import RequestError
 from .instance import Instance, write
-from .registry import build, generators, problems
+from .registry import kinds
 
 
 class Generator(Protocol):
@@ -74,7 +75,10 @@ def generate_to(
 
 def make_generator(kind: str, options: Mapping[str, Any]) -> Generator:
     """The generator of a kind with these options, as text or as they are."""
-    target = generators[kind]
+    target = kinds.part(kind, "generator")
+    if target is None:
+        known = ", ".join(kinds.having("generator"))
+        raise RequestError(f"no random instances of kind {kind!r} can be made, only those of kind {known}.")
     contradiction: Callable[[Mapping[str, Any]], str | None] | None = getattr(target, "contradiction", None)
     sentence = contradiction(options) if contradiction else None
     if sentence:
@@ -85,6 +89,6 @@ def make_generator(kind: str, options: Mapping[str, Any]) -> Generator:
 
 def _instance(made: Generator) -> Instance:
     instance = made.instance()
-    if instance.kind in problems:
+    if instance.kind in kinds:
         instance.problem()  # what no reader would take is not written
     return instance

@@ -20,7 +20,7 @@ from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
 from .data import read_json as read_json
 from .errors import BrokenPlugin, InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
-from .registry import BUILT_IN, problems
+from .registry import BUILT_IN, kinds
 
 if TYPE_CHECKING:
     from heuristics import Evaluation, Problem
@@ -121,7 +121,7 @@ class Instance(BaseModel):
             Where the file lies; paths inside the data are relative to it and stay inside.
         """
         try:
-            target = problems[self.kind]
+            target = kinds.part(self.kind, "problem")
         except UnknownName as unknown:
             raise InstanceError("kind", self.kind, str(unknown)) from None
         cost = cost_from_data(self.cost)
@@ -141,7 +141,7 @@ class Instance(BaseModel):
         except (ValueError, OverflowError) as failure:
             raise UnreadableFile(f"kind {self.kind!r} refuses the data: {' '.join(str(failure).split())}") from failure
         except Exception as failure:
-            owner = problems.origin(self.kind)
+            owner = kinds.origin(self.kind)
             if owner == BUILT_IN:
                 raise  # a defect of ours keeps its traceback
             reason = " ".join(f"{type(failure).__name__}: {failure}".split())

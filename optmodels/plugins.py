@@ -19,7 +19,7 @@ from .errors import brief, printable
 #: Entry-point groups that concern us begin so.
 PREFIX = "optmodels."
 
-#: Distributions that were named.
+#: What was named.
 _told = set[str]()
 
 
@@ -97,10 +97,14 @@ def _label(distribution: Distribution) -> str:
 
 
 def _tell(label: str, failure: Exception) -> None:
+    text = " ".join(str(failure).split())
+    reason = brief(f"{type(failure).__name__}: {text}" if text else type(failure).__name__, 200)
+    tell_once(label, f"the distribution {brief(label)!r} is passed by, its entry points cannot be read ({reason}).")
+
+
+def tell_once(label: str, sentence: str) -> None:
+    """Name what is broken in a sentence, on stderr unless loggers say otherwise, if it was not named before."""
     if label in _told or multiprocessing.parent_process() is not None:  # whoever started this process has said it
         return
     _told.add(label)
-    text = " ".join(str(failure).split())
-    reason = brief(f"{type(failure).__name__}: {text}" if text else type(failure).__name__, 200)
-    sentence = f"optmodels: the distribution {brief(label)!r} is passed by, its entry points cannot be read ({reason})."
-    logging.getLogger("optmodels").warning("%s", printable(sentence))
+    logging.getLogger("optmodels").warning("%s", printable(f"optmodels: {sentence}"))

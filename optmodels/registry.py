@@ -1,4 +1,4 @@
-"""Names one can write in a file or on the command line, and the classes they stand for.
+"""Names one can write in a file or on the command line, and what they stand for: kinds, strategies, costs.
 
 Built-in names are ``"module:Class"`` strings, so that the package works from a plain checkout and imports nothing
 before it is asked to; entry points of the same group are listed at first use and loaded when asked for by name, so that
@@ -12,15 +12,17 @@ a plug-in whose libraries are missing hurts only those who ask for it.
 
 from __future__ import annotations
 
-import types
-import typing
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, nearest, short, suggestion
-from .plugins import entry_points
+from .data import build, parameter_fields
+from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, suggestion
+from .kinds import Kind, resolve
+from .plugins import entry_points, tell_once
 
 if TYPE_CHECKING:
     from heuristics import Strategy
@@ -83,26 +85,7 @@ class Registry:
         BrokenPlugin
             If its module cannot be imported, or what it offers is none of these.
         """
-        entry = self._entry(name)
-        try:
-            target = entry.load()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as failure:  # a plug-in may fail in any way, and must not take the house down
-            if entry.origin == BUILT_IN and not isinstance(failure, ImportError):
-                raise  # a defect of ours keeps its traceback
-            reason = " ".join(str(failure).split()) or type(failure).__name__
-            raise BrokenPlugin(
-                f"{self.noun} {name!r} ({entry.origin}) cannot be loaded from {entry.target}: "
-                f"{type(failure).__name__}: {reason}; install what it needs, or choose another."
-            ) from failure
-        lacking = lacks(target, self.asks)
-        if lacking:
-            raise BrokenPlugin(
-                f"{self.noun} {name!r} ({entry.origin}) is none: {entry.target} has no {', '.join(lacking)}; "
-                "choose another, and tell those who offer it."
-            )
-        return target
+        return _loaded(self._entry(name), self.noun, self.asks)
 
     def entries(self) -> list[Entry]:
         """All claims to names, including clashing ones, without loading anything."""
@@ -155,6 +138,98 @@ class Registry:
         return claims[0]
 
 
+class Kinds(Registry):
+    """Kinds of problems by name; what a record refers to is loaded when it is asked for."""
+
+    def __getitem__(self, name: str) -> Kind:
+        """The record of the kind called `name`."""
+        record = super().__getitem__(name)
+        entry = self._entry(name)
+        if not isinstance(record, Kind):
+            rule = f"{entry.target} is no optmodels.kinds.Kind"
+        elif record.name != name:
+            rule = f"{entry.target} calls itself {record.name!r}"
+        else:
+            return record
+        raise BrokenPlugin(
+            f"{self.noun} {name!r} ({entry.origin}) is none: {rule}; choose another, and tell those who offer it."
+        )
+
+    def sound(self) -> list[Kind]:
+        """All records, in the order of their names; one that cannot be loaded is named once, and passed by."""
+        found = []
+        for name in self:
+            try:
+                found.append(self[name])
+            except RequestError as failure:
+                tell_once(f"{self.group}:{name}", f"{failure} It is passed by.")
+        return found
+
+    def part(self, name: str, part: str) -> Any:
+        """What the kind called `name` refers to by a field of `optmodels.kinds.PARTS`; ``None`` if it has none.
+
+        Raises
+        ------
+        BrokenPlugin
+            If it cannot be imported, or is of no use.
+        """
+        reference = getattr(self[name], part)
+        asked = {"problem": ("from_data",), "generator": ("instance",)}.get(part, ())
+        noun = self.noun if part == "problem" else part.replace("_", " ")
+        return None if reference is None else self._resolved(name, name, noun, reference, asked)
+
+    def command(self, name: str, command: str) -> Any:
+        """The function behind a command that the kind called `name` adds to the command line."""
+        return self._resolved(name, command, "command", self[name].commands[command])
+
+    def _resolved(self, kind: str, name: str, noun: str, reference: Any, asked: tuple[str, ...] = ()) -> Any:
+        spelled = reference if isinstance(reference, str) else _spelled(reference)
+        return _loaded(Entry(name, self.origin(kind), spelled, lambda: resolve(reference)), noun, asked)
+
+    def having(self, part: str) -> list[str]:
+        """Names of the kinds whose field `part` says something; nothing that it refers to is loaded."""
+        return [kind.name for kind in self.sound() if getattr(kind, part)]
+
+    def of(self, problem: Any) -> Kind | None:
+        """The kind of a problem; ``None`` if it is of none that has a name here."""
+        name = getattr(problem, "kind", None)
+        return self[name] if isinstance(name, str) and name in self else None
+
+    def beside(self, problem: Any, file: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """The files that were read with the instance `file` of a problem, besides itself."""
+        kind = self.of(problem)
+        find: Callable[[Any, Path], Iterable[Path]] | None = None if kind is None else self.part(kind.name, "beside")
+        return () if find is None else tuple(find(problem, Path(file)))
+
+
+def _loaded(entry: Entry, noun: str, asks: tuple[str, ...]) -> Any:
+    """What an entry stands for; a sentence that names it if that cannot be had."""
+    try:
+        target = entry.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failure:  # a plug-in may fail in any way, and must not take the house down
+        if entry.origin == BUILT_IN and not isinstance(failure, ImportError):
+            raise  # a defect of ours keeps its traceback
+        reason = " ".join(str(failure).split()) or type(failure).__name__
+        raise BrokenPlugin(
+            f"{noun} {entry.name!r} ({entry.origin}) cannot be loaded from {entry.target}: "
+            f"{type(failure).__name__}: {reason}; install what it needs, or choose another."
+        ) from failure
+    lacking = lacks(target, asks)
+    if lacking:
+        raise BrokenPlugin(
+            f"{noun} {entry.name!r} ({entry.origin}) is none: {entry.target} has no {', '.join(lacking)}; "
+            "choose another, and tell those who offer it."
+        )
+    return target
+
+
+kinds = Kinds(
+    "problem kind",
+    "optmodels.kinds",
+    {name: f"optmodels.{name}.kind:KIND" for name in ("freshness", "placement", "robots", "routing", "threshold")},
+)
 strategies = Registry(
     "strategy",
     "optmodels.strategies",
@@ -194,31 +269,6 @@ costs = Registry(
     "optmodels.costs",
     {"lexicographic": "optmodels.costs:Lexicographic", "weighted-sum": "optmodels.costs:WeightedSum"},
 )
-problems = Registry(
-    "problem kind",
-    "optmodels.problems",
-    {
-        "freshness": "optmodels.freshness.problem:FreshnessProblem",
-        "placement": "optmodels.placement.problem:PlacementProblem",
-        "robots": "optmodels.robots.problem:RobotsProblem",
-        "routing": "optmodels.routing.problem:RoutingProblem",
-        "threshold": "optmodels.threshold.problem:ThresholdProblem",
-    },
-    asks=("from_data",),
-)
-generators = Registry(
-    "generator",
-    "optmodels.generators",
-    {
-        "freshness": "optmodels.freshness.generate:FreshnessGenerator",
-        "placement": "optmodels.placement.generate:PlacementGenerator",
-        "robots": "optmodels.robots.generate:RobotsGenerator",
-        "routing": "optmodels.routing.generate:RoutingGenerator",
-        "threshold": "optmodels.threshold.generate:ThresholdGenerator",
-    },
-    asks=("instance",),
-)
-
 gap_costs = Registry(
     "gap cost",
     "optmodels.gap_costs",
@@ -230,7 +280,7 @@ gap_costs = Registry(
 )
 
 #: In the order in which `optmodels list` prints them.
-REGISTRIES: tuple[Registry, ...] = (problems, strategies, costs, gap_costs, generators)
+REGISTRIES: tuple[Registry, ...] = (kinds, strategies, costs, gap_costs)
 
 
 # -- strategies by string ---------------------------------------------------------------------------------------------
@@ -265,172 +315,6 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     name, given = parse_strategy(strategy)
     made: Strategy = build(strategies[name], given, f"strategy {name!r}")
     return made
-
-
-def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
-    """Make an object of a dataclass from its parameters, as text or as they are.
-
-    Parameters
-    ----------
-    target
-        A dataclass; its fields are the parameters.
-    given
-        Field name to value; a text is converted as the annotation of the field says.
-    noun
-        What is made, for the sentences: ``strategy 'genetic'``.
-    """
-    offered = parameter_fields(target)
-    hints = field_types(target)
-    unknown = [key for key in given if key not in offered]
-    if unknown:
-        meant = nearest(unknown[0], offered)
-        question = "" if meant is None else f" (did you mean {meant!r}?)"
-        raise RequestError(f"{noun} has no parameter {unknown[0]!r}{question}; it takes {parameter_list(target)}.")
-    lacking = [name for name, field in offered.items() if is_required(field) and name not in given]
-    if lacking:
-        raise RequestError(f"{noun} needs the parameter {lacking[0]!r}; it takes {parameter_list(target)}.")
-    values = {}
-    for key, text in given.items():
-        try:
-            values[key] = from_text(text, hints.get(key, Any)) if isinstance(text, str) else text
-        except ValueError as failure:
-            raise RequestError(f"{noun}: parameter {key!r} {failure}, got {text!r}.") from None
-    try:
-        return target(**values)
-    except RequestError:
-        raise
-    except (ValueError, TypeError) as failure:
-        raise RequestError(f"{noun}: {' '.join(str(failure).split())}") from failure
-
-
-def parameter_fields(target: Any) -> dict[str, Field[Any]]:
-    """Fields of a dataclass that can be given when it is made; none for another class."""
-    return {field.name: field for field in fields(target) if field.init} if is_dataclass(target) else {}
-
-
-def parameter_list(target: Any) -> str:
-    """The parameters of a class and their defaults, for a sentence."""
-    offered = parameter_fields(target)
-    return ", ".join(f"{name}{_default(field)}" for name, field in offered.items()) or "no parameters"
-
-
-def is_required(field: Field[Any]) -> bool:
-    """Whether a field has no default."""
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def field_types(target: Any) -> dict[str, Any]:
-    """Annotations of a class, resolved; where one names something that is not there, the type of the default."""
-    try:
-        return typing.get_type_hints(target)
-    except (NameError, TypeError, AttributeError):
-        return {
-            name: type(field.default) if field.default not in (MISSING, None) else Any
-            for name, field in parameter_fields(target).items()
-        }
-
-
-def from_text(text: str, annotation: Any) -> Any:
-    """Read `text` as a value of the annotated type; ``ValueError`` with the end of a sentence if it is none.
-
-    >>> from_text("1e3", int), from_text("none", int | None), from_text("yes", bool)
-    (1000, None, True)
-    """
-    options = _options(annotation)
-    if type(None) in options and text.lower() in ("none", "null"):
-        return None
-    rules = []
-    for option in sorted((option for option in options if option is not type(None)), key=_preference):
-        try:
-            return _from_text(text, option)
-        except ValueError as failure:
-            rules.append(str(failure))
-    raise ValueError(" or ".join(dict.fromkeys(rules)) or "takes no value")
-
-
-def whole_from_text(text: str) -> int:
-    """A whole number as people write it, ``1e6`` too; ``ValueError`` with the end of a sentence if it is none."""
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.5
-    if not number.is_integer() or abs(number) > 2**53:
-        raise ValueError("is a whole number")
-    return int(number)
-
-
-def _from_text(text: str, kind: Any) -> Any:
-    if typing.get_origin(kind) is typing.Literal:
-        choices = typing.get_args(kind)
-        for choice in choices:
-            if text == str(choice):
-                return choice
-        raise ValueError(f"is one of {', '.join(map(str, choices))}")
-    if kind is bool:
-        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-        if text.lower() not in known:
-            raise ValueError("is true or false")
-        return known[text.lower()]
-    if kind is int:
-        return whole_from_text(text)
-    if kind is float:
-        try:
-            number = float(text)
-        except ValueError:
-            raise ValueError("is a number") from None
-        if number != number:
-            raise ValueError("is a number")
-        return number
-    if kind is str or kind is Any:
-        return text
-    raise ValueError("cannot be written as text")
-
-
-def from_json(value: Any, annotation: Any) -> Any:
-    """A value read from a file as one of the annotated type; ``ValueError`` with the end of a sentence if it is none.
-
-    Types that JSON does not know (mappings, tuples of names) are left to the class itself to judge.
-    """
-    options = _options(annotation)
-    if value is None:
-        if type(None) in options or Any in options:
-            return None
-        raise ValueError("must not be null")
-    plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-    if not options or any(option not in plain and option is not type(None) for option in options):
-        return tuple(value) if isinstance(value, list) else value
-    if isinstance(value, bool):
-        accepted = bool in options
-    elif isinstance(value, int):
-        accepted = int in options or float in options
-    else:
-        accepted = type(value) in options
-    if accepted:
-        return value
-    raise ValueError(f"is {' or '.join(plain[option] for option in options if option in plain)}")
-
-
-def _options(annotation: Any) -> tuple[Any, ...]:
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return typing.get_args(annotation)
-    return (annotation,)
-
-
-def _preference(kind: Any) -> int:
-    order = [bool, int, float]
-    return order.index(kind) if kind in order else 4 if kind is str else 3
-
-
-def _default(field: Field[Any]) -> str:
-    if field.default is not MISSING:
-        return f"={field.default}" if isinstance(field.default, str) else f"={short(field.default)}"
-    if field.default_factory is not MISSING:
-        return f"={short(field.default_factory())}"
-    return " (required)"
 
 
 def lacks(target: Any, asked: Iterable[str]) -> list[str]:

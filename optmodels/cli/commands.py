@@ -1,35 +1,26 @@
-"""The ``optmodels`` command.
+"""The commands that answer for one instance, and the command line that all commands belong to.
 
-Heavy libraries are imported inside the commands, so that ``--help`` answers at once. Exit codes: 0 answered, 3 no
-feasible decision, 2 request or file not understood, 1 a defect of ours.
+Heavy libraries are imported inside the commands, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-import signal
-import sys
-import threading
-import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import __version__, clash
-from ..data import columns
-from ..entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
+from .. import __version__
 from ..errors import InstanceError, RequestError
-from ..plugins import shield
-from .arguments import parse_decision, spread
-from .fit import add_to as add_fit_to
+from .arguments import parse_decision
+from .listing import add_to as add_list_to
+from .of_kinds import Commands
 from .options import (
     ANSWERED,
-    DEFECT,
     NOT_UNDERSTOOD,
     NOTHING_FEASIBLE,
     Evaluations,
@@ -42,8 +33,6 @@ from .options import (
 )
 from .output import (
     check_target,
-    discard,
-    open_closed_streams,
     pages_progress,
     print_evaluation,
     print_json,
@@ -51,18 +40,17 @@ from .output import (
     run_progress,
     say,
     settle,
-    terminal_width,
 )
 from .pareto import add_to as add_pareto_to
 from .simulate import add_to as add_simulate_to
 from .studies import add_to
-from .visits import add_to as add_visits_to
 
 if TYPE_CHECKING:
     from heuristics import Budget, Result, Strategy
 
 app = typer.Typer(
     name="optmodels",
+    cls=Commands,
     help="Optimization models with pluggable exact and heuristic solvers.\n\n"
     "Example: optmodels solve instances/placement/gautam-6x6.json --strategy highs --seconds 60",
     add_completion=False,
@@ -70,120 +58,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-#: What goes wrong with standard output, not with us: a full disk, a quota, a dead device, a closed stream.
-UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
-    words = [word for word in words if word != "--debug"] or ["--help"]
-    open_closed_streams()
-    shield()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}, sys.unraisablehook
-    _take_signals(interrupt_or_leave if arguments is None else interrupt)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
-    try:
-        return _deliver(_answer(words, debug))
-    except KeyboardInterrupt:  # one more, while the first was answered
-        return _interrupted()
-    finally:
-        if arguments is not None:  # called from Python: the program around us goes on
-            _give_back_signals(*before)
-
-
-def _answer(words: list[str], debug: bool) -> int:
-    """Run the command; whatever comes of it is an exit code, and a sentence where there is no answer."""
-    try:
-        code = app(args=spread(words), prog_name="optmodels", standalone_mode=False)
-        settle()
-    except KeyboardInterrupt:
-        return _interrupted()
-    except SystemExit as ended:
-        if not isinstance(ended.__context__, BrokenPipeError):
-            raise
-        discard(sys.stdout)  # typer's word for a reader who has seen enough in the middle of an answer
-        return ANSWERED
-    except Exception as failure:
-        # A Ctrl-C that lands in compiled code, or in a library, may come out so; runs see to it themselves.
-        if isinstance(failure.__cause__ or failure.__context__, KeyboardInterrupt):
-            return _interrupted()
-        return _explain(failure, debug)
-    return _interrupted() if code == 130 else int(code or 0)  # typer's word for Ctrl-C outside a run
-
-
-def _interrupted() -> int:
-    settle()
-    say(INTERRUPTED)
-    return NOTHING_FEASIBLE
-
-
-def _deliver(code: int) -> int:
-    """See what was printed on its way; the exit code tells if it cannot be."""
-    settle()
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        discard(sys.stdout)
-    except OSError as failure:
-        return _undelivered(failure)
-    return code
-
-
-def _undelivered(failure: OSError) -> int:
-    discard(sys.stdout)
-    say(f"the answer cannot be written to standard output: {failure.strerror or failure}.")
-    return NOT_UNDERSTOOD
-
-
-def _give_back_signals(handlers: Mapping[signal.Signals, Any], hook: Any) -> None:
-    sys.unraisablehook = hook
-    if threading.current_thread() is threading.main_thread():
-        for number, handler in handlers.items():
-            if handler is not None:  # set by something other than Python
-                signal.signal(number, handler)
-
-
-def _explain(failure: Exception, debug: bool) -> int:
-    if debug:
-        traceback.print_exception(failure)
-    if isinstance(failure, RequestError):
-        say(str(failure))
-        return NOT_UNDERSTOOD
-    if isinstance(failure, OSError) and failure.errno in UNWRITABLE and failure.filename is None:
-        return _undelivered(failure)
-    if hasattr(failure, "format_message"):  # usage errors; their class depends on the version of typer
-        context = getattr(failure, "ctx", None)
-        where = context.command_path if context is not None else "optmodels"
-        say(f"{failure.format_message().rstrip('. ')} (see {where} --help).")
-        return NOT_UNDERSTOOD
-    if isinstance(failure, ImportError) and (sentence := clash(failure)):
-        say(sentence)
-        return DEFECT
-    from heuristics import UnsupportedProblem
-
-    if isinstance(failure, UnsupportedProblem):
-        say(str(failure))
-        return NOT_UNDERSTOOD
-    if isinstance(failure, MemoryError):
-        say(f"the memory of this machine does not suffice: {failure}")
-        return DEFECT
-    hint = "" if debug else "; --debug shows where"
-    say(f"this is a defect of optmodels, please report it: {type(failure).__name__}: {failure}{hint}")
-    return DEFECT
-
-
-def _take_signals(handler: Any) -> None:
-    """Let SIGINT and SIGTERM end a run on its incumbent, also where a shell started us with SIGINT ignored."""
-    sys.unraisablehook = hear_lost_interrupts
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, handler)
 
 
 def _version(wanted: bool) -> None:
@@ -202,65 +76,7 @@ def _common(
     """Options before the command; ``--debug`` is taken out of the arguments by `main`."""
 
 
-@app.command("list")
-def list_names(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.")] = None,
-    json: Json = False,
-) -> int:
-    """Kinds, strategies and costs, and where each comes from.
-
-    Example: optmodels list genetic
-    """
-    from ..registry import REGISTRIES
-
-    if name is not None:
-        return _tell(name, json)
-    rows = [
-        [registry.noun, entry.name, entry.origin] for registry in REGISTRIES for entry in _sorted(registry.entries())
-    ]
-    settle()
-    if json:
-        print_json([{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows])
-    else:
-        print(columns(rows))
-    return ANSWERED
-
-
-def _sorted(entries: list[Any]) -> list[Any]:
-    return sorted(entries, key=lambda entry: entry.name)
-
-
-def _tell(name: str, json: bool) -> int:
-    """What stands behind a name: what it is, its parameters with their defaults, and what each of them does."""
-    from ..errors import suggestion
-    from ..registry import REGISTRIES
-    from .explain import explanation, parameters_of, summary_of
-
-    owners = [registry for registry in REGISTRIES if name in registry]
-    if not owners:
-        known = {entry for registry in REGISTRIES for entry in registry}
-        raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
-    told = []
-    for registry in owners:
-        target = registry[name]
-        entry: dict[str, Any] = {"what": registry.noun, "name": name, "origin": registry.origin(name)}
-        entry["summary"] = summary_of(target)
-        parameters = parameters_of(target)
-        entry["parameters"] = [parameter.name for parameter in parameters]
-        lines = [f"{registry.noun} {name} ({entry['origin']}): {entry['summary']}"]
-        if registry.noun == "problem kind":  # its fields are for Python; a file has others
-            entry["measures"] = list(getattr(target, "measure_names", ()))
-            lines.append(f"  measures: {', '.join(entry['measures'])}")
-        else:
-            entry["explained"] = [parameter.to_data() for parameter in parameters]
-            lines += ["  parameters:", explanation(parameters, terminal_width())] if parameters else ["  no parameters"]
-        told.append((entry, lines))
-    settle()
-    if json:
-        print_json([entry for entry, _ in told])
-    else:
-        print("\n".join(line for _, lines in told for line in lines))
-    return ANSWERED
+add_list_to(app)
 
 
 @app.command()
@@ -308,18 +124,13 @@ def solve(
     Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
     """
     from .. import solving
-    from ..registry import make_strategy
+    from ..registry import kinds, make_strategy
 
     chosen = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
     with contextlib.ExitStack() as stack:
-        if cluster is None:
-            problem = solving.as_problem(file)
-        else:
-            from ..freshness.tables import on_cluster
-
-            problem = stack.enter_context(on_cluster(file, cluster))
-        check_target(out, file, _table_of(problem, file))
+        problem = solving.as_problem(file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
+        check_target(out, file, *kinds.beside(problem, file))
         result, data, unwritten = _solved(problem, chosen, limits, seed, out, quiet=json)
     if not json:
         print_result(result, data)
@@ -331,10 +142,19 @@ def solve(
     return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
 
 
-def _table_of(problem: Any, file: str) -> Path | None:
-    """The table of pages that an instance names, if it names one."""
-    place: Path | None = problem.pages.place(Path(file).parent) if getattr(problem, "kind", "") == "freshness" else None
-    return place
+def _on_cluster(file: str, address: str) -> contextlib.AbstractContextManager[Any]:
+    """The problem of an instance, with a cluster to work on it, where its kind can use one."""
+    from ..instance import read
+    from ..registry import kinds
+
+    kind = read(file).kind
+    opened: Any = kinds.part(kind, "on_cluster") if kind in kinds else None
+    if opened is None:
+        able = ", ".join(kinds.having("on_cluster"))
+        told = f"a cluster works on problems of kind {able}, and this one is of kind {kind!r}"
+        raise RequestError(f"{file}: {told}; leave --cluster out.")
+    manager: contextlib.AbstractContextManager[Any] = opened(file, address)
+    return manager
 
 
 def _solved(
@@ -501,8 +321,6 @@ def plot(
     return ANSWERED
 
 
-add_fit_to(app)
 add_pareto_to(app)
 add_simulate_to(app)
-add_visits_to(app)
 add_to(app)

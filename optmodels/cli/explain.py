@@ -10,8 +10,8 @@ from dataclasses import MISSING, Field, dataclass
 from textwrap import wrap
 from typing import Any
 
+from ..data import field_types, is_required, parameter_fields
 from ..errors import short
-from ..registry import field_types, is_required, parameter_fields
 from ..results import plain
 
 #: Columns of running text where the terminal does not say.

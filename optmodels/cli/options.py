@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..registry import whole_from_text
+from ..data import whole_from_text
 
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 

@@ -6,6 +6,8 @@
     Checks of fields in instance files, for every kind: each complaint is one sentence that names the place.
 `laws`
     Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+`parameters`
+    Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
 `strict_json`
     JSON files read strictly.
 `tables`

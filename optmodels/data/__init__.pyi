@@ -24,6 +24,14 @@ from .laws import read_law as read_law
 from .laws import read_time as read_time
 from .laws import write_law as write_law
 from .laws import write_time as write_time
+from .parameters import build as build
+from .parameters import field_types as field_types
+from .parameters import from_json as from_json
+from .parameters import from_text as from_text
+from .parameters import is_required as is_required
+from .parameters import parameter_fields as parameter_fields
+from .parameters import parameter_list as parameter_list
+from .parameters import whole_from_text as whole_from_text
 from .strict_json import check_tree as check_tree
 from .strict_json import join_place as join_place
 from .strict_json import parse_json as parse_json
@@ -62,6 +70,7 @@ __all__ = [
     "append_line",
     "append_to",
     "batches_of",
+    "build",
     "check_manifest",
     "check_tree",
     "columns",
@@ -69,8 +78,12 @@ __all__ = [
     "csv_text",
     "draw_law",
     "explained",
+    "field_types",
     "footer_of",
+    "from_json",
+    "from_text",
     "is_number",
+    "is_required",
     "is_whole",
     "join_place",
     "law_fields",
@@ -78,6 +91,8 @@ __all__ = [
     "npy_layout",
     "npy_window",
     "number",
+    "parameter_fields",
+    "parameter_list",
     "parquet",
     "parse_json",
     "read_json",
@@ -98,6 +113,7 @@ __all__ = [
     "unguarded",
     "whole_file",
     "whole_folder",
+    "whole_from_text",
     "whole_lines",
     "whole_part",
     "write_law",

@@ -3,10 +3,14 @@
 E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of Scheduling* 1
 (1998), 15-29.
 
+`commands`
+    Commands of kind "freshness": ``fit``, change rates from a crawl log, and ``visits``, when pages are visited next.
 `data`
     Reading the data of a freshness instance: every field checked, every complaint one sentence.
 `generate`
     Random pages to be kept fresh: instances of kind "freshness", from a hundred pages to hundreds of millions.
+`kind`
+    Kind "freshness" as one value: what `optmodels list freshness` tells, and where the rest is found.
 `partition`
     Which robot visits which pages, how often, and frequencies in given proportions.
 `plots`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -85,6 +85,13 @@ class Pages:
         if self.hosts is not None:
             found["hosts"] = self.hosts.tolist()
         return found if self.urls is None else found | {"urls": list(self.urls)}
+
+
+def read_beside(problem: Any, file: Path) -> Iterator[Path]:
+    """The file or folder of pages that was read with the instance `file` of a problem, if there is one."""
+    place = problem.pages.place(file.parent)
+    if place is not None:
+        yield place
 
 
 def read_fields(data: Mapping[str, Any], folder: Path | None) -> tuple[Pages, Rules, AccessTime]:

@@ -11,6 +11,8 @@ Operational Research* 142 (2002), 396-418.
     How many clients the sites of a placement can take, and why it may be that no placement is feasible.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
+`kind`
+    Kind "placement" as one value: what `optmodels list placement` tells, and where the rest is found.
 `layout`
     Where sites lie and how far apart they are: grids, networks, named topologies.
 `measures`

@@ -1,4 +1,5 @@
 from .generate import PlacementGenerator as PlacementGenerator
+from .kind import KIND as KIND
 from .mip import build as build
 from .plots import draw_placement as draw_placement
 from .problem import PlacementProblem as PlacementProblem
@@ -7,6 +8,7 @@ from .walk import flip as flip
 from .walk import standing_of as standing_of
 
 __all__ = [
+    "KIND",
     "PlacementGenerator",
     "PlacementProblem",
     "assign",

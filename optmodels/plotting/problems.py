@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
+from ..registry import kinds
 from .canvas import check_path, house_style, save
 from .queues import plot_finite_source
 from .runs import plot_gaps, plot_sweep, plot_trace
@@ -19,18 +19,9 @@ from .runs import plot_gaps, plot_sweep, plot_trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["PICTURES", "plot_finite_source", "plot_gaps", "plot_problem", "plot_sweep", "plot_trace"]
+__all__ = ["plot_finite_source", "plot_gaps", "plot_problem", "plot_sweep", "plot_trace"]
 
 Path = str | os.PathLike[str]
-
-#: Kind of problem to where its picture is drawn: a function of the problem and a result or ``None``.
-PICTURES: dict[str, str] = {
-    "freshness": "optmodels.freshness.plots:draw_freshness",
-    "placement": "optmodels.placement.plots:draw_placement",
-    "robots": "optmodels.robots.plots:draw_robots",
-    "routing": "optmodels.routing.plots:draw_routing",
-    "threshold": "optmodels.threshold.plots:draw_threshold",
-}
 
 
 def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Path | None = None) -> Figure:
@@ -39,22 +30,21 @@ def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Pa
     Parameters
     ----------
     problem
-        Of a kind in `PICTURES`.
+        Of a kind whose record (`optmodels.kinds.Kind`) names a picture.
     result
         As a result file has it: ``decision``, ``objective``, ``bound``, ``status``; each may be absent. ``None`` draws
         the instance alone.
     path
         Where to write the picture.
     """
-    kind = getattr(problem, "kind", type(problem).__name__)
-    if kind not in PICTURES:
-        raise RequestError(
-            f"no picture is known of problems of kind {kind!r}; known are {', '.join(sorted(PICTURES))}."
-        )
-    module, _, name = PICTURES[kind].partition(":")
+    kind = kinds.of(problem)
+    if kind is None or kind.picture is None:
+        name = getattr(problem, "kind", type(problem).__name__)
+        known = ", ".join(kinds.having("picture"))
+        raise RequestError(f"no picture is known of problems of kind {name!r}; known are {known}.")
     check_path(path)
     with house_style():
-        draw: Callable[[Any, Mapping[str, Any] | None], Figure] = getattr(import_module(module), name)
+        draw: Callable[[Any, Mapping[str, Any] | None], Figure] = kinds.part(kind.name, "picture")
         figure = draw(problem, result)
         save(figure, path)
     return figure

@@ -7,6 +7,8 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Reading the data and prices of a robot instance: every field checked, every complaint one sentence.
 `generate`
     Random queues with robots that are sent out: instances of kind "robots".
+`kind`
+    Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found.
 `limits`
     Limits on measures of robots as rows of a program, which of them no policy keeps, and control under them.
 `plots`

@@ -15,6 +15,8 @@ Applied Probability* 37 (2000), 668-684.
     Random servers to route packets to: instances of kind "routing".
 `horizon`
     Routing for a number of slots: the finite-horizon problem of Altman et al., with their terminal cost.
+`kind`
+    Kind "routing" as one value: what `optmodels list routing` tells, and where the rest is found.
 `plots`
     Pictures of kind "routing": which packets go where, what gaps cost, and the best period as a rate grows.
 `problem`

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from ..costs import from_fields
+from ..data import parameter_fields
 from ..errors import InstanceError, RequestError, UnknownName
-from ..registry import gap_costs, parameter_fields
+from ..registry import gap_costs
 
 
 @runtime_checkable

@@ -19,9 +19,10 @@ from typing import Any
 from heuristics import Budget, Problem, Result, Status, Strategy, parameters
 
 from ..costs import cost_to_data
+from ..data import parameter_fields
 from ..errors import InstanceError, RequestError, brief
 from ..instance import Instance, check_best_known, problem_of, read
-from ..registry import make_strategy, parameter_fields
+from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, solve
 from .comparing_stored import Store, reason_of

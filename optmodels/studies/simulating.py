@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from heuristics import Problem, clock, interrupting
 from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
 
-from ..errors import BrokenPlugin, RequestError, short
-from ..registry import problems
+from ..errors import RequestError, short
+from ..registry import kinds
 from ..solving import ProblemLike, as_problem, check_seed, has_objective
 from .simulating_report import WRONG_BY_CHANCE, Confrontation, Line
 
@@ -125,7 +125,7 @@ def simulate(
     if not isinstance(asked, Simulable):
         raise RequestError(
             f"problems of kind {getattr(asked, 'kind', type(asked).__name__)!r} cannot be simulated, only those of "
-            f"kind {', '.join(simulable_kinds()) or '(none)'}; {asked.name!r} can only be evaluated."
+            f"kind {', '.join(kinds.having('simulated')) or '(none)'}; {asked.name!r} can only be evaluated."
         )
     try:
         checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
@@ -167,19 +167,6 @@ def simulate(
         stopped_by=run.stopped_by,
         extra=experiment.describe(run.done) if len(run.done) > 1 else {},
     )
-
-
-def simulable_kinds() -> list[str]:
-    """Kinds of problems that can be simulated."""
-    kinds = []
-    for name in problems:
-        try:
-            kind = problems[name]
-        except BrokenPlugin:  # no reason to fail: it was not asked for
-            continue
-        if callable(getattr(kind, "experiment", None)):
-            kinds.append(name)
-    return kinds
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------

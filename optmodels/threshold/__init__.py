@@ -7,6 +7,8 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
     Reading the data of a threshold instance: every field checked, every complaint one sentence.
 `generate`
     Random queues with robots that are switched: instances of kind "threshold".
+`kind`
+    Kind "threshold" as one value: what `optmodels list threshold` tells, and where the rest is found.
 `optimal_policy`
     The best policy there is: strategy `optimal-policy` for kind "threshold".
 `plots`

@@ -12,7 +12,7 @@ from heuristics import Status, refusal
 from heuristics.testing import check_strategy, toy_problems
 from optmodels import instance as instances
 from optmodels.generating import generate
-from optmodels.registry import BUILT_IN, make_strategy, problems, strategies
+from optmodels.registry import BUILT_IN, kinds, make_strategy, strategies
 from optmodels.solving import solve
 from optmodels.verification import verify
 
@@ -57,7 +57,7 @@ ACCEPTED = accepted()
 
 
 def test_every_kind_has_instances_and_every_folder_is_a_kind():
-    built_in = {entry.name for entry in problems.entries() if entry.origin == BUILT_IN}
+    built_in = {entry.name for entry in kinds.entries() if entry.origin == BUILT_IN}
     assert set(KINDS) == built_in
 
 

@@ -14,6 +14,7 @@ from optmodels import registry
 from optmodels.errors import InstanceError, RequestError
 from optmodels.generating import generate
 from optmodels.instance import Instance
+from optmodels.kinds import Kind
 from optmodels.placement.generate import draw_costs, draw_demand, gabriel_edges
 from optmodels.testing import check_problem
 
@@ -148,6 +149,11 @@ def test_limits_nobody_can_meet_are_still_an_instance():
 
 
 def test_another_kind_can_offer_its_own():
+    class Owned:
+        @classmethod
+        def from_data(cls, data, **others):
+            return cls()
+
     @dataclass(frozen=True)
     class Mine:
         size: int = 3
@@ -156,11 +162,21 @@ def test_another_kind_can_offer_its_own():
         def instance(self):
             return Instance(format=1, kind="mine", name="m", data={"size": self.size})
 
-    registry.generators.register("mine", Mine)
+    record = Kind("mine", "Whose is it?", "nobody", Owned, {"size": "how many"}, generator=Mine)
+    registry.kinds.register("mine", record)
     try:
         assert generate("mine", size="5").data == {"size": 5}
     finally:
-        registry.generators.unregister("mine")
+        registry.kinds.unregister("mine")
+
+
+def test_a_kind_without_a_generator_is_told_those_that_have_one():
+    registry.kinds.register("bare", Kind("bare", "What is it?", "nobody", "collections:Counter", {"size": "how many"}))
+    try:
+        with pytest.raises(RequestError, match=r"no random instances of kind 'bare' can be made, only .* placement"):
+            generate("bare")
+    finally:
+        registry.kinds.unregister("bare")
 
 
 def test_an_unknown_kind_is_answered_with_the_nearest():

@@ -16,6 +16,7 @@ from optmodels.costs import Limits, WeightedSum
 from optmodels.data import parse_json, read_json, write_text
 from optmodels.errors import InstanceError, MissingField, RequestError, UnreadableFile
 from optmodels.instance import Instance, check_best_known, inside, load, pretty, read, schema, write
+from optmodels.kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ class Shopping:
 
 @pytest.fixture(autouse=True)
 def shopping():
-    registry.problems.register("shopping", Shopping)
+    meanings = {"price": "what the things cost", "things": "how many there are"}
+    registry.kinds.register("shopping", Kind("shopping", "What is bought?", "nobody", Shopping, meanings))
     yield
-    registry.problems.unregister("shopping")
+    registry.kinds.unregister("shopping")
 
 
 def content(**changes):

@@ -1,7 +1,9 @@
 """Distributions of others that are broken, each in its own way: named once, and nothing else suffers."""
 
+import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -10,7 +12,7 @@ import pytest
 from optmodels import plugins
 from optmodels.cli import main
 from optmodels.errors import BrokenPlugin
-from optmodels.registry import REGISTRIES, make_strategy, strategies
+from optmodels.registry import REGISTRIES, kinds, make_strategy, strategies
 
 MODULE = '''
 class Useless:
@@ -23,13 +25,20 @@ class Wanting:
     name, needs = "wanting", "everything"
     def solve(self, oracle, rng): ...
 
-class Kind:
-    """A kind that fails on all data."""
+class Problem:
+    """A problem that fails on all data."""
     @classmethod
     def from_data(cls, data, **others):
         return data + 1
 
 class Empty: ...
+
+from optmodels.kinds import Kind
+
+FAILING = Kind("failing", "Why?", "nobody", Problem, {"x": "how many"})
+HOLLOW = Kind("hollow", "Why?", "nobody", Empty, {"x": "how many"}, generator="broken_things:Empty",
+              picture="broken_things:nowhere", commands={"solve": "broken_things:Empty", "go": "broken_things:nowhere"})
+NAMELESS = Kind("another", "Why?", "nobody", Problem, {"x": "how many"})
 '''
 
 SOUND = "Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
@@ -49,13 +58,27 @@ DISTRIBUTIONS = {
         False,
     ),
     "bad_kind": (
-        "[optmodels.problems]\nfailing = broken_things:Kind\nhollow = broken_things:Empty\n"
-        "[optmodels.generators]\nhollow = broken_things:Empty\n",
+        "[optmodels.kinds]\nfailing = broken_things:FAILING\nhollow = broken_things:HOLLOW\n",
+        True,
+        False,
+    ),
+    "no_kind": (
+        "[optmodels.kinds]\nabsent = no_such_module:KIND\nclass = broken_things:Problem\n"
+        "nameless = broken_things:NAMELESS\nfieldless = kind_without_fields:KIND\nwrong = kind_of_wrong_type:KIND\n",
         True,
         False,
     ),
     "gone": (STRATEGIES + "gone = no_such_module:Gone\n", True, False),
 }
+
+#: Modules that cannot be imported, as their records are none.
+RECORDS = {
+    "kind_without_fields": 'from optmodels.kinds import Kind\nKIND = Kind("fieldless")\n',
+    "kind_of_wrong_type": 'from optmodels.kinds import Kind\nKIND = Kind("wrong", "Why?", "nobody", 3, {"x": "y"})\n',
+}
+
+#: What of all this is named where kinds are listed, and where commands are besides.
+BROKEN_KINDS = ("absent", "class", "fieldless", "nameless", "wrong")
 PASSED_BY = sorted(name for name, (_, _, passed) in DISTRIBUTIONS.items() if passed)
 
 
@@ -63,7 +86,8 @@ PASSED_BY = sorted(name for name, (_, _, passed) in DISTRIBUTIONS.items() if pas
 def folder(tmp_path_factory):
     """A folder of installed distributions."""
     place = tmp_path_factory.mktemp("installed")
-    (place / "broken_things.py").write_text(MODULE)
+    for name, text in {"broken_things": MODULE, **RECORDS}.items():
+        (place / f"{name}.py").write_text(text)
     for name, (points, metadata, _) in DISTRIBUTIONS.items():
         info = place / f"{name}-1.dist-info"
         info.mkdir()
@@ -87,7 +111,8 @@ def installed(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     forget()
     yield folder
-    sys.modules.pop("broken_things", None)
+    for name in ("broken_things", *RECORDS):
+        sys.modules.pop(name, None)
     monkeypatch.undo()
     forget()
 
@@ -102,8 +127,43 @@ def test_each_is_named_once_and_everything_else_works(installed, small, caplog, 
         assert main(words) == 0
     assert "defect" not in capsys.readouterr().err
     told = [record.getMessage() for record in caplog.records if record.name == "optmodels"]
-    assert sorted(sentence.split("'")[1] for sentence in told) == PASSED_BY
-    assert all(sentence.startswith("optmodels: the distribution ") and "\n" not in sentence for sentence in told)
+    assert sorted(sentence.split("'")[1] for sentence in told) == sorted([*PASSED_BY, *BROKEN_KINDS])
+    begin = ("optmodels: the distribution ", "optmodels: problem kind ")
+    assert all(sentence.startswith(begin) and "\n" not in sentence for sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("absent", r"'absent' \(no-kind\) cannot be loaded from no_such_module:KIND: ModuleNotFoundError"),
+        ("class", r"'class' \(no-kind\) is none: broken_things:Problem is no optmodels.kinds.Kind"),
+        ("nameless", r"'nameless' \(no-kind\) is none: broken_things:NAMELESS calls itself 'another'"),
+        (
+            "fieldless",
+            r"'fieldless' \(no-kind\) cannot be loaded .* missing 4 required positional arguments",
+        ),
+        ("wrong", r"'wrong' \(no-kind\) cannot be loaded .*kind 'wrong': problem is 3; it is a class or a function"),
+    ],
+)
+def test_a_record_that_is_none_is_told_to_those_who_ask_for_it(installed, name, sentence, capsys):
+    with pytest.raises(BrokenPlugin, match=sentence):
+        kinds[name]
+    assert main(["list", name]) == 2
+    assert f"problem kind '{name}'" in capsys.readouterr().err
+    assert name not in [kind.name for kind in kinds.sound()]
+
+
+def test_commands_that_are_none_are_named_once_and_all_others_are_offered(installed, caplog, capsys):
+    for _ in range(2):
+        with contextlib.suppress(SystemExit):
+            main(["--help"])
+    assert re.search(r"^  visits ", capsys.readouterr().out, re.MULTILINE)
+    told = [record.getMessage() for record in caplog.records if "command" in record.getMessage()]
+    assert len(told) == 2
+    assert "optmodels: command 'solve' of kind 'hollow' is passed by, optmodels has one of this name." in told
+    assert any("command 'go' (bad-kind) cannot be loaded from broken_things:nowhere" in sentence for sentence in told)
+    assert main(["go"]) == 2
+    assert "command 'go' (bad-kind) cannot be loaded" in capsys.readouterr().err
 
 
 def test_what_is_sound_of_the_others_is_offered(installed):

@@ -28,7 +28,9 @@ from optmodels.cli import main
 from optmodels.cli.arguments import parse_decision, parse_options, spread
 from optmodels.cli.commands import app
 from optmodels.cli.explain import explanation, parameters_of, summary_of
+from optmodels.cli.of_kinds import added
 from optmodels.errors import RequestError
+from optmodels.kinds import Kind
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ def house(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for kind in (Bare, Doomed, Broken):
-        registry.problems.register(kind.kind, kind)
+        registry.kinds.register(kind.kind, Kind(kind.kind, "Which?", "nobody", kind, {"ones": "how many"}))
     yield
     for kind in (Bare, Doomed, Broken):
-        registry.problems.unregister(kind.kind)
+        registry.kinds.unregister(kind.kind)
     for number, handler in kept.items():
         signal.signal(number, handler)
 
@@ -147,7 +149,8 @@ def test_the_help_of_every_command_teaches_by_an_example(call, name):
 
 
 def test_no_command_is_left_out_of_these_tests():
-    assert {entry.name or entry.callback.__name__ for entry in app.registered_commands} == set(COMMANDS)
+    own = {entry.name or entry.callback.__name__ for entry in app.registered_commands}
+    assert own | set(added(own)) == set(COMMANDS)
 
 
 def test_the_version_is_printed(call):
@@ -191,6 +194,40 @@ def test_list_tells_more_about_one_name(call):
     assert {entry["what"] for entry in json.loads(out)} == {"problem kind", "generator"}
 
 
+def test_list_tells_what_a_kind_asks_and_who_answers(call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = call("list", "freshness")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "problem kind freshness (built in): How often is each page visited, and in which order?"
+    assert lines[1].startswith("  paper: E. G. Coffman Jr., Z. Liu, R. R. Weber, ")
+    assert "    pages_never_visited: number of pages that are never visited" in lines
+    assert "  recommended: lagrangian (proves), greedy, whittle" in lines
+    assert "  commands: fit, visits" in lines
+    assert re.search(r"^  example: optmodels solve .*coffman-4.json --strategy lagrangian$", out, re.MULTILINE)
+    assert max(len(line) for line in lines if line.startswith("  ") and "coffman-4" not in line) <= 80
+    kind = json.loads(call("list", "freshness", "--json")[1])[0]
+    assert {"lagrangian", "greedy", "randomized"} <= set(kind["strategies"])
+    assert not {"highs", "dejavu", "two-server"} & set(kind["strategies"])
+    assert list(kind["meanings"]) == kind["measures"] == ["obsolescence", "pages_never_visited", "largest_gap"]
+    assert (kind["example"], kind["simulated"]) == ("freshness/coffman-4.json", True)
+
+
+def test_without_the_example_strategies_are_listed_by_what_they_need(call, monkeypatch):
+    monkeypatch.setattr(Kind, "example_file", lambda kind: None)
+    strategies = json.loads(call("list", "placement", "--json")[1])[0]["strategies"]
+    assert {"highs", "dejavu", "exhaustive"} <= set(strategies)
+    assert not {"lagrangian", "policy-iteration", "two-server"} & set(strategies)
+    code, out, _ = call("list", "bare")
+    assert code == 0 and "problem kind bare (this process): Which?" in out
+
+
+def test_a_cluster_is_refused_where_the_kind_has_no_use_for_it(call, small):
+    code, out, err = call("solve", small, "--strategy", "exhaustive", "--cluster", "local")
+    assert (code, out) == (2, "")
+    assert "a cluster works on problems of kind freshness, and this one is of kind 'placement'; leave --cluster" in err
+
+
 def test_list_explains_what_each_parameter_does(call, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = call("list", "genetic")
@@ -216,11 +253,18 @@ def test_list_tells_the_values_a_generator_takes(call):
 
 
 def test_every_parameter_of_what_is_built_in_is_explained():
-    for group in (registry.strategies, registry.generators, registry.costs):
-        for entry in group.entries():
-            if entry.origin == registry.BUILT_IN:
-                lacking = [one.name for one in parameters_of(group[entry.name]) if not one.text]
-                assert not lacking, f"{entry.name}: {lacking}"
+    named = [
+        (entry.name, group[entry.name])
+        for group in (registry.strategies, registry.costs)
+        for entry in group.entries()
+        if entry.origin == registry.BUILT_IN
+    ]
+    named += [
+        (f"generator {name}", registry.kinds.part(name, "generator")) for name in registry.kinds.having("generator")
+    ]
+    for name, target in named:
+        lacking = [one.name for one in parameters_of(target) if not one.text]
+        assert not lacking, f"{name}: {lacking}"
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import pytest
 from optmodels.cli import main
 from optmodels.errors import RequestError
 from optmodels.instance import load
+from optmodels.registry import kinds
 from optmodels.robots import RobotsProblem
 from optmodels.robots.simulation import experiment_of
 from optmodels.studies import simulate
-from optmodels.studies.simulating import simulable_kinds
 from queueing.robots.fleet import fleet_of
 
 ERLANG = {"initial": [1, 0], "generator": [[-1, 1], [0, -1]]}
@@ -73,7 +73,7 @@ def lines(found):
 
 
 def test_robots_can_be_simulated():
-    assert "robots" in simulable_kinds()
+    assert kinds["robots"].simulated
 
 
 @pytest.mark.parametrize("name", ["talim-two-robots", "talim-fig2"])

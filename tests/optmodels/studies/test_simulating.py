@@ -21,8 +21,8 @@ from optmodels import registry
 from optmodels.cli import main
 from optmodels.errors import RequestError
 from optmodels.instance import load
+from optmodels.kinds import Kind
 from optmodels.studies import simulate
-from optmodels.studies.simulating import simulable_kinds
 
 SPACE = BinaryVectors(1)
 
@@ -221,12 +221,14 @@ def test_a_kind_that_cannot_be_simulated_is_told_those_that_can(instances):
         simulate(instances / "placement" / "gautam-2x3.json", (0, 0, 1, 1, 1, 0))
 
 
-def test_other_kinds_take_part_by_one_method():
-    registry.problems.register("coin", Coin)
+def test_other_kinds_take_part_by_one_method_and_say_so(instances):
+    record = Kind("coin", "Which side?", "nobody", Coin, {"heads": "probability of heads"}, simulated=True)
+    registry.kinds.register("coin", record)
     try:
-        assert {"coin", "threshold"} <= set(simulable_kinds())
+        with pytest.raises(RequestError, match=r"only those of kind coin, freshness, .*threshold"):
+            simulate(instances / "placement" / "gautam-2x3.json", (0, 0, 1, 1, 1, 0))
     finally:
-        registry.problems.unregister("coin")
+        registry.kinds.unregister("coin")
 
 
 # -- thresholds -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The command ``fit``: change rates of pages from a crawl log."""
+"""Commands of kind "freshness": ``fit``, change rates from a crawl log, and ``visits``, when pages are visited next."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ from typing import Annotated
 
 import typer
 
-from .options import ANSWERED, Json
-from .output import batch_progress, check_target, print_json, say, settle
+from ..cli import (
+    ANSWERED,
+    File,
+    Json,
+    Seed,
+    batch_progress,
+    check_target,
+    print_json,
+    say,
+    settle,
+    whole_number,
+)
+from ..errors import RequestError
 
 
 def share_of(text: str) -> float:
@@ -46,8 +57,8 @@ def fit(
 
     Example: optmodels fit crawl.csv --out pages.csv --out pages.json --access-time exponential:0.01
     """
-    from ..freshness import fitting
-    from ..freshness.fitting import read_log
+    from . import fitting
+    from .fitting import read_log
 
     belief = fitting.read_prior(prior)
     fitting.check_outputs(out, access_time)
@@ -69,6 +80,43 @@ def fit(
     return ANSWERED
 
 
-def add_to(app: typer.Typer) -> None:
-    """Give the command to the command line."""
-    app.command()(fit)
+def visits(
+    file: File,
+    result: Annotated[str, typer.Option(metavar="R.json", help="The answer to follow, as `solve --out` wrote it.")],
+    out: Annotated[str, typer.Option(metavar="F.csv|parquet", help="Where the table goes.")],
+    slots: Annotated[
+        int | None,
+        typer.Option(parser=whole_number, metavar="N", help="Slots of each robot; by default the longest cycle."),
+    ] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> int:
+    """A table of next visits, a line for each: page, URL and host where known, robot, slot, time.
+
+    Frequencies are turned into visits by the rule of `greedy`, draws are made with the seed.
+
+    Example: optmodels visits instances/freshness/lognormal-100.json --result answer.json --out visits.csv --slots 1000
+    """
+    from .. import instance as instances
+    from ..registry import kinds
+    from ..results import read_result
+    from .problem import FreshnessProblem
+    from .schedules import write_visits
+
+    problem = instances.load(file)
+    if not isinstance(problem, FreshnessProblem):
+        kind = getattr(problem, "kind", type(problem).__name__)
+        raise RequestError(f"{file}: visits are made in problems of kind 'freshness', and this is of kind {kind!r}.")
+    check_target(out, file, result, *kinds.beside(problem, file))
+    answer = read_result(result)
+    if answer.problem != problem.name:
+        raise RequestError(f"{result}: this is an answer to {answer.problem!r}, not to {problem.name!r}.")
+    if answer.decision is None:
+        raise RequestError(f"{result}: this result has no decision.")
+    written = write_visits(problem, answer.decision, out, slots=slots, seed=seed)
+    settle()
+    if json:
+        print_json(written.to_data())
+    else:
+        say(f"wrote {written.rows} visits to {out}")
+    return ANSWERED

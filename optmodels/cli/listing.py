@@ -1,0 +1,190 @@
+"""The command ``list``: what there is, by name, and what stands behind a name."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..data import columns
+from ..errors import RequestError, suggestion
+from .options import ANSWERED, Json
+from .output import print_json, settle, terminal_width
+
+if TYPE_CHECKING:
+    from heuristics import Problem, Strategy
+
+    from ..kinds import Kind
+    from ..registry import Registry
+
+#: Larger examples, in bytes, are not read to find out which strategies take them.
+CHEAP = 100_000
+
+GENERATOR = "generator"
+
+
+def list_names(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.")] = None,
+    json: Json = False,
+) -> int:
+    """Kinds, strategies and costs, and where each comes from.
+
+    Of a kind: its question, its paper, its measures with their units, and the strategies that take it.
+
+    Examples: optmodels list genetic; optmodels list placement
+    """
+    from ..registry import REGISTRIES, kinds
+
+    if name is not None:
+        return _tell(name, json)
+    rows = [
+        [registry.noun, entry.name, entry.origin]
+        for registry in REGISTRIES
+        for entry in sorted(registry.entries(), key=lambda entry: entry.name)
+    ]
+    rows += [[GENERATOR, kind, kinds.origin(kind)] for kind in kinds.having("generator")]
+    settle()
+    if json:
+        print_json([{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows])
+    else:
+        print(columns(rows))
+    return ANSWERED
+
+
+def _tell(name: str, json: bool) -> int:
+    """What stands behind a name."""
+    from ..registry import REGISTRIES, kinds
+
+    owners = [registry for registry in REGISTRIES if name in registry]
+    if not owners:
+        known = {entry for registry in REGISTRIES for entry in registry}
+        raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
+    told = [_about_kind(kinds[name]) if registry is kinds else _about(registry, name) for registry in owners]
+    if name in kinds and kinds[name].generator is not None:
+        told.append(_about_class(GENERATOR, name, kinds.origin(name), kinds.part(name, "generator")))
+    settle()
+    if json:
+        print_json([entry for entry, _ in told])
+    else:
+        print("\n".join(line for _, lines in told for line in lines))
+    return ANSWERED
+
+
+def _about(registry: Registry, name: str) -> tuple[dict[str, Any], list[str]]:
+    return _about_class(registry.noun, name, registry.origin(name), registry[name])
+
+
+def _about_class(noun: str, name: str, origin: str, target: Any) -> tuple[dict[str, Any], list[str]]:
+    """A class: what it is, its parameters with their defaults, and what each of them does; as data, and as lines."""
+    from .explain import explanation, parameters_of, summary_of
+
+    parameters = parameters_of(target)
+    entry: dict[str, Any] = {
+        "what": noun,
+        "name": name,
+        "origin": origin,
+        "summary": summary_of(target),
+        "parameters": [parameter.name for parameter in parameters],
+        "explained": [parameter.to_data() for parameter in parameters],
+    }
+    lines = [f"{noun} {name} ({origin}): {entry['summary']}"]
+    lines += ["  parameters:", explanation(parameters, terminal_width())] if parameters else ["  no parameters"]
+    return entry, lines
+
+
+def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
+    """A kind: its record, and the strategies that take it; as data, and as lines."""
+    from ..registry import kinds
+    from .explain import USUAL_WIDTH, parameters_of, summary_of
+
+    target, origin = kinds.part(kind.name, "problem"), kinds.origin(kind.name)
+    example = None if kind.example is None else str(kind.example_file() or f"instances/{kind.example}")
+    entry: dict[str, Any] = {
+        "what": kinds.noun,
+        "name": kind.name,
+        "origin": origin,
+        "summary": summary_of(target),
+        "parameters": [parameter.name for parameter in parameters_of(target)],  # for Python; a file has others
+        "measures": list(kind.measures),
+        "meanings": dict(kind.measures),
+        "question": kind.question,
+        "paper": kind.paper,
+        "strategies": strategies_for(kind, target),
+        "recommended": list(kind.recommended),
+        "simulated": kind.simulated,
+        "commands": list(kind.commands),
+        "example": kind.example,
+    }
+    room = max(min(terminal_width() or USUAL_WIDTH, USUAL_WIDTH), 30)
+
+    def lines_of(label: str, text: str, indent: int = 2) -> list[str]:
+        return wrap(
+            f"{label}: {text}",
+            room,
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 4),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+    lines = [f"{kinds.noun} {kind.name} ({origin}): {kind.question}", *lines_of("paper", kind.paper), "  measures:"]
+    for measure, meaning in kind.measures.items():
+        lines += lines_of(measure, meaning, 4)
+    lines += lines_of("strategies", ", ".join(entry["strategies"]) or "none")
+    if kind.recommended:
+        lines += lines_of("recommended", ", ".join([f"{kind.recommended[0]} (proves)", *kind.recommended[1:]]))
+    if kind.commands:
+        lines += lines_of("commands", ", ".join(kind.commands))
+    if example is not None:
+        chosen = f" --strategy {kind.recommended[0]}" if kind.recommended else ""
+        lines.append(f"  example: optmodels {'solve' if chosen else 'check'} {example}{chosen}")  # whole, to be copied
+    return entry, lines
+
+
+def strategies_for(kind: Kind, target: Any) -> list[str]:
+    """Names of the strategies that take problems of a kind.
+
+    Each is asked about the smallest instance, if that is here and small; else its `needs` are held against the class
+    of the problems.
+    """
+    from ..registry import BUILT_IN, make_strategy, strategies
+
+    problem = _example_of(kind)
+    taking = []
+    for name in strategies:
+        try:
+            if _takes(make_strategy(name), target, problem):
+                taking.append(name)
+        except RequestError:  # it is broken, or has parameters that must be given
+            continue
+        except Exception:
+            if strategies.origin(name) == BUILT_IN:
+                raise  # a defect of ours keeps its traceback
+    return taking
+
+
+def _takes(strategy: Strategy, target: Any, problem: Problem | None) -> bool:
+    from heuristics import refusal
+    from heuristics.running import members
+
+    from ..registry import lacks
+
+    return not lacks(target, members(strategy.needs)) if problem is None else refusal(problem, strategy) is None
+
+
+def _example_of(kind: Kind) -> Problem | None:
+    from ..instance import load
+
+    file = kind.example_file()
+    if file is None or file.stat().st_size > CHEAP:
+        return None
+    try:
+        return load(file)
+    except RequestError:
+        return None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command to the command line."""
+    app.command("list")(list_names)

@@ -1,0 +1,181 @@
+"""Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
+
+>>> from_text("1e3", int), from_text("none", int | None), from_text("yes", bool)
+(1000, None, True)
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
+
+from ..errors import RequestError, nearest, short
+
+
+def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
+    """Make an object of a dataclass from its parameters, as text or as they are.
+
+    Parameters
+    ----------
+    target
+        A dataclass; its fields are the parameters.
+    given
+        Field name to value; a text is converted as the annotation of the field says.
+    noun
+        What is made, for the sentences: ``strategy 'genetic'``.
+    """
+    offered = parameter_fields(target)
+    hints = field_types(target)
+    unknown = [key for key in given if key not in offered]
+    if unknown:
+        meant = nearest(unknown[0], offered)
+        question = "" if meant is None else f" (did you mean {meant!r}?)"
+        raise RequestError(f"{noun} has no parameter {unknown[0]!r}{question}; it takes {parameter_list(target)}.")
+    lacking = [name for name, field in offered.items() if is_required(field) and name not in given]
+    if lacking:
+        raise RequestError(f"{noun} needs the parameter {lacking[0]!r}; it takes {parameter_list(target)}.")
+    values = {}
+    for key, text in given.items():
+        try:
+            values[key] = from_text(text, hints.get(key, Any)) if isinstance(text, str) else text
+        except ValueError as failure:
+            raise RequestError(f"{noun}: parameter {key!r} {failure}, got {text!r}.") from None
+    try:
+        return target(**values)
+    except RequestError:
+        raise
+    except (ValueError, TypeError) as failure:
+        raise RequestError(f"{noun}: {' '.join(str(failure).split())}") from failure
+
+
+def parameter_fields(target: Any) -> dict[str, Field[Any]]:
+    """Fields of a dataclass that can be given when it is made; none for another class."""
+    return {field.name: field for field in fields(target) if field.init} if is_dataclass(target) else {}
+
+
+def parameter_list(target: Any) -> str:
+    """The parameters of a class and their defaults, for a sentence."""
+    offered = parameter_fields(target)
+    return ", ".join(f"{name}{_default(field)}" for name, field in offered.items()) or "no parameters"
+
+
+def is_required(field: Field[Any]) -> bool:
+    """Whether a field has no default."""
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def field_types(target: Any) -> dict[str, Any]:
+    """Annotations of a class, resolved; where one names something that is not there, the type of the default."""
+    try:
+        return typing.get_type_hints(target)
+    except (NameError, TypeError, AttributeError):
+        return {
+            name: type(field.default) if field.default not in (MISSING, None) else Any
+            for name, field in parameter_fields(target).items()
+        }
+
+
+def from_text(text: str, annotation: Any) -> Any:
+    """Read `text` as a value of the annotated type; ``ValueError`` with the end of a sentence if it is none.
+
+    >>> from_text("1e3", int), from_text("none", int | None), from_text("yes", bool)
+    (1000, None, True)
+    """
+    options = _options(annotation)
+    if type(None) in options and text.lower() in ("none", "null"):
+        return None
+    rules = []
+    for option in sorted((option for option in options if option is not type(None)), key=_preference):
+        try:
+            return _from_text(text, option)
+        except ValueError as failure:
+            rules.append(str(failure))
+    raise ValueError(" or ".join(dict.fromkeys(rules)) or "takes no value")
+
+
+def whole_from_text(text: str) -> int:
+    """A whole number as people write it, ``1e6`` too; ``ValueError`` with the end of a sentence if it is none."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.5
+    if not number.is_integer() or abs(number) > 2**53:
+        raise ValueError("is a whole number")
+    return int(number)
+
+
+def _from_text(text: str, kind: Any) -> Any:
+    if typing.get_origin(kind) is typing.Literal:
+        choices = typing.get_args(kind)
+        for choice in choices:
+            if text == str(choice):
+                return choice
+        raise ValueError(f"is one of {', '.join(map(str, choices))}")
+    if kind is bool:
+        known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+        if text.lower() not in known:
+            raise ValueError("is true or false")
+        return known[text.lower()]
+    if kind is int:
+        return whole_from_text(text)
+    if kind is float:
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError("is a number") from None
+        if number != number:
+            raise ValueError("is a number")
+        return number
+    if kind is str or kind is Any:
+        return text
+    raise ValueError("cannot be written as text")
+
+
+def from_json(value: Any, annotation: Any) -> Any:
+    """A value read from a file as one of the annotated type; ``ValueError`` with the end of a sentence if it is none.
+
+    Types that JSON does not know (mappings, tuples of names) are left to the class itself.
+    """
+    options = _options(annotation)
+    if value is None:
+        if type(None) in options or Any in options:
+            return None
+        raise ValueError("must not be null")
+    plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    if not options or any(option not in plain and option is not type(None) for option in options):
+        return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, bool):
+        accepted = bool in options
+    elif isinstance(value, int):
+        accepted = int in options or float in options
+    else:
+        accepted = type(value) in options
+    if accepted:
+        return value
+    raise ValueError(f"is {' or '.join(plain[option] for option in options if option in plain)}")
+
+
+def _options(annotation: Any) -> tuple[Any, ...]:
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return typing.get_args(annotation)
+    return (annotation,)
+
+
+def _preference(kind: Any) -> int:
+    order = [bool, int, float]
+    return order.index(kind) if kind in order else 4 if kind is str else 3
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default is not MISSING:
+        return f"={field.default}" if isinstance(field.default, str) else f"={short(field.default)}"
+    if field.default_factory is not MISSING:
+        return f"={short(field.default_factory())}"
+    return " (required)"

@@ -1,0 +1,28 @@
+"""Kind "freshness" as one value: what `optmodels list freshness` tells, and where the rest is found."""
+
+from __future__ import annotations
+
+from ..kinds import Kind
+
+KIND = Kind(
+    name="freshness",
+    question="How often is each page visited, and in which order?",
+    paper=(
+        'E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", Journal '
+        "of Scheduling 1 (1998), 15-29."
+    ),
+    problem="optmodels.freshness.problem:FreshnessProblem",
+    measures={
+        "obsolescence": "weighted sum over pages of the fraction of time that each is out of date",
+        "pages_never_visited": "number of pages that are never visited",
+        "largest_gap": "largest number of slots between two visits to one page",
+    },
+    recommended=("lagrangian", "greedy", "whittle"),
+    example="freshness/coffman-4.json",
+    generator="optmodels.freshness.generate:FreshnessGenerator",
+    picture="optmodels.freshness.plots:draw_freshness",
+    simulated=True,
+    commands={"fit": "optmodels.freshness.commands:fit", "visits": "optmodels.freshness.commands:visits"},
+    beside="optmodels.freshness.data:read_beside",
+    on_cluster="optmodels.freshness.tables:on_cluster",
+)

@@ -1,0 +1,177 @@
+"""A kind of problem as one value: what is asked, who asked it, and where everything that belongs to it is found.
+
+The command line, the pictures, the generators, the documentation and the conformance tests read this record, and
+nothing else, to learn what a kind has: a kind of another distribution that offers one gets all of it.
+
+>>> from optmodels.registry import kinds
+>>> kinds["placement"].recommended
+('highs', 'dejavu', 'annealing')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from .errors import RequestError, short
+
+#: The thing itself, or where it is found: ``"module:name"``, imported when it is first used.
+Reference: TypeAlias = str | Callable[..., Any]
+
+#: Fields that refer to something; `Kind.part` loads it.
+PARTS = ("problem", "generator", "picture", "beside", "on_cluster")
+
+_REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_COMMAND = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What there is to know about one kind of problem.
+
+    Parameters
+    ----------
+    name
+        As it stands in files (``"kind": "placement"``) and on the command line; also the name of the entry point.
+    question
+        What is decided, in one line that ends in a question mark.
+    paper
+        Where the question comes from: authors, title, journal, year.
+    problem
+        Class of the problems, or ``"module:Class"``: it has a class method ``from_data``.
+    measures
+        Name of a measure to what it means, with its unit; every name in ``measure_names`` of the class is there.
+    recommended
+        Names of strategies to begin with, first the one whose answers are proved to be best.
+    example
+        The smallest instance: a path relative to the folder ``instances``, or an absolute one in the folder of another
+        distribution; ``None`` if there is none.
+    generator
+        Class of the options of random instances (`optmodels.generating.Generator`), if there is one.
+    picture
+        Function of a problem and of a result, or ``None``, that draws both, if there is one.
+    simulated
+        Whether decisions can be tried out: problems have a method ``experiment``.
+    commands
+        What the kind adds to the command line: name of a command to its function, as `typer` takes it.
+    beside
+        Function of a problem and of the path of its instance: the other files that were read, which no answer may
+        overwrite. Without it there are none.
+    on_cluster
+        Context manager that opens an instance, by path and address, on a Dask cluster, for ``solve --cluster``.
+
+    Raises
+    ------
+    RequestError
+        If a field is none of what is said here; the sentence names the kind, the field, the value and the rule.
+
+    Notes
+    -----
+    `problem`, `generator`, `picture`, `beside`, `on_cluster` and the values of `commands` may be given as
+    ``"module:name"``, which is imported when it is first used. A record in a distribution should give them so, and
+    stand in a module that imports little: records are loaded to list kinds and to print the help of the command line.
+
+    Examples
+    --------
+    >>> coins = Kind(
+    ...     name="coins",
+    ...     question="Which coins are turned?",
+    ...     paper='A. Author, "Coins", Journal of Games 1 (2001), 1-9.',
+    ...     problem="collections:Counter",
+    ...     measures={"heads": "number of coins that show heads"},
+    ...     recommended=("exhaustive",),
+    ... )
+    >>> coins.part("problem").__name__, coins.part("picture")
+    ('Counter', None)
+    >>> Kind(name="coins", question="Which?", paper="", problem="collections", measures={})
+    Traceback (most recent call last):
+    optmodels.errors.RequestError: kind 'coins': paper is ""; it is a text on one line.
+    """
+
+    name: str
+    question: str
+    paper: str
+    problem: Reference
+    measures: Mapping[str, str]
+    recommended: tuple[str, ...] = ()
+    example: str | None = None
+    generator: Reference | None = None
+    picture: Reference | None = None
+    simulated: bool = False
+    commands: Mapping[str, Reference] = field(default_factory=dict)
+    beside: Reference | None = None
+    on_cluster: Reference | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field, and keep the mappings from being changed."""
+        if not _is_line(self.name) or any(c in self.name for c in ":,= "):
+            self._refuse("name", "it is a text without spaces, colons, commas and equals signs.")
+        for text in ("question", "paper"):
+            if not _is_line(getattr(self, text)):
+                self._refuse(text, "it is a text on one line.")
+        for part in PARTS:
+            if (part == "problem" or getattr(self, part) is not None) and not _is_reference(getattr(self, part)):
+                self._refuse(part, 'it is a class or a function, or where one is found: "module:name".')
+        if not _is_mapping(self.measures, _is_line) or not self.measures:
+            self._refuse("measures", "it maps each name of a measure to what it means, with its unit.")
+        if not _is_mapping(self.commands, _is_reference) or not all(map(_COMMAND.fullmatch, self.commands)):
+            self._refuse("commands", 'it maps names (small letters, digits, dashes) to functions, or "module:name".')
+        if not isinstance(self.recommended, tuple) or not all(map(_is_line, self.recommended)):
+            self._refuse("recommended", "it is a tuple of names of strategies.")
+        if self.example is not None and not _is_line(self.example):
+            self._refuse("example", "it is the path of an instance, as a text, or None.")
+        if not isinstance(self.simulated, bool):
+            self._refuse("simulated", "it is True or False.")
+        for mapping in ("measures", "commands"):
+            object.__setattr__(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
+
+    def part(self, name: str) -> Any:
+        """What a field of `PARTS` refers to, imported if need be; ``None`` if the kind has none."""
+        if name not in PARTS:
+            raise RequestError(f"a kind has no part {name!r}; its parts are {', '.join(PARTS)}.")
+        return resolve(getattr(self, name))
+
+    def example_file(self) -> Path | None:
+        """The smallest instance, if it is here: beside the packages (a checkout) or below the working directory.
+
+        Wheels hold no instances.
+        """
+        if self.example is None:
+            return None
+        folders = (Path(__file__).parents[1] / "instances", Path("instances"))
+        return next((file for folder in folders if (file := folder / self.example).is_file()), None)
+
+    def _refuse(self, name: str, rule: str) -> None:
+        value = getattr(self, name)
+        told = short(value) if isinstance(value, str | int | float | None) else type(value).__name__
+        raise RequestError(f"kind {self.name!r}: {name} is {told}; {rule}")
+
+
+def resolve(reference: Any) -> Any:
+    """What a reference stands for: ``"module:name"`` is imported, everything else stands for itself.
+
+    >>> resolve("collections:Counter").__name__, resolve(len), resolve(None)
+    ('Counter', <built-in function len>, None)
+    """
+    if not isinstance(reference, str):
+        return reference
+    module, _, name = reference.partition(":")
+    return attrgetter(name)(import_module(module))
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
+
+
+def _is_reference(value: Any) -> bool:
+    return bool(_REFERENCE.fullmatch(value)) if isinstance(value, str) else callable(value)
+
+
+def _is_mapping(value: Any, is_sound: Callable[[Any], bool]) -> bool:
+    return isinstance(value, Mapping) and all(_is_line(key) and is_sound(one) for key, one in value.items())

@@ -1,0 +1,27 @@
+"""Kind "placement" as one value: what `optmodels list placement` tells, and where the rest is found."""
+
+from __future__ import annotations
+
+from ..kinds import Kind
+
+KIND = Kind(
+    name="placement",
+    question="Which sites are opened, and which of them serves whom?",
+    paper=(
+        'N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", European '
+        "Journal of Operational Research 142 (2002), 396-418."
+    ),
+    problem="optmodels.placement.problem:PlacementProblem",
+    measures={
+        "opening": "sum of the opening costs of open sites, in the unit of costs",
+        "operating": "sum of operating costs, each times the utilisation of its site, in the unit of costs",
+        "open_sites": "number of open sites",
+        "worst_throughput": "least throughput of a client, in requests per unit of time",
+        "worst_delay_probability": "largest probability that a request takes longer than the delay allowed",
+        "mean_delay": "mean time of a request at its site, in units of time",
+    },
+    recommended=("highs", "dejavu", "annealing"),
+    example="placement/gautam-2x3.json",
+    generator="optmodels.placement.generate:PlacementGenerator",
+    picture="optmodels.placement.plots:draw_placement",
+)

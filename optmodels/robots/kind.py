@@ -1,0 +1,29 @@
+"""Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found."""
+
+from __future__ import annotations
+
+from ..kinds import Kind
+
+KIND = Kind(
+    name="robots",
+    question="When is a robot sent out, and when is it kept back?",
+    paper=(
+        'J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", Proc. '
+        "ACM Sigmetrics 2001, Performance Evaluation Review 29 (1), 236-244."
+    ),
+    problem="optmodels.robots.problem:RobotsProblem",
+    measures={
+        "starvation": "probability that the server has nothing to do",
+        "loss_rate": "pages per unit of time that find the buffer full",
+        "active_robots": "mean number of active robots",
+        "mean_length": "mean number of pages in the system, the one in service included",
+        "response_time": "mean time in the system of pages that are not lost, in units of time",
+        "fewest_robots": "least number of active robots among the states that recur",
+        "most_robots": "largest number of active robots among the states that recur",
+    },
+    recommended=("policy-iteration", "linear-program", "annealing"),
+    example="robots/talim-two-robots.json",
+    generator="optmodels.robots.generate:RobotsGenerator",
+    picture="optmodels.robots.plots:draw_robots",
+    simulated=True,
+)

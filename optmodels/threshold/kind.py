@@ -1,0 +1,35 @@
+"""Kind "threshold" as one value: what `optmodels list threshold` tells, and where the rest is found."""
+
+from __future__ import annotations
+
+from ..kinds import Kind
+
+KIND = Kind(
+    name="threshold",
+    question="At how many waiting pages are robots switched on and off?",
+    paper=(
+        'K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the '
+        'robots of web search engines with obsolescence of documents", Computer Networks 55 (2011), '
+        "1880-1893."
+    ),
+    problem="optmodels.threshold.problem:ThresholdProblem",
+    measures={
+        "arrival_rate": "pages that robots bring per unit of time",
+        "loss": "probability that a page finds no room",
+        "obsolescence": "probability that a page goes out of date while it waits",
+        "success": "probability that a page is indexed",
+        "starvation": "probability that the server has nothing to do",
+        "active_robots": "mean number of active robots",
+        "mean_length": "mean number of pages in the system, the one in service included",
+        "response_time": "mean time in the system of pages that are indexed, in units of time",
+        "obsolete_time": "mean time in the system of pages that go out of date, in units of time",
+        "sojourn_time": "mean time in the system of all pages, lost ones counting 0, in units of time",
+        "loss_rate": "pages lost per unit of time",
+        "obsolescence_rate": "pages that go out of date per unit of time",
+    },
+    recommended=("exhaustive", "optimal-policy", "annealing"),
+    example="threshold/avrachenkov-k1.json",
+    generator="optmodels.threshold.generate:ThresholdGenerator",
+    picture="optmodels.threshold.plots:draw_threshold",
+    simulated=True,
+)
