@@ -1,9 +1,25 @@
-"""Queues that, given a policy or a population, say how well they serve.
+"""Queueing models that evaluate a decision: given a policy, a schedule or a population, they say how well it serves.
+
+Five kinds of models, each a room of its own with the paper it comes from:
+
+`threshold`
+    one server, robots switched by the number of pages (Avrachenkov et al. 2011).
+`robots`
+    one server, robots sent out one at a time (Talim et al. 2001).
+`freshness`
+    pages that change and robots that visit them (Coffman, Liu and Weber 1998).
+`routing`
+    packets sent to servers without buffers in an order fixed beforehand (Altman et al. 2000).
+`placement`
+    a server and clients that think (Gautam 2002).
+
+They share `processes` (arrivals and times), `numerics` (Markov chains, sums, checks) and `simulation`. The names used
+most are exported here; each is loaded at first use.
 
 `FiniteSourceQueue`
     a server and clients that all think equally long: throughput, delay, largest population.
 `MixedSourceQueue`
-    the same with classes of clients, exactly; `mean_value_analysis` is the textbook road to its means.
+    the same with classes of clients, exactly; `mean_value_analysis` is the textbook method for its means.
 `capacity_by_distance`, `largest_safe_population`
     how many clients a server can take when they live at different distances.
 `PhaseType`, `reduce_order`

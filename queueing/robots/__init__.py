@@ -16,7 +16,7 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `relative_values`
     Relative values of the robot queue to twice the digits of a double, and the step of policy iteration from them.
 `structure`
-    Shapes of an optimal policy of the robot queue: a monotone switching curve, as the paper conjectures, or not.
+    Shapes of an optimal policy of the robot queue: a monotone switching curve, as Talim et al. conjecture, or not.
 `switching_curves`
     Values of falling switching curves of the robot queue, and curves that are better.
 `talim`

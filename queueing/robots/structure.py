@@ -1,4 +1,4 @@
-r"""Shapes of an optimal policy of the robot queue: a monotone switching curve, as the paper conjectures, or not.
+r"""Shapes of an optimal policy of the robot queue: a monotone switching curve, as Talim et al. conjecture, or not.
 
 With values J let :math:`d(q, r) = J(q, r+1) - J(q, r)`, what one more robot is worth; it is activated where d < 0. If J
 is convex in r, d rises with r; if J is supermodular in (q, r), d rises with q. Either makes one half of the conjecture,

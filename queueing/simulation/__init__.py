@@ -1,7 +1,7 @@
 """What the simulations of all kinds share: laws to draw from, confidence intervals.
 
 `draws`
-    Times and moves as a simulation draws them: laws as tables of sums, and the compiled choice from a row of sums.
+    Times and transitions as simulations draw them: laws as tables of sums, and a compiled choice from a row of sums.
 `intervals`
     What independent replications tell, and how surely.
 `laws`

@@ -1,4 +1,4 @@
-"""Times and moves as a simulation draws them: laws as tables of sums, and the compiled choice from a row of sums."""
+"""Times and transitions as simulations draw them: laws as tables of sums, and a compiled choice from a row of sums."""
 
 import math
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
 `model`
     What every method that evaluates a threshold queue is given, and what it gives back.
 `modes`
-    What robots bring when 1, ..., N of them are active: the four readings of section 2 of the paper.
+    What robots bring when 1, ..., N of them are active: the four readings of Avrachenkov et al. (2011), section 2.
 `neighbours`
     Many policies of a queue whose patience has several phases: sweeps that share their tables and their starts.
 `open_system`
@@ -23,7 +23,7 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
 `unbounded`
     Room without bound: how many pages there ever are, for all policies at once.
 `methods`
-    Roads to the stationary distribution of a threshold queue.
+    Methods for the stationary distribution of a threshold queue.
 `policies`
     Policies of the threshold queue that see more than the number of pages.
 `simulation`

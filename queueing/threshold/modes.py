@@ -1,4 +1,4 @@
-r"""What robots bring when 1, ..., N of them are active: the four readings of section 2 of the paper.
+r"""What robots bring when 1, ..., N of them are active: the four readings of Avrachenkov et al. (2011), section 2.
 
 Each ends in a list of `Mode`, a number of active robots and the arrival process they make together, all driven by one
 chain. The printed formula of the first reading multiplies generators that must be added; here stand Kronecker sums.

@@ -1,11 +1,11 @@
 r"""Fleets: robots of several classes, on journeys of phases, in a random environment.
 
 `banded`
-    Chains whose states can be ordered so that moves are short, eliminated without a subtraction.
+    Chains whose states can be ordered so that transitions are short, eliminated without a subtraction.
 `control`
     Policies of a robot fleet: what they achieve, and the best one with a certificate.
 `krylov`
-    Chains of a million states: relative values and shares of time by a Krylov method.
+    Chains of a million states: relative values and stationary distributions by a Krylov method.
 `mixed`
     Policies of a robot fleet that leave decisions to chance: what they achieve.
 `model`
@@ -15,9 +15,9 @@ r"""Fleets: robots of several classes, on journeys of phases, in a random enviro
 `relative_values`
     The step of policy iteration of a robot fleet, and the bracket of its least cost.
 `stationary`
-    Shares of time of the chain of a policy, from the start: no pages, no robots, a decision due.
+    Stationary distribution of the chain of a policy, from the start: no pages, no robots, a decision due.
 `transitions`
-    Moves of a robot fleet: its events and changes as flat arrays, and the chain that a policy makes of them.
+    Transitions of a robot fleet: its events and changes as flat arrays, and the chain that a policy makes of them.
 `value_iteration`
     Value iteration for a robot fleet: a sweep replaces values J by :math:`J + b / \Lambda`.
 """

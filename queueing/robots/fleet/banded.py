@@ -1,4 +1,4 @@
-r"""Chains whose states can be ordered so that moves are short, eliminated without a subtraction.
+r"""Chains whose states can be ordered so that transitions are short, eliminated without a subtraction.
 
 States are taken out from the last to the first (Grassmann, Taksar, Heyman) until only one is left, the *end*; within a
 band of width w that takes :math:`n w^2` steps. The end may stand anywhere in the order: rates that lead to it and from

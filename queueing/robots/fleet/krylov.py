@@ -1,4 +1,4 @@
-r"""Chains of a million states: relative values and shares of time by a Krylov method.
+r"""Chains of a million states: relative values and stationary distributions by a Krylov method.
 
 With weights w on the states, :math:`(e w^T - Q) h = c` has the relative values as solution, :math:`w^T h` being the
 average cost, and :math:`p \, (e w^T - Q) = w` the shares of time. With :math:`-Q = D (1 - L - U)`, L what leads to

@@ -1,4 +1,4 @@
-"""Shares of time of the chain of a policy, from the start: no pages, no robots, a decision due.
+"""Stationary distribution of the chain of a policy, from the start: no pages, no robots, a decision due.
 
 Only states that can be reached count. Where the chain may end in one of several closed classes, each class is drawn
 together to a state from which the chain begins anew: how often it is there tells how likely it is.

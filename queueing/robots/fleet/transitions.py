@@ -1,4 +1,4 @@
-r"""Moves of a robot fleet: its events and changes as flat arrays, and the chain that a policy makes of them.
+r"""Transitions of a robot fleet: its events and changes as flat arrays, and the chain that a policy makes of them.
 
 From a state after a decision lead *decided* moves, services and arrivals, to the state that the event leaves, where
 robots may be sent out; and plain ones, changes of phase and of the environment. A policy turns a decided move into one

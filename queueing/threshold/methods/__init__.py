@@ -1,4 +1,4 @@
-"""Roads to the stationary distribution of a threshold queue.
+"""Methods for the stationary distribution of a threshold queue.
 
 `accuracy`
     How accurate the flows of an iterative method are: two iterates, the better one told, their difference the
@@ -23,7 +23,7 @@
     The phases of the pages that wait, as words: patience in triangular coordinates, and compiled moves on all
     words.
 `recursion`
-    Threshold queues whose pages come one by one: the block-tridiagonal recursion of section 6 of the paper.
+    Threshold queues without batches: the block-tridiagonal recursion of Avrachenkov et al. (2011), section 6.
 `truncation`
     Queues with more room than exact methods take, cut off at a level that is hardly ever reached.
 """

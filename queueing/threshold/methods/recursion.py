@@ -1,4 +1,4 @@
-r"""Threshold queues whose pages come one by one: the block-tridiagonal recursion of section 6 of the paper.
+r"""Threshold queues without batches: the block-tridiagonal recursion of Avrachenkov et al. (2011), section 6.
 
 Without batches a level is left for its neighbours only. From the top down,
 

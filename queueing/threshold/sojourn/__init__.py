@@ -7,7 +7,7 @@
 `tagged_page`
     One page of a threshold queue from its arrival to its end: an absorbing chain in which no later arrival matters.
 `transient`
-    How long a page stays: its chain (:mod:`queueing.threshold.sojourn.tagged_page`) in time, by two roads.
+    How long a page stays: its chain (:mod:`queueing.threshold.sojourn.tagged_page`) in time, by two methods.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-r"""How long a page stays: its chain (:mod:`queueing.threshold.sojourn.tagged_page`) in time, by two roads.
+r"""How long a page stays: its chain (:mod:`queueing.threshold.sojourn.tagged_page`) in time, by two methods.
 
 Uniformisation
     With q the fastest rate of the chain and :math:`P = I + T / q`,
