@@ -3,7 +3,7 @@
 Two rules. What the front doors (``optmodels``, ``heuristics``, ``queueing``) and the doors of the kinds export has all
 of these, and its examples are run. What other doors export has parameters and returns. Names that do not comply yet
 stand in ``undocumented.txt``, sorted; the list may only become shorter: a name that is missing fails, and so does one
-that is no longer needed. ``python tests/test_docstrings.py`` writes it anew.
+that is no longer needed. ``python -P tests/test_docstrings.py`` writes it anew.
 
 numpydoc has a validator as well, but brings Sphinx with it. The parts are looked for by `documented` of
 ``tools/house.py``, so that the table of figures and this test agree.
