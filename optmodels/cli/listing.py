@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,7 +100,7 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
     from .explain import USUAL_WIDTH, parameters_of, summary_of
 
     target, origin = kinds.part(kind.name, "problem"), kinds.origin(kind.name)
-    example = None if kind.example is None else str(kind.example_file() or f"instances/{kind.example}")
+    example = None if kind.example is None else _near(kind.example_file() or Path("instances", kind.example))
     entry: dict[str, Any] = {
         "what": kinds.noun,
         "name": kind.name,
@@ -171,6 +172,11 @@ def _takes(strategy: Strategy, target: Any, problem: Problem | None) -> bool:
     from ..registry import lacks
 
     return not lacks(target, members(strategy.needs)) if problem is None else refusal(problem, strategy) is None
+
+
+def _near(file: Path) -> str:
+    """Spell a path from here where it lies below, and whole elsewhere."""
+    return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
 def _example_of(kind: Kind) -> Problem | None:
