@@ -1,6 +1,7 @@
-"""Two distributions from outside, a strategy and a cost, built as wheels, installed with ours and found by name."""
+"""Distributions from outside, a strategy, a cost and a kind, built as wheels, installed with ours, found by name."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-PLUGINS = ("optmodels-tabu", "optmodels-crowding-cost")
+PLUGINS = ("optmodels-tabu", "optmodels-crowding-cost", "optmodels-staffing")
 PER_PAIR = 2.0
 
 
@@ -35,7 +36,7 @@ def records(tree: object) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def environment(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `bin` of a fresh environment that holds the three wheels.
+    """The `bin` of a fresh environment that holds all wheels.
 
     The libraries (numpy, highspy, ...) are not downloaded again: a .pth file lends those of the environment the tests
     run in. Only the path is lent, so .pth files in there, an editable optmodels among them, are not followed, and the
@@ -49,7 +50,7 @@ def environment(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         succeed(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", here / "wheels", source,
                 cwd=here / "sources")  # fmt: skip
     wheels = sorted((here / "wheels").glob("*.whl"))
-    assert len(wheels) == 3
+    assert len(wheels) == 1 + len(PLUGINS)
 
     venv.create(here / "fresh", with_pip=False)
     scripts = here / "fresh" / Path(sys.executable).parent.name
@@ -75,14 +76,13 @@ def crowded(instances: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_is_imported_comes_from_the_wheels(environment, tmp_path):
-    for package in ("optmodels", "heuristics", "queueing", "optmodels_tabu", "optmodels_crowding_cost"):
+    theirs = [plugin.replace("-", "_") for plugin in PLUGINS]
+    for package in ("optmodels", "heuristics", "queueing", *theirs):
         file = succeed(environment / "python", "-c", f"import {package}; print({package}.__file__)", cwd=tmp_path)
         assert environment.parent in Path(file.strip()).parents
 
 
-@pytest.mark.parametrize(
-    ("name", "distribution"), [("tabu", "optmodels-tabu"), ("crowding", "optmodels-crowding-cost")]
-)
+@pytest.mark.parametrize(("name", "distribution"), list(zip(("tabu", "crowding", "staffing"), PLUGINS, strict=True)))
 def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_path, name, distribution):
     lines = succeed(environment / "optmodels", "list", cwd=tmp_path).splitlines()
     assert any({name, distribution} <= set(line.replace("│", " ").split()) for line in lines)
@@ -92,7 +92,8 @@ def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_p
 
 def test_the_registry_names_the_distributions(environment, tmp_path):
     code = (
-        "from optmodels.registry import costs, strategies; print(strategies.origin('tabu'), costs.origin('crowding'))"
+        "from optmodels.registry import costs, kinds, strategies; "
+        "print(strategies.origin('tabu'), costs.origin('crowding'), kinds.origin('staffing'))"
     )
     assert succeed(environment / "python", "-c", code, cwd=tmp_path).split() == list(PLUGINS)
 
@@ -125,6 +126,62 @@ def test_a_strategy_for_linear_costs_refuses_the_cost_in_one_sentence(environmen
 def test_the_strategy_keeps_the_house_rules(environment, tmp_path):
     check = "from heuristics.testing import check_strategy; from optmodels_tabu import Tabu; check_strategy(Tabu())"
     succeed(environment / "python", "-c", check, cwd=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def staffed(environment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example that the kind from outside ships."""
+    code = "from optmodels.registry import kinds; print(kinds['staffing'].example_file())"
+    return Path(succeed(environment / "python", "-c", code, cwd=tmp_path_factory.mktemp("staffing")).strip())
+
+
+def test_a_kind_from_outside_is_told_like_our_own(environment, tmp_path):
+    kind, generator = json.loads(succeed(environment / "optmodels", "list", "staffing", "--json", cwd=tmp_path))
+    assert (kind["what"], generator["what"], kind["origin"]) == ("problem kind", "generator", "optmodels-staffing")
+    assert {"highs", "exhaustive", "annealing"} <= set(kind["strategies"])
+    assert not {"dejavu", "lagrangian", "policy-iteration"} & set(kind["strategies"])
+    assert "in hours" in kind["meanings"]["worst_mean_wait"]
+    assert kind["commands"] == ["erlang"]
+
+
+def test_a_kind_from_outside_is_checked_solved_and_drawn(environment, staffed, tmp_path):
+    command = environment / "optmodels"
+    assert "is well formed" in succeed(command, "check", staffed, cwd=tmp_path)
+
+    def solve(strategy: str) -> dict:
+        return json.loads(succeed(command, "solve", staffed, "--strategy", strategy, "--json", cwd=tmp_path))
+
+    exact, listed = solve("highs"), solve("exhaustive")
+    assert exact["status"] == listed["status"] == "optimal"
+    assert exact["objective"] == listed["objective"] == 15.0
+    assert exact["measures"]["worst_waiting_probability"] <= 0.3
+    (tmp_path / "answer.json").write_text(json.dumps(exact), encoding="utf-8")
+    succeed(command, "plot", staffed, "--result", "answer.json", "--out", "day.svg", cwd=tmp_path)
+    assert (tmp_path / "day.svg").stat().st_size > 1000
+
+
+def test_a_kind_from_outside_makes_instances_and_adds_its_command(environment, tmp_path):
+    command = environment / "optmodels"
+    succeed(command, "generate", "staffing", "--hours", "3", "--seed", "1", "--out", "day.json", cwd=tmp_path)
+    assert "is well formed" in succeed(command, "check", "day.json", cwd=tmp_path)
+    answer = run(command, "generate", "staffing", "--days", "3", cwd=tmp_path)
+    assert answer.returncode == 2 and "generator 'staffing' has no parameter 'days'" in answer.stderr
+    assert re.search(r"^  erlang ", succeed(command, "--help", cwd=tmp_path), re.MULTILINE)
+    assert float(succeed(command, "erlang", "2", "3", cwd=tmp_path)) == pytest.approx(4 / 9, rel=1e-5)
+
+
+def test_the_kind_keeps_the_house_rules(environment, staffed, tmp_path):
+    code = f"import optmodels as om; om.check_problem(om.load({str(staffed)!r}))"
+    succeed(environment / "python", "-c", code, cwd=tmp_path)
+
+
+def test_a_wrong_field_of_a_kind_from_outside_is_named(environment, staffed, tmp_path):
+    instance = json.loads(staffed.read_text(encoding="utf-8"))
+    instance["data"]["wages"][1] = -1
+    (tmp_path / "wrong.json").write_text(json.dumps(instance), encoding="utf-8")
+    answer = run(environment / "optmodels", "check", "wrong.json", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "wrong.json: data.wages[1] is -1; it is a number above 0." in answer.stderr
 
 
 def test_without_the_plug_in_the_name_is_not_known(crowded, tmp_path):

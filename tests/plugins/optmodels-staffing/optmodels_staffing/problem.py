@@ -1,0 +1,206 @@
+"""How many servers work in each hour: kind "staffing"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from heuristics import Decision, Evaluation
+from heuristics.spaces import IntegerBox
+from optmodels.costs import CostFunction, Limits, is_linear
+from optmodels.errors import InstanceError, MissingField
+
+from .queue import mean_wait, waiting_probability
+
+MEASURES = ("wages", "server_hours", "worst_waiting_probability", "worst_mean_wait")
+REQUIRED = ("arrival_rates", "service_rate", "wages", "most_servers")
+OPTIONAL = ("max_waiting_probability", "max_mean_wait")
+
+
+@dataclass(frozen=True)
+class StaffingProblem:
+    """Choose the number of servers in each hour at least cost; every hour is a queue M/M/c in its steady state.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    arrival_rates
+        Customers per hour, hour by hour.
+    service_rate
+        Customers that one server serves per hour.
+    wages
+        Of one server, hour by hour.
+    most_servers
+        In any hour.
+    max_waiting_probability, max_mean_wait
+        What no hour may exceed; the second in hours.
+    cost
+        Price of the measures; ``None``: the wages.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    arrival_rates: tuple[float, ...]
+    service_rate: float
+    wages: tuple[float, ...]
+    most_servers: int
+    max_waiting_probability: float = 1.0
+    max_mean_wait: float = math.inf
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "staffing"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    has_objective: ClassVar[bool] = True
+
+    @classmethod
+    def from_data(
+        cls,
+        data: Mapping[str, Any],
+        *,
+        name: str = "staffing",
+        cost: CostFunction | None = None,
+        limits: Limits | None = None,
+        folder: Path | None = None,
+    ) -> StaffingProblem:
+        """Read the ``data`` of an instance file."""
+        for key in data:
+            if key not in REQUIRED + OPTIONAL:
+                raise InstanceError(f"data.{key}", data[key], f"known fields are {', '.join(REQUIRED + OPTIONAL)}.")
+        for key in REQUIRED:
+            if key not in data:
+                raise MissingField(f"data.{key}", f"kind 'staffing' needs {', '.join(REQUIRED)}.")
+        lists = {key: _positive_list(f"data.{key}", data[key]) for key in ("arrival_rates", "wages")}
+        if len(lists["arrival_rates"]) != len(lists["wages"]):
+            raise InstanceError("data.wages", data["wages"], "there is one for each arrival rate.")
+        most = data["most_servers"]
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= 1000:
+            raise InstanceError("data.most_servers", most, "it is a whole number from 1 to 1000.")
+        rules: dict[str, Any] = {key: _positive(f"data.{key}", data[key]) for key in OPTIONAL if key in data}
+        rate = _positive("data.service_rate", data["service_rate"])
+        rules |= {"cost": cost, "limits": limits or Limits()}
+        return cls(name, lists["arrival_rates"], rate, lists["wages"], most, **rules)
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        data: dict[str, Any] = {
+            "arrival_rates": list(self.arrival_rates),
+            "service_rate": self.service_rate,
+            "wages": list(self.wages),
+            "most_servers": self.most_servers,
+        }
+        if self.max_waiting_probability < 1:
+            data["max_waiting_probability"] = self.max_waiting_probability
+        if self.max_mean_wait < math.inf:
+            data["max_mean_wait"] = self.max_mean_wait
+        return data
+
+    @property
+    def space(self) -> IntegerBox:
+        """From 1 server to the most, in each hour."""
+        hours = len(self.arrival_rates)
+        return IntegerBox((1,) * hours, (self.most_servers,) * hours)
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return self.cost is None or is_linear(self.cost)
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Wages, the worst waits, and by how much they are too long."""
+        hours = [self._hour(hour, int(servers)) for hour, servers in enumerate(decision)]
+        longest = max(wait for _, wait in hours)
+        measures: dict[str, float | None] = {
+            "wages": float(sum(wage * servers for wage, servers in zip(self.wages, decision, strict=True))),
+            "server_hours": float(sum(decision)),
+            "worst_waiting_probability": max(probability for probability, _ in hours),
+            "worst_mean_wait": longest if longest < math.inf else None,
+        }
+        excess = {
+            "overloaded hours": float(sum(wait == math.inf for _, wait in hours)),
+            "waiting probability": sum(max(0.0, p - self.max_waiting_probability) for p, _ in hours),
+            "mean wait": sum(max(0.0, wait - self.max_mean_wait) for _, wait in hours if wait < math.inf),
+        }
+        broken = {name: amount for name, amount in excess.items() if amount > 0} | self.limits.violations(measures)
+        objective = measures["wages"] if self.cost is None else self.cost(measures)
+        return Evaluation(float(objective or 0.0), broken, measures)
+
+    def allowed(self, hour: int, servers: int) -> bool:
+        """Whether so many servers keep the waits of an hour short enough."""
+        probability, wait = self._hour(hour, servers)
+        return wait < math.inf and probability <= self.max_waiting_probability and wait <= self.max_mean_wait
+
+    def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
+        """The fewest servers that will do, hour by hour, if there are such."""
+        fewest = [self._fewest(hour) for hour in range(len(self.arrival_rates))]
+        if None not in fewest:
+            yield tuple(number for number in fewest if number is not None)
+
+    def infeasibility(self) -> str | None:
+        """An hour in which the most servers are too few, if there is one."""
+        for hour in range(len(self.arrival_rates)):
+            if self._fewest(hour) is None:
+                return f"in hour {hour} even {self.most_servers} servers are too few."
+        return None
+
+    def algebraic_refusal(self) -> str | None:
+        """Why this problem cannot be written as a linear program, if it cannot."""
+        return None if self.cost is None else "its model minimises wages, and this instance has a cost of its own."
+
+    def to_pyomo(self) -> Any:
+        """Choose one allowed number of servers in each hour."""
+        import pyomo.environ as pyo
+
+        model = pyo.ConcreteModel(self.name)
+        model.hours = pyo.RangeSet(0, len(self.arrival_rates) - 1)
+        model.numbers = pyo.RangeSet(1, self.most_servers)
+        model.chosen = pyo.Var(model.hours, model.numbers, domain=pyo.Binary)
+        model.one = pyo.Constraint(
+            model.hours, rule=lambda m, hour: sum(m.chosen[hour, number] for number in m.numbers) == 1
+        )
+        model.short_waits = pyo.Constraint(
+            model.hours,
+            model.numbers,
+            rule=lambda m, hour, number: (
+                pyo.Constraint.Skip if self.allowed(hour, number) else m.chosen[hour, number] <= 0
+            ),
+        )
+        model.wages = pyo.Objective(
+            expr=sum(self.wages[h] * n * model.chosen[h, n] for h in model.hours for n in model.numbers)
+        )
+        return model
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """Read the numbers of servers off a solved model."""
+        return tuple(
+            max(model.numbers, key=lambda number, hour=hour: model.chosen[hour, number].value) for hour in model.hours
+        )
+
+    def _hour(self, hour: int, servers: int) -> tuple[float, float]:
+        rate = self.arrival_rates[hour]
+        return (
+            waiting_probability(rate / self.service_rate, servers),
+            mean_wait(rate, self.service_rate, servers),
+        )
+
+    def _fewest(self, hour: int) -> int | None:
+        return next((number for number in range(1, self.most_servers + 1) if self.allowed(hour, number)), None)
+
+
+def _positive(place: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InstanceError(place, value, "it is a number above 0.")
+    return float(value)
+
+
+def _positive_list(place: str, values: Any) -> tuple[float, ...]:
+    if not isinstance(values, list) or not values:
+        raise InstanceError(place, values, "it is a list of numbers, one for each hour.")
+    return tuple(_positive(f"{place}[{hour}]", value) for hour, value in enumerate(values))
