@@ -3,43 +3,28 @@
 Two rules. What the front doors (``optmodels``, ``heuristics``, ``queueing``) and the doors of the kinds export has all
 of these, and its examples are run. What other doors export has parameters and returns. Names that do not comply yet
 stand in ``undocumented.txt``, sorted; the list may only become shorter: a name that is missing fails, and so does one
-that is no longer needed. ``python -P tests/test_docstrings.py`` writes it anew.
+that is no longer needed. ``PYTHONPATH=tools python -P tests/test_docstrings.py`` writes it
+anew.
 
 numpydoc has a validator as well, but brings Sphinx with it. The parts are looked for by `documented` of
 ``tools/house.py``, so that the table of figures and this test agree.
 """
 
 import doctest
-import importlib.util
 import inspect
 import re
-import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import house
 import pytest
+import rooms
 
 ROOT = Path(__file__).parents[1]
 TOOLS = ROOT / "tools"
 LISTED = Path(__file__).with_name("undocumented.txt")
 
-
-def tool(name):
-    """A module of the folder `tools`, which is no package."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(TOOLS))
-
-
-rooms = tool("rooms")
-house = tool("house")
 
 #: Doors whose names need an example: the front doors, and those of the kinds.
 MAIN = {*rooms.PACKAGES, *(f"{package}.{kind}" for package in rooms.PACKAGES for kind in rooms.KINDS)}

@@ -1,16 +1,9 @@
 """`tools/fingerprints.py` sees what was changed, and nothing in what was only moved."""
 
-import importlib.util
 import subprocess
-import sys
-from pathlib import Path
 
+import fingerprints
 import pytest
-
-SPEC = importlib.util.spec_from_file_location("fingerprints", Path(__file__).parents[1] / "tools" / "fingerprints.py")
-fingerprints = importlib.util.module_from_spec(SPEC)
-sys.modules["fingerprints"] = fingerprints
-SPEC.loader.exec_module(fingerprints)
 
 MODULE = '''"""Evaluate a toy, as `queueing.laws` says."""
 

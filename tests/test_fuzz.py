@@ -1,32 +1,16 @@
 """A slice of ``make fuzz``: broken files, short runs and small instances, from seeds that are not those of the tool."""
 
-import importlib.util
 import json
 import random
-import sys
 from pathlib import Path
 
+import fuzz
+import fuzz_agreement
+import fuzz_cases
 import pytest
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
-
-def tool(name: str):
-    """A module of the folder `tools`, which is no package."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(TOOLS))
-
-
-fuzz = tool("fuzz")
-fuzz_cases = tool("fuzz_cases")
-fuzz_agreement = tool("fuzz_agreement")
 
 PASSED = {"code": 2, "out": "", "err": "optmodels: no.\n", "warnings": [], "cpu": 0.1, "megabytes": 300}
 

@@ -1,29 +1,13 @@
 """The counting of `tools/rooms.py` and `tools/house.py`, on a toy with rooms."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
+import house
 import pytest
+import rooms
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
-
-def tool(name):
-    """A module of the folder `tools`, which is no package."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(TOOLS))
-
-
-rooms = tool("rooms")
-house = tool("house")
 
 TREE = {
     "queueing/__init__.py": "from .robots.levels import Levels\n",

@@ -1,17 +1,12 @@
 """The list of ``make mutants`` can be planted: each text stands once, changes code that parses, and names its tests."""
 
 import ast
-import importlib.util
-import sys
 from pathlib import Path
 
+import mutants
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SPEC = importlib.util.spec_from_file_location("mutants", ROOT / "tools" / "mutants.py")
-mutants = importlib.util.module_from_spec(SPEC)
-sys.modules["mutants"] = mutants
-SPEC.loader.exec_module(mutants)
 
 LIST = mutants.read()
 

@@ -5,31 +5,15 @@ leave it.
 """
 
 import ast
-import importlib.util
-import sys
 import tomllib
 from pathlib import Path
 
+import house
 import pytest
+import rooms
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
-
-def tool(name):
-    """A module of the folder `tools`, which is no package."""
-    sys.path.insert(0, str(TOOLS))
-    try:
-        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(TOOLS))
-
-
-rooms = tool("rooms")
-house = tool("house")
 
 MOST_FILES = 15
 MOST_LINES = 500

@@ -3,11 +3,10 @@
 What is compared, and how closely, is told in `tools/golden.py`, which writes the files.
 """
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
+import golden
 import numpy as np
 import pytest
 
@@ -16,10 +15,6 @@ from optmodels.studies import simulate
 from optmodels.studies.simulating import Simulable
 
 ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("golden", ROOT / "tools" / "golden.py")
-golden = importlib.util.module_from_spec(SPEC)
-sys.modules["golden"] = golden
-SPEC.loader.exec_module(golden)
 
 KINDS = sorted(file.stem for file in golden.GOLDEN.glob("*.json"))
 CASES = [(kind, key) for kind in KINDS for key in golden.read(kind)]
