@@ -490,7 +490,7 @@ def test_ctrl_c_in_the_middle_of_a_write_leaves_no_file(tmp_path):
     parquet(tmp_path / "a.parquet", *drawn(30_000))
     script = f"""
 import os, signal, sys
-from optmodels.cli import commands as cli; from optmodels.freshness.tables import pages as freshness_pages
+from optmodels.cli import process as cli; from optmodels.freshness.tables import pages as freshness_pages
 from optmodels.freshness.tables.streaming import Rule; from optmodels.freshness.tables import write_frequencies
 from queueing.processes import Exponential
 freshness_pages.PIECE = 1000
