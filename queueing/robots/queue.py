@@ -33,8 +33,8 @@ from .switching_curves import curve_of
 #: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.
 FEW_CUTS, MOST_CUTS = 1_000, 5_000
 
-#: Pages up to which chains are eliminated level by level: a level holds a table of pages by pages, and beside few
-#: robots and many pages it is much faster to take states out one by one (5000 pages, 15 robots: 0.03 s for 6.5 s).
+#: Pages up to which chains are eliminated level by level: a level holds a table of pages by pages, a gigabyte beside
+#: some thousands of them, where taking states out one by one needs little more than the states themselves.
 MOST_PAGES = 4_000
 
 
