@@ -23,7 +23,8 @@ def within(seconds: float) -> Iterator[None]:
     By a timer signal, so in the main thread and on Unix only; elsewhere the block takes as long as it takes. A signal
     that comes while rubbish is collected or an object deleted is lost, so it comes again. A timer that was running
     before is set again afterwards. The time is that of `heuristics.clock`: what is being compiled does not count, and
-    is not ended.
+    is not ended. A library that turns every exception into one of its own (`inspect.getfullargspec` makes it a
+    ``TypeError``) does not hide the end of the time: what leaves the block is `BudgetSpent` all the same.
     """
     timed = math.isfinite(seconds) and hasattr(signal, "setitimer")
     if not timed or threading.current_thread() is not threading.main_thread():
@@ -43,8 +44,21 @@ def within(seconds: float) -> Iterator[None]:
     began = time.monotonic()
     try:
         yield
+    except Exception as error:
+        spent = _budget_spent_behind(error)
+        if spent is None or spent is error:
+            raise
+        raise BudgetSpent(spent.limit) from error
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
         if left:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, left - (time.monotonic() - began)), interval)
+
+
+def _budget_spent_behind(error: BaseException) -> BudgetSpent | None:
+    """Find the `BudgetSpent` that an exception is, was raised from or was raised in the handling of."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, BudgetSpent):
+        behind = behind.__cause__ or behind.__context__
+    return behind

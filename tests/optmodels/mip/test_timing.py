@@ -30,6 +30,26 @@ def test_a_signal_that_was_swallowed_comes_again() -> None:
             pass
 
 
+def test_a_library_that_renames_exceptions_does_not_hide_the_end_of_the_time() -> None:
+    def library(causes: bool) -> None:
+        try:
+            while True:
+                pass
+        except Exception as error:
+            if causes:
+                raise TypeError("unsupported callable") from error
+            raise TypeError("unsupported callable")  # noqa: B904 - as `inspect` does in some places
+
+    for causes in (True, False):
+        with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
+            library(causes)
+
+
+def test_an_error_of_the_block_stays_what_it_is() -> None:
+    with pytest.raises(TypeError, match="of its own"), within(60.0):
+        raise TypeError("of its own")
+
+
 def test_a_block_in_time_is_left_alone() -> None:
     with within(60.0):
         pass
