@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from heuristics import Budget, BudgetSpent, Oracle
+from heuristics import Budget, BudgetSpent, Oracle, run
 from heuristics.search import Exhaustive, judge_all, sweep_all
 from optmodels.generating import generate
 from optmodels.instance import load
@@ -35,7 +35,7 @@ def walk(oracle):
 
 def main():
     for problem in (load(FOLDER / "gautam-4x4.json"), generate("placement", rows=5, columns=5, seed=1).problem()):
-        Exhaustive().prepare(problem)
+        run(problem, Exhaustive(), Budget(evaluations=1000))  # compile both roads
         whole = problem.space.size <= LISTED
         listed = Oracle(problem, Budget(evaluations=LISTED))
         walked = Oracle(problem, Budget(evaluations=min(problem.space.size, 16 * LISTED)))
