@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .evaluation import Decision
-from .protocols import Followed, Moves, Walk
+from .protocols import Followed, Lenient, Moves, Walk
 
 if TYPE_CHECKING:
     from .oracle import Oracle
@@ -38,6 +38,13 @@ class OracleWalk:
     def feasible(self) -> bool:
         """Whether it keeps all constraints, as the walk knows it."""
         return self._walk.feasible
+
+    def weigh(self, factor: float) -> bool:
+        """Charge `factor` times the penalty for broken constraints from here on; tell whether the walk can."""
+        if not isinstance(self._walk, Lenient):
+            return False
+        self._walk.weigh(factor)
+        return True
 
     def flip(self, index: int) -> float:
         """Apply one elementary change and return the change of the penalised objective."""

@@ -156,6 +156,22 @@ class Walk(Protocol):
 
 
 @runtime_checkable
+class Lenient(Walk, Protocol):
+    r"""A walk that can charge less than the full penalty for broken constraints, so that it passes through them.
+
+    Notes
+    -----
+    With the objective :math:`f`, the penalty :math:`p` and the factor :math:`w` last given to `weigh`, the walk
+    compares decisions by :math:`f + w p`; :math:`w = 1` is what ``Evaluation.penalised`` charges. Feasible decisions
+    cost the same whatever the factor is.
+    """
+
+    def weigh(self, factor: float) -> None:
+        """Charge `factor` times the penalty from here on."""
+        ...
+
+
+@runtime_checkable
 class Incremental(Problem, Protocol):
     """A problem on which one can walk; 1e5 steps a second and more."""
 

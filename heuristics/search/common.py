@@ -22,6 +22,12 @@ SLICE = 256
 SLICE_SECONDS, SMALLEST_SLICE, LARGEST_SLICE = 0.02, 8, 4096
 
 
+#: Broken constraints cost this part of their penalty at least while a search is lenient. Where limits are tight, two
+#: feasible decisions may have none but badly broken ones between them, and at the full price nothing walks from one to
+#: the other: on a 7x7 grid all searches ended 30 % above the optimum.
+LEAST_PENALTY = 0.03
+
+
 def refuses_continuum(strategy: str, problem: Problem) -> str | None:
     """A sentence if the decisions of `problem` are a continuum, else ``None``."""
     if problem.space.size == math.inf:

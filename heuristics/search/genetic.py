@@ -15,10 +15,11 @@ import numpy as np
 
 from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Incremental, Problem, Repairable
+from ..oracle_walk import OracleWalk
+from ..protocols import Incremental, Moves, Problem, Repairable
 from ..result import Result
 from ..running import require_fields
-from .common import Slices, refuses_continuum, starting_points
+from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points
 from .evaluated_walk import EvaluatedWalk
 
 #: DEAP keeps the classes it makes in one place for the whole process; nobody else will take these names.
@@ -47,7 +48,8 @@ class Genetic:
     Parents are chosen by tournament, mixed by the crossover of the space and mutated by steps to neighbours; the best
     individuals live on. Fitness is the penalised objective. A problem that can repair decisions (`Repairable`) gets
     every new individual to repair, and the repaired one takes its place in the population. On problems that offer small
-    steps (`Incremental`) it is then polished by random ones, downhill only: a *memetic* algorithm.
+    steps (`Incremental`) it is then polished by random ones, downhill only: a *memetic* algorithm. For the first half
+    of them broken constraints cost a random part of their penalty, from 0.03 to 1, where walks offer that (`Lenient`).
 
     No decision is judged twice: a child that was seen before is mutated again, and if that does not help it is given
     up. Where diversity is gone, because half of the children are refused so or because the best individual has not
@@ -239,15 +241,25 @@ class Evolution:
         return individual
 
     def _polished(self, decision: Decision) -> Decision:
-        """The end of a short walk downhill."""
+        """The end of a short walk downhill, lenient at first."""
         walk = self.oracle.walk(decision)
         moves = walk.draw(self.rng, self.strategy.polish * len(decision))
+        lenient = 0
+        if walk.weigh(1.0):
+            walk.weigh(LEAST_PENALTY ** self.rng.random())
+            lenient = len(moves) // 2
+        self._descend(walk, moves[:lenient])
+        walk.weigh(1.0)
+        self._descend(walk, moves[lenient:])
+        return walk.current
+
+    def _descend(self, walk: OracleWalk, moves: Moves) -> None:
+        """Try moves in turn and keep those that do not lead uphill."""
         at = 0
         while at < len(moves):
             some = moves[at : at + self.slices.size]
             at += len(some)
             self.slices.follow(walk, some, np.zeros(len(some)))
-        return walk.current
 
     def _notes(self, decision: Decision) -> bool:
         """Whether a decision is new; it is not any more."""

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import ClassVar
 
@@ -18,7 +19,7 @@ from ..protocols import Incremental, Moves, Problem, Space
 from ..result import Result
 from ..running import require_fields
 from ..spaces import BinaryVectors
-from .common import Slices, refuses_continuum, starting_points
+from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points
 
 #: Starting points where neither `restarts` nor a budget says how many.
 RESTARTS = 10
@@ -42,8 +43,9 @@ class LocalSearch:
 
     The first descents begin at what the problem suggests, if it does, the others at random decisions. A local optimum
     of the penalised objective is nothing proved. On `Incremental` problems over binary vectors the neighbours are
-    walked, not judged one by one. Binary vectors have swaps for neighbours, too: where no single entry is worth
-    flipping, a 1 and a 0 change places.
+    walked, not judged one by one. Where walks can charge less for broken constraints (`Lenient`), a descent is first
+    made at a random part of the penalty, from 0.03 to 1, and goes on from its end at all of it. Binary vectors have
+    swaps for neighbours, too: where no single entry is worth flipping, a 1 and a 0 change places.
 
     ``extra`` has the ``local_optima`` reached, and ``descents`` where one more was begun and cut short by the budget.
 
@@ -90,10 +92,14 @@ class LocalSearch:
             oracle.extra["descents"] = optima
             if not walks:
                 _descend(oracle, start, self.improvement == "first", rng, self.swaps)
-            elif self.improvement == "first":
-                _walk_first(oracle.walk(start), len(start), rng, slices, self.swaps)
             else:
-                _walk_best(oracle.walk(start), len(start), rng, self.swaps)
+                walk = oracle.walk(start)
+                descend = partial(_walk_first, slices=slices) if self.improvement == "first" else _walk_best
+                if walk.weigh(1.0):
+                    walk.weigh(LEAST_PENALTY ** rng.random())
+                    descend(walk, len(start), rng, self.swaps)
+                    walk.weigh(1.0)
+                descend(walk, len(start), rng, self.swaps)
             oracle.extra["local_optima"] = optima
         del oracle.extra["descents"]
         return oracle.result()
@@ -181,7 +187,7 @@ def _best(oracle: Oracle[Problem], current: Decision) -> Decision:
         current, judged = step, lowest
 
 
-def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, slices: Slices, swaps: int) -> None:
+def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, swaps: int, slices: Slices) -> None:
     """Flip entries in random order, keeping what helps, until a whole round keeps nothing and no swap helps."""
     noise = NOISE * abs(walk.penalised)
     while True:

@@ -7,7 +7,7 @@ whose nearest sites change and the sites that share them; annealing, local searc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -370,6 +370,10 @@ class PlacementWalk:
     standing: Standing
     choices: Ints  #: sites worth flipping
     nearby: int  #: a swap partner is among this many sites nearest to the first
+    full_penalty: float = field(init=False)  #: of one client too many, whatever the walk charges just now
+
+    def __post_init__(self) -> None:
+        self.full_penalty = self.sites.penalty
 
     @property
     def current(self) -> Decision:
@@ -385,6 +389,10 @@ class PlacementWalk:
     def feasible(self) -> bool:
         """Whether every site keeps its capacity and every client has a site."""
         return bool(self.standing.totals[2] + self.standing.totals[3] == 0)
+
+    def weigh(self, factor: float) -> None:
+        """Charge `factor` times the penalty for a client too many (see `heuristics.protocols.Lenient`)."""
+        self.sites = self.sites._replace(penalty=factor * self.full_penalty)
 
     def flip(self, index: int) -> float:
         """Open or close one site."""

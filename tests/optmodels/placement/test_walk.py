@@ -6,10 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from heuristics import run
-from heuristics.search import EvaluatedWalk, Exhaustive
+from heuristics import Budget, run
+from heuristics.protocols import Lenient
+from heuristics.search import Annealing, EvaluatedWalk, Exhaustive, Genetic, LocalSearch
 from heuristics.search.exhaustive import gray_flips
 from optmodels.costs import Limits, WeightedSum
+from optmodels.generating import generate
 from optmodels.placement import PlacementProblem, assign, standing_of
 from optmodels.placement.walk import PlacementWalk, append, unplug
 
@@ -130,6 +132,36 @@ def test_every_step_of_a_random_walk_agrees_with_the_plain_evaluator(make, seed)
             assert_same_standing(problem, walk)
     assert met_feasible > 0
     assert_same_standing(problem, walk)
+
+
+@pytest.mark.parametrize("factor", [0.0, 0.03, 1.0, 7.0])
+def test_a_lenient_walk_charges_a_part_of_the_penalty_and_finds_the_same_feasible_placements(factor):
+    problem = generate("placement", rows=5, columns=5, seed=3).problem()
+    rng = np.random.default_rng(1)
+    walk, seen = problem.start(problem.space.sample(rng)), set()
+    assert isinstance(walk, Lenient)
+    for site in rng.integers(25, size=400):
+        before = walk.penalised
+        walk.weigh(factor)
+        changed = walk.flip(int(site))
+        judged = problem.evaluate(walk.current)
+        assert walk.penalised == pytest.approx(judged.objective + factor * judged.penalty, rel=1e-12, abs=1e-9)
+        assert walk.feasible == judged.feasible
+        seen.add(judged.feasible)
+        walk.weigh(1.0)
+        assert walk.penalised == pytest.approx(judged.penalised, rel=1e-12, abs=1e-9)
+        if factor == 1.0:
+            assert changed == pytest.approx(walk.penalised - before, rel=1e-9, abs=1e-9)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("strategy", [Annealing(), LocalSearch(), Genetic()], ids=lambda one: one.name)
+def test_searches_pass_through_placements_that_break_limits(strategy):
+    """At the full price of a client too many all of them end at 4.9849; `highs` proves 3.8237."""
+    options = {"demand_law": "sparse", "cost_law": "lognormal"}
+    problem = generate("placement", rows=7, columns=7, seed=704, **options).problem()
+    result = run(problem, strategy, Budget(evaluations=100_000), seed=0)
+    assert result.objective < 4.9
 
 
 @pytest.mark.parametrize("make", PROBLEMS)
