@@ -1,20 +1,30 @@
+from .checks import SUM_TOLERANCE as SUM_TOLERANCE
+from .checks import Matrix as Matrix
+from .checks import Vector as Vector
 from .checks import comparable as comparable
+from .checks import distribution as distribution
 from .checks import not_negative as not_negative
+from .checks import not_negative_rates as not_negative_rates
+from .checks import numbers as numbers
 from .checks import positive as positive
+from .checks import square as square
 from .checks import whole as whole
-from .double_double import plus as plus
-from .double_double import plus_product as plus_product
 from .elementary import SMALL as SMALL
 from .elementary import VECTOR as VECTOR
 from .elementary import bits_of as bits_of
 from .elementary import double_of as double_of
 from .elementary import log1p_and_excess as log1p_and_excess
 from .elementary import minus_log as minus_log
+from .elementary import plus as plus
+from .elementary import plus_product as plus_product
 from .elementary import small_excess as small_excess
+from .elementary import sum_of_products as sum_of_products
+from .elementary import sums_by as sums_by
 from .markov import DENSE_LIMIT as DENSE_LIMIT
 from .markov import check_generator as check_generator
 from .markov import check_irreducible as check_irreducible
 from .markov import clean_exits as clean_exits
+from .markov import communicating_classes as communicating_classes
 from .markov import factor_in_place as factor_in_place
 from .markov import solve_in_place as solve_in_place
 from .markov import solve_left_in_place as solve_left_in_place
@@ -23,16 +33,6 @@ from .markov import stationary_distribution as stationary_distribution
 from .markov import stationary_of_rates as stationary_of_rates
 from .markov import transient_factors as transient_factors
 from .markov import transient_solution as transient_solution
-from .matrices import SUM_TOLERANCE as SUM_TOLERANCE
-from .matrices import Matrix as Matrix
-from .matrices import Vector as Vector
-from .matrices import communicating_classes as communicating_classes
-from .matrices import distribution as distribution
-from .matrices import not_negative_rates as not_negative_rates
-from .matrices import numbers as numbers
-from .matrices import square as square
-from .sums import sum_of_products as sum_of_products
-from .sums import sums_by as sums_by
 
 __all__ = [
     "DENSE_LIMIT",

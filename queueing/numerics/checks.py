@@ -1,8 +1,24 @@
-"""Checks of numbers handed to the models: one sentence for each refusal."""
+"""Checks of numbers, vectors and matrices handed to the models: one sentence for each refusal.
+
+A sentence names the thing, its place, its value and the rule. The types of arrays that models hand to one another,
+`Vector` and `Matrix`, are here as well.
+"""
 
 import math
 import operator
 from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+#: Sums that should be 0 or 1 may miss it by this much, relative to the terms: data are typed in and rounded.
+SUM_TOLERANCE = 1e-9
+
+#: A difference of rates is taken for 0 below this many times the rates: it is what rounding leaves of nothing.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 def positive(name: str, value: float) -> float:
@@ -37,6 +53,77 @@ def comparable(service_rate: float, think_time: float) -> None:
             f"service_rate x think_time must be between 1e-250 and 1e250, but it is {service_rate * think_time!r}; "
             "give rates and times that are nearer to one another."
         )
+
+
+def numbers(name: str, value: ArrayLike, dimensions: int) -> Vector:
+    """Return `value` as a read-only array of finite floats with so many dimensions, or refuse it."""
+    wanted = "a list of numbers" if dimensions == 1 else "a matrix: rows of numbers, all of one length"
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {wanted}, but it is {_shortened(value)}; give such a thing.") from None
+    if array.ndim != dimensions or array.size == 0:
+        raise ValueError(f"{name} must be {wanted}, but it is {_shortened(value)}; give such a thing.")
+    if not np.isfinite(array).all():
+        place = first_place(~np.isfinite(array))
+        raise ValueError(f"{name}{place} must be a finite number, but it is {array[_index(place)]}; give a finite one.")
+    array.flags.writeable = False
+    return array
+
+
+def square(name: str, value: ArrayLike) -> Matrix:
+    """Return `value` as a read-only square matrix of finite floats, or refuse it."""
+    matrix = numbers(name, value, 2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{name} must be a square matrix, but it has {matrix.shape[0]} rows and {matrix.shape[1]} columns; "
+            "give as many rows as columns."
+        )
+    return matrix
+
+
+def not_negative_rates(name: str, matrix: Matrix, *, diagonal: bool) -> None:
+    """Refuse a matrix with a negative rate; its diagonal counts only where `diagonal` says so."""
+    wrong = matrix < 0
+    if not diagonal:
+        wrong &= ~np.eye(len(matrix), dtype=bool)
+    if wrong.any():
+        place = first_place(wrong)
+        raise ValueError(
+            f"{name}{place} must be a rate of at least 0, but it is {float(matrix[_index(place)])!r}; "
+            "give a rate, not a difference."
+        )
+
+
+def distribution(name: str, value: ArrayLike) -> Vector:
+    """Return `value` as probabilities that sum to one (rounding made good), or refuse it."""
+    vector = numbers(name, value, 1)
+    if (vector < 0).any():
+        place = first_place(vector < 0)
+        raise ValueError(
+            f"{name}{place} must be a probability of at least 0, but it is {float(vector[_index(place)])!r}; give one."
+        )
+    total = float(vector.sum())
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        raise ValueError(f"{name} must sum to 1, but it sums to {total!r}; divide by the sum if that is what is meant.")
+    if abs(total - 1.0) > ROUNDING:
+        vector = vector / total
+        vector.flags.writeable = False
+    return vector
+
+
+def first_place(wrong: NDArray[np.bool_]) -> str:
+    """Index of the first true entry, written as in Python: [0] or [1][0]."""
+    return "".join(f"[{index}]" for index in np.argwhere(wrong)[0])
+
+
+def _index(place: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in place.strip("[]").split("]["))
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _is_number(value: object) -> bool:

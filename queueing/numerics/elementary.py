@@ -1,20 +1,28 @@
-r"""Logarithms without branches, which compilers turn into vector code, with all digits near 1.
+r"""Elementary operations that keep their digits: logarithms for vector code, compensated sums, sums of two doubles.
 
-The method is that of fdlibm: with :math:`m = 1 + f` between :math:`\sqrt{1/2}` and :math:`\sqrt 2` and
+Logarithms have no branches, so that compilers turn them into vector code, and all digits near 1. The method is that of
+fdlibm: with :math:`m = 1 + f` between :math:`\sqrt{1/2}` and :math:`\sqrt 2` and
 :math:`s = f / (2 + f)`,
 
 .. math::  \ln(1 + f) = f - \Bigl( \tfrac{f^2}{2} - s \bigl(\tfrac{f^2}{2} + R(s^2)\bigr) \Bigr),
 
-R a polynomial, and a number is :math:`2^k m`. Errors are below 1.5 units in the last place. All functions are inlined;
+R a polynomial, and a number is :math:`2^k m`. Errors are below 1.5 units in the last place. All of them are inlined;
 loops that use them should be compiled with `VECTOR`.
+
+Sums are rounded once, whatever the number of their terms (`sum_of_products`, `sums_by`), or kept as sums of two
+doubles (`plus`, `plus_product`): twice the digits, at a few operations each.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from .checks import Vector
 
 #: Options for loops that are to become vector code: fused operations, and no check for a division by 0.
 VECTOR: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
@@ -102,3 +110,51 @@ def minus_log(x: float, rest: float) -> float:
     f: float = -x if small else double_of((shifted & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
     octaves: float = 0.0 if small else float((shifted >> 52) - 0x3FF)
     return float(-(octaves * _LN2_HIGH + (f - (_missing(f) - octaves * _LN2_LOW))))
+
+
+@njit(cache=True)
+def sum_of_products(left: Vector, right: Vector) -> float:
+    """The sum of products of entries, compensated (Neumaier)."""
+    total, lost = 0.0, 0.0
+    for index in range(len(left)):
+        term = left[index] * right[index]
+        sum_ = total + term
+        lost += (total - sum_) + term if abs(total) >= abs(term) else (term - sum_) + total
+        total = sum_
+    return total + lost
+
+
+@njit(cache=True)
+def sums_by(groups: NDArray[np.int64], count: int, terms: Vector) -> tuple[Vector, Vector]:
+    """The compensated sum of terms of at least 0 in each of `count` groups, and what it lacks."""
+    totals, lost = np.zeros(count), np.zeros(count)
+    for index in range(len(terms)):
+        group, term = groups[index], terms[index]
+        old = totals[group]
+        totals[group] = old + term
+        lost[group] += (max(old, term) - totals[group]) + min(old, term)
+    return totals, lost
+
+
+@njit(cache=True)
+def plus(high: float, low: float, other: float) -> tuple[float, float]:
+    """Add a double to a sum of two."""
+    total = high + other
+    part = total - high
+    return total, low + ((high - (total - part)) + (other - part))
+
+
+@njit(cache=True)
+def plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
+    """Add the exact product of two doubles to a sum of two (Dekker)."""
+    product = first * second
+    big = 134217729.0 * first
+    head = big - (big - first)
+    tail = first - head
+    big = 134217729.0 * second
+    front = big - (big - second)
+    back = second - front
+    rest = ((head * front - product) + head * back + tail * front) + tail * back
+    total = high + product
+    part = total - high
+    return total, low + ((high - (total - part)) + (product - part)) + rest

@@ -16,9 +16,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from .matrices import ROUNDING, SUM_TOLERANCE, Matrix, Vector, communicating_classes, not_negative_rates, square
+from .checks import ROUNDING, SUM_TOLERANCE, Matrix, Vector, not_negative_rates, square
 
 #: Most states of a chain that is eliminated as one dense matrix; 2000 take some seconds.
 DENSE_LIMIT = 2500
@@ -48,6 +50,12 @@ def check_irreducible(name: str, rates: Matrix) -> None:
             f"{name} must let every state reach every other, but state {target} is out of reach of state {source}; "
             "leave out states that are left for ever or never entered."
         )
+
+
+def communicating_classes(rates: Matrix) -> tuple[int, NDArray[np.int64]]:
+    """Number of classes of states that reach one another, and the class of each state."""
+    count, labels = connected_components(csr_array((rates > 0).astype(np.int8)), directed=True, connection="strong")
+    return int(count), labels.astype(np.int64)
 
 
 def stationary_distribution(generator: ArrayLike) -> Vector:
