@@ -5,20 +5,14 @@
 `bases`
     Small spaces for the patience phases of all waiting pages, nested from the oldest on, and the queue seen in
     them.
-`flows`
-    Sojourn times by theorem 4 in small spaces: what lies before a page that enters.
 `growth`
     Better spaces of patience phases: what rows and worths fill is kept, what they leave of their equations is
     added.
 `levels`
     Levels of a threshold queue seen in small spaces of patience phases, solved as they are: level by level,
-    directly.
-`marginals`
-    What each waiting page is like by itself: a start for spaces of patience phases.
+    directly; and what lies before a page that enters.
 `method`
     Threshold queues of many pages with patience of several phases, beyond any method that knows every state.
-`residuals`
-    What rows and worths leave of their equations: coefficients of a few kinds of moved bases, page by page.
 """
 
 import lazy_loader

@@ -7,6 +7,10 @@ dimensions of its space, and the queue a chain of such levels that falls one lev
 
 F_i what becomes of level i until it is first left downwards. Rows x with x Q = 0 then follow from the empty queue up,
 and so do columns h with :math:`Q h = \bar g e - g`: the worth of each state for a mean g.
+
+Sojourn times follow Avrachenkov et al. (2011), theorem 4, in the same spaces: for a page with n sites of patience, its
+own the youngest, v and w (see :mod:`queueing.threshold.methods.generator`) are columns over service phases and the
+space of n waiting pages, for both outcomes, served and out of date (`Outlooks`).
 """
 
 from collections.abc import Sequence
@@ -19,8 +23,9 @@ from scipy.linalg import lu_factor, lu_solve
 
 from ...numerics import Matrix, Vector
 from ..methods import Chain
-from .bases import Spaces
+from .bases import ScaledLaw, Spaces
 
+#: Numbers with three indices: phases, dimensions of a space, and goals or outcomes.
 Columns = NDArray[np.float64]
 
 
@@ -214,3 +219,64 @@ def product(first: Matrix, second: Matrix) -> Matrix:
     return (first[:, np.newaxis, :, np.newaxis] * second[np.newaxis, :, np.newaxis, :]).reshape(
         len(first) * len(second), -1
     )
+
+
+class Outlooks(NamedTuple):
+    """By number of waiting pages up to the one watched: by outcome, service phase and dimension, v and w.
+
+    Where they are scaled, `unit` is the scale of v, and `pace` that of w by that of v.
+    """
+
+    chances: list[Columns]
+    times: list[Columns]
+    unit: float = 1.0
+    pace: float = 1.0
+
+
+def outlooks_of(chain: Chain, law: ScaledLaw, spaces: Spaces) -> Outlooks:
+    """Chances of both outcomes and times until them."""
+    order = len(chain.start)
+    chances, times = np.zeros((2, order, 1)), np.zeros((2, order, 1))
+    chances[0] = 1.0
+    times[0, :, 0] = np.linalg.solve(-chain.service, np.ones(order))
+    result = Outlooks([chances], [times])
+    renewed = np.outer(chain.ending, chain.start)
+    for pages in range(1, chain.top):
+        size = spaces.dimensions[pages]
+        block = product(chain.service, np.eye(size)) + product(np.eye(order), spaces.change[pages])
+        factors = lu_factor(-block, overwrite_a=True, check_finite=False)
+        head, others = spaces.head[pages].T, spaces.others[pages].T
+        own = law.fading @ spaces.cores[pages][:, :, 0].T
+        right = np.einsum("mk,okr->omr", renewed, result.chances[-1] @ head) + result.chances[-1] @ others
+        right[1] += own
+        solved = lu_solve(factors, right.reshape(2, -1).T, check_finite=False)
+        result.chances.append(np.ascontiguousarray(solved.T).reshape(2, order, size))
+        right = np.einsum("mk,okr->omr", renewed, result.times[-1] @ head) + result.times[-1] @ others
+        right += result.chances[-1]
+        solved = lu_solve(factors, right.reshape(2, -1).T, check_finite=False)
+        result.times.append(np.ascontiguousarray(solved.T).reshape(2, order, size))
+    return result
+
+
+def entering_pages(chain: Chain, spaces: Spaces, outlooks: Outlooks) -> list[Columns]:
+    """By level, for each state: rate of pages that enter and will be served, their time, not be served, their time."""
+    phases, order = chain.climbs.shape[2], len(chain.start)
+    result: list[Columns] = []
+    for level in range(chain.top + 1):
+        size = spaces.dimensions[sites(level)]
+        seen = np.zeros((phases, order, size, 4))
+        most = min(chain.climbs.shape[1] - 1, chain.top - level)
+        total = np.zeros((phases, order, spaces.dimensions[sites(level + most)], 4))
+        for place in range(most, 0, -1):
+            waiting = sites(level + place)
+            ahead = [outlooks.chances[waiting], outlooks.times[waiting]]
+            columns = np.stack([kind[outcome] for outcome in range(2) for kind in ahead], axis=-1)
+            total = total + chain.joining[level, place][:, np.newaxis, np.newaxis, np.newaxis] * columns
+            if waiting > sites(level + place - 1):
+                total = np.einsum("qr,nmrk->nmqk", spaces.entry[waiting], total)
+        seen += total
+        if level == 0:
+            result.append(np.einsum("m,nmrk->nrk", chain.start, seen))
+        else:
+            result.append(seen.reshape(phases * order, size, 4))
+    return result

@@ -25,11 +25,9 @@ from ...numerics import Matrix, Vector, stationary_by_levels
 from ..methods import Chain, chain_of
 from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
 from .accuracy import SHARE, Outcome, estimated, unsettled
-from .bases import ScaledLaw, Spaces, first_cores, scaled_law, spaces_of
-from .flows import entering_pages, outlooks_of
+from .bases import ScaledLaw, Spaces, first_cores, marginal_cores, scaled_law, spaces_of
 from .growth import Leftovers, Solution, grown, leftovers
-from .levels import Columns, Moves, eliminate, moves_of, sites, stationary_rows, worths
-from .marginals import marginal_cores
+from .levels import Columns, Moves, eliminate, entering_pages, moves_of, outlooks_of, sites, stationary_rows, worths
 
 #: Estimated relative error of the measures at which rounds end unless said.
 TARGET = 1e-5
