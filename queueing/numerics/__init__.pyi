@@ -1,4 +1,5 @@
 from .checks import SUM_TOLERANCE as SUM_TOLERANCE
+from .checks import Integers as Integers
 from .checks import Matrix as Matrix
 from .checks import Vector as Vector
 from .checks import comparable as comparable
@@ -39,6 +40,7 @@ __all__ = [
     "SMALL",
     "SUM_TOLERANCE",
     "VECTOR",
+    "Integers",
     "Matrix",
     "Vector",
     "bits_of",

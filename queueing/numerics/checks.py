@@ -1,7 +1,7 @@
 """Checks of numbers, vectors and matrices handed to the models: one sentence for each refusal.
 
 A sentence names the thing, its place, its value and the rule. The types of arrays that models hand to one another,
-`Vector` and `Matrix`, are here as well.
+`Vector`, `Matrix` and `Integers`, are here as well.
 """
 
 import math
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 #: Sums that should be 0 or 1 may miss it by this much, relative to the terms: data are typed in and rounded.
 SUM_TOLERANCE = 1e-9

@@ -20,9 +20,8 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from .checks import Vector
+from .checks import Integers, Vector
 
 #: Options for loops that are to become vector code: fused operations, and no check for a division by 0.
 VECTOR: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
@@ -125,7 +124,7 @@ def sum_of_products(left: Vector, right: Vector) -> float:
 
 
 @njit(cache=True)
-def sums_by(groups: NDArray[np.int64], count: int, terms: Vector) -> tuple[Vector, Vector]:
+def sums_by(groups: Integers, count: int, terms: Vector) -> tuple[Vector, Vector]:
     """The compensated sum of terms of at least 0 in each of `count` groups, and what it lacks."""
     totals, lost = np.zeros(count), np.zeros(count)
     for index in range(len(terms)):

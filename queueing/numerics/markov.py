@@ -16,11 +16,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .checks import ROUNDING, SUM_TOLERANCE, Matrix, Vector, not_negative_rates, square
+from .checks import ROUNDING, SUM_TOLERANCE, Integers, Matrix, Vector, not_negative_rates, square
 
 #: Most states of a chain that is eliminated as one dense matrix; 2000 take some seconds.
 DENSE_LIMIT = 2500
@@ -52,7 +52,7 @@ def check_irreducible(name: str, rates: Matrix) -> None:
         )
 
 
-def communicating_classes(rates: Matrix) -> tuple[int, NDArray[np.int64]]:
+def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
     """Number of classes of states that reach one another, and the class of each state."""
     count, labels = connected_components(csr_array((rates > 0).astype(np.int8)), directed=True, connection="strong")
     return int(count), labels.astype(np.int64)

@@ -21,9 +21,8 @@ canonical form could not be told from doubles.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..numerics import Matrix, Vector
+from ..numerics import Integers, Matrix, Vector
 from .phase_type import PhaseType
 
 # Above this ratio of the mean to the shortest phase, tails cannot be told to enough digits; lumping needs none of them.
@@ -159,7 +158,7 @@ def _lumped_backward(law: PhaseType) -> PhaseType | None:
     return PhaseType(law.initial @ members, rates)
 
 
-def _coarsest(colours: Vector, rates: Matrix) -> NDArray[np.int64]:
+def _coarsest(colours: Vector, rates: Matrix) -> Integers:
     """Coarsest classes within equal `colours` such that rows of one class have equal sums over every class.
 
     Classes are split by their sums over one class at a time. Of the parts of a class that has split others already, the
@@ -180,7 +179,7 @@ def _coarsest(colours: Vector, rates: Matrix) -> NDArray[np.int64]:
     return np.asarray(np.argsort(np.argsort(first))[labels], dtype=np.int64)
 
 
-def _split(labels: NDArray[np.int64], values: Vector, close: float) -> NDArray[np.int64]:
+def _split(labels: Integers, values: Vector, close: float) -> Integers:
     """Split classes where sorted values leave a gap; the largest part of each keeps its number."""
     order = np.lexsort((values, labels))
     sorted_labels, sorted_values = labels[order], values[order]
@@ -201,7 +200,7 @@ def _split(labels: NDArray[np.int64], values: Vector, close: float) -> NDArray[n
     return finer
 
 
-def _membership(labels: NDArray[np.int64]) -> Matrix:
+def _membership(labels: Integers) -> Matrix:
     return np.asarray(labels[:, np.newaxis] == np.arange(labels.max() + 1), dtype=np.float64)
 
 

@@ -17,9 +17,8 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..numerics import Matrix, Vector
+from ..numerics import Integers, Matrix, Vector
 from .methods import Chain, chain_of, fixed_point
 from .model import ModeByLevel, ThresholdModel
 
@@ -28,8 +27,6 @@ CLOCK_LIMIT = 4_000_000
 
 # Residual at which the iteration ends, relative to the solution; the one that must be reached; vectors kept; sweeps.
 _TOLERANCE, _HOPELESS, _WINDOW, _STEPS = 1e-13, 1e-9, 24, 600
-
-_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def clock_flows(model: ThresholdModel, modes: ModeByLevel, time: float, ticks: i
 
 
 @lru_cache(maxsize=64)
-def _ages(ticks: int, waiting: int) -> _Integers:
+def _ages(ticks: int, waiting: int) -> Integers:
     """All b_1 <= ... <= b_w below `ticks`, in colexicographic order."""
     if waiting == 0:
         return np.zeros((1, 0), dtype=np.int64)
@@ -80,7 +77,7 @@ def _ages(ticks: int, waiting: int) -> _Integers:
     return np.vstack(parts)
 
 
-def _places(ages: _Integers, younger: int = 0) -> _Integers:
+def _places(ages: Integers, younger: int = 0) -> Integers:
     """Numbers of these ages, with so many more pages of age 0."""
     total = np.zeros(len(ages), dtype=np.int64)
     for column in range(ages.shape[1]):
@@ -105,9 +102,9 @@ class _Level:
         by number of pages that join: what each state becomes.
     """
 
-    stages: list[tuple[_Integers, _Integers]]
-    expiring: list[tuple[int, _Integers, _Integers]]
-    joined: dict[int, _Integers]
+    stages: list[tuple[Integers, Integers]]
+    expiring: list[tuple[int, Integers, Integers]]
+    joined: dict[int, Integers]
 
 
 class _Sweep:
@@ -131,8 +128,8 @@ class _Sweep:
     def _moves(self, level: int) -> _Level:
         waiting, chain = level - 1, self._chain
         ages = _ages(self._ticks, waiting)
-        stages: list[tuple[_Integers, _Integers]] = []
-        expiring: list[tuple[int, _Integers, _Integers]] = []
+        stages: list[tuple[Integers, Integers]] = []
+        expiring: list[tuple[int, Integers, Integers]] = []
         if waiting:
             for youngest in range(self._ticks):
                 states = np.flatnonzero(ages[:, 0] == youngest)

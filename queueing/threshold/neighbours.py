@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numerics import Matrix
+from ..numerics import Integers, Matrix
 from .methods import (
     MATRIX_FREE_TOLERANCE,
     Chain,
@@ -34,8 +34,6 @@ from .methods import (
     weights_of_words,
 )
 from .model import Flows, ThresholdModel
-
-Ints = NDArray[np.int64]
 
 #: Most states of a queue whose policies are evaluated here: what they share is kept, several numbers for each state.
 NEIGHBOURS_LIMIT = 300_000
@@ -67,7 +65,7 @@ class _Shared:
         return found
 
 
-def flows_of_neighbours(model: ThresholdModel, modes: Ints) -> Iterator[Flows | None]:
+def flows_of_neighbours(model: ThresholdModel, modes: Integers) -> Iterator[Flows | None]:
     """Flows of policies, given by their modes by level, a row for each; None where the iteration is too slow.
 
     Neighbouring rows should differ in few levels.
@@ -88,7 +86,7 @@ def flows_of_neighbours(model: ThresholdModel, modes: Ints) -> Iterator[Flows | 
         yield flows
 
 
-def _one(shared: _Shared, modes: Ints, neighbour: Numbers | None) -> tuple[Flows | None, Numbers | None]:
+def _one(shared: _Shared, modes: Integers, neighbour: Numbers | None) -> tuple[Flows | None, Numbers | None]:
     """Flows of one policy and its stationary row, begun from that of another."""
     model, letters = shared.model, shared.letters
     chain = chain_of(model, modes)
@@ -110,7 +108,7 @@ def _one(shared: _Shared, modes: Ints, neighbour: Numbers | None) -> tuple[Flows
     return flows_of_rows(model, chain, letters, [row], shared.weights, shared.outcomes)[0], row
 
 
-def in_small_steps(thresholds: Ints) -> Ints:
+def in_small_steps(thresholds: Integers) -> Integers:
     """An order of policies in which neighbours differ by little: to and fro, the last threshold the fastest."""
     keys = []
     sign = np.ones(len(thresholds), dtype=np.int64)
