@@ -25,14 +25,11 @@ from typing import SupportsIndex
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ..numerics import Matrix, Vector, factor_in_place, solve_in_place
+from ..numerics import Integers, Matrix, Vector, factor_in_place, solve_in_place
 from .methods import ELIMINATION, PARTIAL, WHOLE, Blocks, Rates, climb_of, outcomes_of, rates_of, reach_of, room_at
 from .neighbours import NEIGHBOURS_LIMIT, flows_of_neighbours, in_small_steps
 from .queue import MEASURES, ThresholdMeasures, ThresholdQueue
-
-Ints = NDArray[np.int64]
 
 # What is counted: time, robots x time; pages lost, out of date, served; time of pages that will be served, and of those
 # that will go out of date. Arrivals are the sum of the three fates, and pages in the system that of the two times
@@ -152,7 +149,7 @@ def _enter(values: dict[str, Vector], index: int, measures: ThresholdMeasures) -
         values[name][index] = np.nan if value is None else value
 
 
-def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Ints:
+def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Integers:
     """The thresholds of each policy, a row for each."""
     limits = _whole_numbers(policies, len(queue.modes) - 1)
     if limits is None or (limits < -1).any() or (limits > queue.capacity).any() or (np.diff(limits, axis=1) < 0).any():
@@ -160,7 +157,7 @@ def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) 
     return limits
 
 
-def _modes_by_level(queue: ThresholdQueue, limits: Ints) -> Ints:
+def _modes_by_level(queue: ThresholdQueue, limits: Integers) -> Integers:
     """`ThresholdQueue.mode_by_level` of each policy, a row for each."""
     thresholds = len(queue.modes) - 1
     levels = np.minimum(np.arange(queue.model.top + 1), queue.capacity)
@@ -170,7 +167,7 @@ def _modes_by_level(queue: ThresholdQueue, limits: Ints) -> Ints:
     return modes
 
 
-def _whole_numbers(policies: Sequence[Sequence[SupportsIndex]], width: int) -> Ints | None:
+def _whole_numbers(policies: Sequence[Sequence[SupportsIndex]], width: int) -> Integers | None:
     """The policies as one array, or None if they are not lists of so many whole numbers."""
     try:
         array = np.array(policies if width else np.zeros((len(policies), 0), np.int64))
@@ -180,7 +177,7 @@ def _whole_numbers(policies: Sequence[Sequence[SupportsIndex]], width: int) -> I
     return array.astype(np.int64) if right and (width or not any(map(len, policies))) else None
 
 
-def _measures(sums: Matrix, empty: Vector, places: Ints) -> dict[str, Vector]:
+def _measures(sums: Matrix, empty: Vector, places: Integers) -> dict[str, Vector]:
     with np.errstate(divide="ignore", invalid="ignore"):
         flows = (sums / sums[:, _TIME : _TIME + 1])[places].T
         served, obsolete = flows[_SERVED], flows[_OBSOLETE]
@@ -204,7 +201,7 @@ def _measures(sums: Matrix, empty: Vector, places: Ints) -> dict[str, Vector]:
 
 
 @njit(cache=True)
-def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float64]:
+def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> Blocks:
     """By mode, level, state and column: what a unit of time yields; level 0 has the first W states."""
     count, largest, phases, order = (
         rates.blocks.shape[0],
@@ -251,7 +248,7 @@ def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> NDArray[np.float6
 
 
 @njit(cache=True)
-def _search(rates: Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Matrix, Vector, int]:
+def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vector, int]:
     """Columns at level 0 and its own share of time for each policy, and the number of levels computed.
 
     `modes` has a row for each policy; rows that agree on their highest levels stand together.
@@ -323,7 +320,7 @@ def _search(rates: Rates, modes: Ints, yields: NDArray[np.float64]) -> tuple[Mat
 
 
 @njit(cache=True)
-def _beginnings(rates: Rates, yields: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+def _beginnings(rates: Rates, yields: Blocks, width: int) -> Blocks:
     """By mode and level: rates of moves to the level below, then what a unit of time yields."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     size = phases * order

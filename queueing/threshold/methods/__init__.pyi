@@ -1,15 +1,12 @@
-from .accuracy import SAFETY as SAFETY
-from .accuracy import judged as judged
-from .accuracy import measures_of_flows as measures_of_flows
 from .assembly import Incoming as Incoming
 from .assembly import assemble as assemble
+from .chain import Blocks as Blocks
 from .chain import Chain as Chain
 from .chain import chain_of as chain_of
 from .elimination import COMPLETE as COMPLETE
 from .elimination import ELIMINATION as ELIMINATION
 from .elimination import PARTIAL as PARTIAL
 from .elimination import WHOLE as WHOLE
-from .elimination import Blocks as Blocks
 from .elimination import Rates as Rates
 from .elimination import climb_of as climb_of
 from .elimination import outcomes_of as outcomes_of
@@ -18,28 +15,31 @@ from .elimination import reach_of as reach_of
 from .elimination import room_at as room_at
 from .elimination import stationary_by_state as stationary_by_state
 from .elimination import stationary_levels as stationary_levels
+from .flows import SAFETY as SAFETY
 from .flows import Outcomes as Outcomes
 from .flows import balance as balance
 from .flows import flows_of_rows as flows_of_rows
 from .flows import guessed_row as guessed_row
+from .flows import judged as judged
 from .flows import level_offsets as level_offsets
+from .flows import measures_of_flows as measures_of_flows
 from .flows import outcomes_of_pages as outcomes_of_pages
 from .generator import BLOCK as BLOCK
 from .generator import BLOCK_LIMIT as BLOCK_LIMIT
+from .generator import RECURSION as RECURSION
 from .generator import REFERENCE as REFERENCE
 from .generator import block_levels as block_levels
-from .generator import departures_ahead as departures_ahead
 from .generator import full_generator as full_generator
 from .generator import level_blocks as level_blocks
-from .generator import phase_generator as phase_generator
+from .generator import outcomes_ahead as outcomes_ahead
 from .generator import reference_levels as reference_levels
-from .gmres import fixed_point as fixed_point
 from .krylov import KRYLOV as KRYLOV
 from .krylov import KRYLOV_LIMIT as KRYLOV_LIMIT
 from .krylov import KRYLOV_PREFERRED as KRYLOV_PREFERRED
 from .krylov import KRYLOV_TOLERANCE as KRYLOV_TOLERANCE
+from .krylov import fixed_point as fixed_point
 from .krylov import krylov_iterates as krylov_iterates
-from .krylov import scaled_rates as scaled_rates
+from .krylov import krylov_rows as krylov_rows
 from .matrix_free import MATRIX_FREE as MATRIX_FREE
 from .matrix_free import MATRIX_FREE_LIMIT as MATRIX_FREE_LIMIT
 from .matrix_free import MATRIX_FREE_TOLERANCE as MATRIX_FREE_TOLERANCE
@@ -57,7 +57,6 @@ from .phase_words import rotated as rotated
 from .phase_words import solve_level as solve_level
 from .phase_words import triangular_letters as triangular_letters
 from .phase_words import weights_of_words as weights_of_words
-from .recursion import RECURSION as RECURSION
 from .truncation import TRUNCATED as TRUNCATED
 from .truncation import HeavyTailError as HeavyTailError
 from .truncation import largest_capacity as largest_capacity
@@ -96,7 +95,6 @@ __all__ = [
     "chain_of",
     "classes_of_words",
     "climb_of",
-    "departures_ahead",
     "fixed_point",
     "flows_of_rows",
     "full_generator",
@@ -104,14 +102,15 @@ __all__ = [
     "iterated",
     "judged",
     "krylov_iterates",
+    "krylov_rows",
     "largest_capacity",
     "level_blocks",
     "level_inverses",
     "level_offsets",
     "measures_of_flows",
+    "outcomes_ahead",
     "outcomes_of",
     "outcomes_of_pages",
-    "phase_generator",
     "plain_letters",
     "rates_of",
     "reach_of",
@@ -119,7 +118,6 @@ __all__ = [
     "reversed_letters",
     "room_at",
     "rotated",
-    "scaled_rates",
     "solve_level",
     "stationary_by_state",
     "stationary_levels",

@@ -12,12 +12,10 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from ...numerics import Matrix, Vector
+from ...numerics import Integers, Matrix, Vector
 from .chain import Blocks, Chain
 from .flows import level_offsets
 from .phase_words import Letters
-
-Indices = NDArray[np.int64]
 
 # Numbers of states without a sign: compiled code need not ask whether they count from the end.
 Places = NDArray[np.uint64]
@@ -83,7 +81,7 @@ def _write(
     first: Vector,
     change: Matrix,
     fading: Vector,
-    offsets: Indices,
+    offsets: Integers,
     begins: Places,
     sources: Sources,
     rates: Vector,

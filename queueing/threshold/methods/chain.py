@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...numerics import Matrix, Vector, stationary_of_rates
 from ..model import ModeByLevel, ThresholdModel
 
+#: Matrices by level, mode or number of pages.
 Blocks = NDArray[np.float64]
 
 

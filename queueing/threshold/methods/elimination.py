@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from ...numerics import Matrix, Vector, factor_in_place, solve_in_place, solve_left_in_place, stationary_of_rates
 from ..model import ADMISSIONS, Flows, Method, ModeByLevel, ThresholdModel, direct_error
+from .chain import Blocks
 
 #: The rules of admission, as compiled code compares them.
 PARTIAL, WHOLE, COMPLETE = range(len(ADMISSIONS))
 
 # Unnormalised probabilities above this are brought down, with all others.
 _LARGE = 1e200
-
-Blocks = NDArray[np.float64]
 
 #: By level and state in it, the mode in force.
 ModeByState = NDArray[np.int64]

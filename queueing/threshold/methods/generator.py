@@ -1,13 +1,27 @@
 r"""Threshold queues by their full generator: the references every other method is tested against.
 
-The lemma of section 3 of the paper, block by block, any patience law, any admission rule. Two methods solve the chain:
+The lemma of section 3 of Avrachenkov et al. (2011), block by block, any patience law, any admission rule. Three methods
+solve the chain:
 
 `reference`
     one dense matrix, eliminated state by state without subtractions;
 `block`
-    the paper's algorithm [9], level by level, with dense blocks.
+    the algorithm of Klimenok et al. (2005) that Avrachenkov et al. (2011) take, level by level, with dense blocks;
+`recursion`
+    without batches, the block-tridiagonal recursion of Avrachenkov et al. (2011), section 6.
 
-Sojourn times follow theorem 4: a page that has i pages before it and is to be served is watched by
+Without batches a level is left for its neighbours only. From the top down,
+
+.. math::  G_i = \bigl[-(Q_{i+1,i+1} + Q_{i+1,i+2} G_{i+1})\bigr]^{-1} Q_{i+1,i}, \qquad
+           G_{K-1} = (-Q_{KK})^{-1} Q_{K,K-1},
+
+:math:`p_0 (Q_{00} + Q_{01} G_0) = 0`, and from the bottom up
+:math:`p_i = p_{i-1} Q_{i-1,i} [-(Q_{ii} + Q_{i,i+1} G_i)]^{-1}`: their :math:`p_0 F_i`, without the matrices
+:math:`F_i`. The matrices in brackets are given their diagonals from rates that are all positive, so nothing cancels
+before they are factored. Their :math:`P_{loss}` has the arrivals of one robot at level K, which is right only if
+:math:`j_{N-1} < K`; here those of the mode in force are taken, whatever the thresholds are.
+
+Sojourn times follow their theorem 4: a page that has i pages before it and is to be served is watched by
 :math:`v_i, w_i` over (m, eta_1, ..., eta_{i-1}, its own eta), the probability of the outcome and the mean time with
 that outcome,
 
@@ -16,14 +30,16 @@ that outcome,
 
 with :math:`r_i = 0`, :math:`v_0 = e` for service and :math:`r_i = e \otimes \Gamma_0`, :math:`v_0 = 0` for
 obsolescence. When the last page before it leaves, the page begins its service and its patience no longer counts:
-:math:`\hat B_0 = S_0 \beta \otimes e_R`, where the paper prints an undefined matrix of the wrong size. The paper's
-closed form of the second pair has the wrong sign; the recursion has no sign to get wrong.
+:math:`\hat B_0 = S_0 \beta \otimes e_R`, where they print an undefined matrix of the wrong size. Their closed form of
+the second pair has the wrong sign; the recursion has no sign to get wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import block_array, csc_array, csr_array, eye_array
 from scipy.sparse import kron as sparse_kron
 from scipy.sparse.linalg import spsolve
@@ -33,6 +49,15 @@ from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
 
 #: Most states the method `block` takes; some 8000 take a quarter of a minute.
 BLOCK_LIMIT = 10_000
+
+#: Most states the method `recursion` takes; its blocks are dense too.
+RECURSION_LIMIT = 10_000
+
+#: A way to find the stationary probabilities of the states of each level.
+Levels = Callable[[ThresholdModel, ModeByLevel], list[Vector]]
+
+#: A way to solve a sparse system for several right sides, the columns of a matrix.
+Solver = Callable[[csr_array, Matrix], Matrix]
 
 
 def full_generator(model: ThresholdModel, modes: ModeByLevel) -> csr_array:
@@ -59,7 +84,7 @@ def level_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[dict[int, cs
             same = model.level_size(level) // phases
             _add(row, level + enter, _chain([block, _identity(same), *(part[np.newaxis] for part in begun)]))
         if level >= 1:
-            _add(row, level, _kron(_identity(phases), phase_generator(model, level - 1)))
+            _add(row, level, _kron(_identity(phases), _phase_generator(model, level - 1)))
             down = csr_array(ending[:, np.newaxis]) if level == 1 else _departure(model, level - 1)
             _add(row, level - 1, _kron(_identity(phases), down))
         rows.append(row)
@@ -70,7 +95,7 @@ def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Seq
     """All flows by direct sums over the stationary distribution, a vector for each level."""
     gamma, _, fading = model.patience_rates
     arriving = lost = obsolete = served = 0.0
-    outcomes = _outcomes(model)
+    outcomes = outcomes_ahead(model)
     totals = np.zeros(4)  # served, its time, obsolete, its time: as pages that enter will see it
     for level, probabilities in enumerate(levels):
         by_phase = probabilities.reshape(model.arrivals[0].phases, -1)
@@ -107,12 +132,8 @@ def reference_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
     return np.split(distribution, np.cumsum(sizes)[:-1])
 
 
-def _reference_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
-    return flows_of_distribution(model, modes, reference_levels(model, modes))
-
-
 def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
-    """Stationary probabilities of the states of each level, by the paper's algorithm [9]."""
+    """Stationary probabilities of the states of each level, by the algorithm of Klimenok et al. (2005)."""
     blocks = [
         [
             row[target].toarray() if target in row else np.zeros((model.level_size(level), model.level_size(target)))
@@ -123,50 +144,95 @@ def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
     return stationary_by_levels(blocks)
 
 
-def _block_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
-    return flows_of_distribution(model, modes, block_levels(model, modes))
+def stationary_by_recursion(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
+    """Stationary probabilities of the states of each level, where pages come one by one."""
+    rows = level_blocks(model, modes)
+    factors: list[tuple[Matrix, NDArray[np.int32]]] = []  # of the matrices in brackets, the highest level first
+    returns: Matrix | None = None  # Q_{i,i+1} G_i, the moves from level i back to it by way of level i + 1
+    for level in range(model.top, 0, -1):
+        down = _dense(rows[level][level - 1])
+        within = _dense(rows[level][level])
+        if returns is not None:
+            within += returns
+        factors.append(lu_factor(_leaving(within, down), check_finite=False))
+        passage = lu_solve(factors[-1], down, check_finite=False)
+        up = rows[level - 1].get(level)
+        returns = np.zeros((down.shape[1],) * 2) if up is None else np.asarray(up @ passage)
+    bottom = _dense(rows[0][0])
+    levels = [stationary_of_rates(bottom if returns is None else bottom + returns)]
+    for level in range(1, model.top + 1):
+        up = rows[level - 1].get(level)
+        inflow = np.zeros(model.level_size(level)) if up is None else levels[-1] @ up
+        levels.append(np.asarray(lu_solve(factors[-level], inflow, trans=1, check_finite=False)))
+    total = sum(float(level.sum()) for level in levels)
+    return [level / total for level in levels]
 
 
-def _too_large(limit: int) -> str:
-    return f"takes at most {limit} states"
+def _leaving(within: Matrix, down: Matrix) -> Matrix:
+    """Minus the generator of a level, its diagonal from the rates between its states and those that fall."""
+    result = -within
+    np.fill_diagonal(result, 0.0)
+    np.fill_diagonal(result, down.sum(axis=1) - result.sum(axis=1))
+    return result
 
 
-REFERENCE = Method(
-    name="reference",
-    refusal=lambda model: _too_large(DENSE_LIMIT) if model.states > DENSE_LIMIT else None,
-    flows=_reference_flows,
-)
-
-BLOCK = Method(
-    name="block",
-    refusal=lambda model: _too_large(BLOCK_LIMIT) if model.states > BLOCK_LIMIT else None,
-    flows=_block_flows,
-)
+def _dense(block: csr_array) -> Matrix:
+    return np.asarray(block.toarray(), dtype=np.float64)
 
 
-def _outcomes(model: ThresholdModel) -> list[tuple[Vector, Vector, Vector, Vector]]:
-    """For a page with 0, 1, ... pages before it: served or not and how long, out of date or not and how long."""
-    size = model.service.order
-    _, _, fading = model.patience_rates
+def _solved_by(name: str, limit: int, levels: Levels, single: bool = False) -> Method:
+    """Return the method that finds the stationary distribution in this way, for so many states at most."""
+
+    def refusal(model: ThresholdModel) -> str | None:
+        if single and model.largest_batch > 1:
+            return f"takes pages that come one by one, and here come batches of up to {model.largest_batch}"
+        return f"takes at most {limit} states" if model.states > limit else None
+
+    return Method(name, refusal, lambda model, modes: flows_of_distribution(model, modes, levels(model, modes)))
+
+
+REFERENCE = _solved_by("reference", DENSE_LIMIT, reference_levels)
+BLOCK = _solved_by("block", BLOCK_LIMIT, block_levels)
+RECURSION = _solved_by("recursion", RECURSION_LIMIT, stationary_by_recursion, single=True)
+
+
+def _solve_sparse(matrix: csr_array, rights: Matrix) -> Matrix:
+    """Solve for several right sides, the columns of a matrix, by SuperLU."""
+    return np.asarray(spsolve(csc_array(matrix), rights)).reshape(rights.shape)
+
+
+def outcomes_ahead(model: ThresholdModel, solve: Solver = _solve_sparse) -> list[tuple[Vector, Vector, Vector, Vector]]:
+    """Find what becomes of a page with 0, 1, ... pages before it, by Avrachenkov et al. (2011), theorem 4.
+
+    Parameters
+    ----------
+    model : ThresholdModel
+        The queue.
+    solve : callable
+        It takes a sparse matrix and a matrix of right sides, and returns the solutions, a column for each.
+
+    Returns
+    -------
+    list of tuple of Vector
+        By pages ahead, four columns over (service phase, patience phases of those that wait and of the page itself):
+        the probability that the page is served, the mean time it then spends (0 if it is not served), and the same two
+        for a page that goes out of date.
+    """
+    size, fading = model.service.order, model.patience_rates[2]
     mean = np.linalg.solve(-model.service.generator, np.ones(size))
     outcomes = [(np.ones(size), np.asarray(mean), np.zeros(size), np.zeros(size))]
     for ahead in range(1, model.top):
-        passing = departures_ahead(model, ahead)
-        leaving = csc_array(-phase_generator(model, ahead))
+        passing, leaving = _departures_ahead(model, ahead), csr_array(-_phase_generator(model, ahead))
         served, served_time, obsolete, obsolete_time = outcomes[-1]
         ends = np.tile(fading, leaving.shape[0] // len(fading))
-        first = _solved(leaving, np.column_stack([passing @ served, ends + passing @ obsolete]))
+        first = solve(leaving, np.column_stack([passing @ served, ends + passing @ obsolete]))
         later = np.column_stack([first[:, 0] + passing @ served_time, first[:, 1] + passing @ obsolete_time])
-        second = _solved(leaving, later)
+        second = solve(leaving, later)
         outcomes.append((first[:, 0], second[:, 0], first[:, 1], second[:, 1]))
     return outcomes
 
 
-def _solved(matrix: csc_array, right: Matrix) -> Matrix:
-    return np.asarray(spsolve(matrix, right)).reshape(right.shape)
-
-
-def phase_generator(model: ThresholdModel, waiting: int) -> csr_array:
+def _phase_generator(model: ThresholdModel, waiting: int) -> csr_array:
     """Return A, the generator of phases while nobody comes or goes: S (+) Gamma (+) ... (+) Gamma."""
     _, change, _ = model.patience_rates
     total = csr_array(model.service.generator)
@@ -188,7 +254,7 @@ def _departure(model: ThresholdModel, waiting: int) -> csr_array:
     return total
 
 
-def departures_ahead(model: ThresholdModel, ahead: int) -> csr_array:
+def _departures_ahead(model: ThresholdModel, ahead: int) -> csr_array:
     """Return B with one more page behind: the rates at which one of the pages ahead of it leaves."""
     if ahead == 1:
         begun = np.outer(model.service.exit_rates, model.service.initial)

@@ -14,12 +14,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics import Matrix, Vector
+from ...numerics import Integers, Matrix, Vector
 from ..model import Flows, Method, ModeByLevel, ThresholdModel
-from .accuracy import COARSER, judged
 from .chain import Blocks, Chain, chain_of
-from .flows import balance, flows_of_rows, guessed_row, level_offsets
-from .gmres import fixed_point, norm_of
+from .flows import COARSER, balance, flows_of_rows, guessed_row, judged, level_offsets
+from .krylov import fixed_point, norm_of
 from .phase_words import (
     Classes,
     Letters,
@@ -31,8 +30,6 @@ from .phase_words import (
     triangular_letters,
     weights_of_words,
 )
-
-Indices = NDArray[np.int64]
 
 #: Most states of the method.
 MATRIX_FREE_LIMIT = 6_000_000
@@ -53,7 +50,7 @@ _HOPELESS = 1e-8
 class Tables(NamedTuple):
     """What a sweep needs beside the row: chain and law, and the inverses of the diagonal blocks by class of words."""
 
-    offsets: Indices
+    offsets: Integers
     climbs: Blocks
     used: NDArray[np.bool_]
     start: Vector
@@ -64,7 +61,7 @@ class Tables(NamedTuple):
     whole: Numbers
     members: NDArray[np.int32]
     inverses: Numbers
-    kinds: Indices
+    kinds: Integers
     empty: Numbers
 
 

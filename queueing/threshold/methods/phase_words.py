@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import schur
 
-from ...numerics import Matrix, Vector, communicating_classes
+from ...numerics import Integers, Matrix, Vector, communicating_classes
 
 #: Numbers that may be complex.
 Numbers = NDArray[Any]
@@ -125,7 +125,7 @@ def classes_of_words(letters: Letters, longest: int) -> Classes:
 
 
 @lru_cache(maxsize=256)
-def _multisets(order: int, length: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _multisets(order: int, length: int) -> tuple[Integers, NDArray[np.int32]]:
     """Number of each letter by class; by class of words shorter by one, the class with each letter more."""
     index = {word: place for place, word in enumerate(combinations_with_replacement(range(order), length))}
     counts = np.zeros((len(index), order), dtype=np.int64)

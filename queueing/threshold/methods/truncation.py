@@ -14,8 +14,8 @@ import numpy as np
 
 from ...numerics import Vector
 from ..model import Flows, Method, ModeByLevel, ThresholdModel
-from .accuracy import SAFETY
 from .elimination import ELIMINATION
+from .flows import SAFETY
 from .krylov import KRYLOV, KRYLOV_PREFERRED
 from .matrix_free import MATRIX_FREE, MATRIX_FREE_LIMIT
 

@@ -1,12 +1,12 @@
 from .chain import SINGLE_LIMIT as SINGLE_LIMIT
+from .chain import YIELDS as YIELDS
 from .chain import PolicyChain as PolicyChain
 from .chain import checked_policy as checked_policy
 from .chain import policy_chain as policy_chain
 from .chain import policy_measures as policy_measures
 from .chain import stationary_of_policy as stationary_of_policy
 from .chain import too_large as too_large
-from .states import pair_count as pair_count
-from .yields import YIELDS as YIELDS
+from .transitions import pair_count as pair_count
 
 __all__ = [
     "SINGLE_LIMIT",

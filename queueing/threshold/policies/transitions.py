@@ -1,16 +1,69 @@
-"""Rates of all transitions of a threshold queue, mode by mode, written by compiled code."""
+"""The states of a threshold queue in order, and the rates of all transitions, mode by mode, written by compiled code.
+
+The order of states is the one in which a policy names their modes.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from ...numerics import Matrix, Vector
+from ...numerics import Integers, Matrix, Vector
+from ..methods import Blocks, rates_of
 from ..model import ThresholdModel
-from .states import Modes, StateOrder
 
 
-def generator_rows(model: ThresholdModel, order: StateOrder, chosen: Modes) -> csr_array:
+@dataclass(frozen=True, eq=False)
+class StateOrder:
+    """The states of a model, in order.
+
+    Attributes
+    ----------
+    offsets
+        by level, where its states begin, and at last their number.
+    level, arrival, service
+        of each state: pages in the system, phase of arrivals, phase of service (-1 with no page).
+    pair
+        of each state: its place among the states (level, arrival phase, service phase).
+    pairs
+        how many of these there are.
+    """
+
+    offsets: Integers
+    level: Integers
+    arrival: Integers
+    service: Integers
+    pair: Integers
+    pairs: int
+
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return int(self.offsets[-1])
+
+
+def pair_count(model: ThresholdModel) -> int:
+    """Number of states (level, arrival phase, service phase)."""
+    return model.arrivals[0].phases * (1 + model.service.order * model.top)
+
+
+def state_order(model: ThresholdModel) -> StateOrder:
+    """All states of a model, level by level."""
+    phases, order = model.arrivals[0].phases, model.service.order
+    letters = model.patience_order if model.top > 1 else 1
+    sizes = np.array([phases, *(phases * order * letters**waiting for waiting in range(model.top))], dtype=np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    level = np.repeat(np.arange(model.top + 1), sizes)
+    within = np.arange(offsets[-1]) - offsets[level]
+    block = sizes[level] // phases  # states of one arrival phase
+    arrival = within // block
+    service = np.where(level > 0, (within % block) // np.maximum(block // order, 1), -1)
+    pair = np.where(level > 0, phases + ((level - 1) * phases + arrival) * order + service, arrival)
+    return StateOrder(offsets, level, arrival, service, pair, pair_count(model))
+
+
+def generator_rows(model: ThresholdModel, order: StateOrder, chosen: Integers) -> csr_array:
     """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
     gamma, change, fading = patience_rates_of(model)
     states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
@@ -32,29 +85,23 @@ def patience_rates_of(model: ThresholdModel) -> tuple[Vector, Matrix, Vector]:
     return np.array(gamma), np.array(change), np.array(fading)
 
 
-def arrival_blocks(model: ThresholdModel) -> tuple[NDArray[np.float64], Modes]:
+def arrival_blocks(model: ThresholdModel) -> tuple[Blocks, Integers]:
     """Return D_k by mode and k, and the number of pages that enter by level and k."""
-    phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
-    blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
-    for mode, process in enumerate(model.arrivals):
-        for size, block in enumerate(process.blocks[: largest + 1]):
-            blocks[mode, size] = block
-    entering = np.array(
-        [[model.admitted(level, batch) for batch in range(largest + 1)] for level in range(model.top + 1)]
-    )
-    return blocks, entering
+    blocks = rates_of(model).blocks
+    batches = range(blocks.shape[1])
+    return blocks, np.array([[model.admitted(level, batch) for batch in batches] for level in range(model.top + 1)])
 
 
 @njit(cache=True)
 def _life_moves(
-    offsets: Modes,
+    offsets: Integers,
     phases: int,
     service: Matrix,
     start: Vector,
     ending: Vector,
     change: Matrix,
     fading: Vector,
-) -> tuple[Modes, Modes, Vector]:
+) -> tuple[Integers, Integers, Vector]:
     """Moves of service and patience, whatever the mode: sources, targets, rates; diagonal entries among them."""
     order, letters, top = len(start), len(fading), len(offsets) - 2
     count = 0
@@ -114,7 +161,9 @@ def _life_moves(
     return rows[:entry], columns[:entry], rates[:entry]
 
 
-def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Modes) -> tuple[Modes, Modes, Vector]:
+def _climb_moves(
+    model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Integers
+) -> tuple[Integers, Integers, Vector]:
     """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
     blocks, entering = arrival_blocks(model)
     likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
@@ -134,13 +183,13 @@ def _climb_moves(model: ThresholdModel, order: StateOrder, gamma: Vector, chosen
 
 @njit(cache=True)
 def _write_climbs(
-    offsets: Modes,
-    blocks: NDArray[np.float64],
-    entering: Modes,
-    chances: NDArray[np.float64],
-    chosen: Modes,
-    rows: Modes,
-    columns: Modes,
+    offsets: Integers,
+    blocks: Blocks,
+    entering: Integers,
+    chances: Blocks,
+    chosen: Integers,
+    rows: Integers,
+    columns: Integers,
     rates: Vector,
     writing: bool,
 ) -> int:

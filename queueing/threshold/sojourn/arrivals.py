@@ -9,19 +9,15 @@ from ...numerics import Matrix, Vector
 from ..methods import (
     BLOCK_LIMIT,
     KRYLOV_LIMIT,
-    KRYLOV_TOLERANCE,
     SAFETY,
     Chain,
-    assemble,
     balance,
     block_levels,
     chain_of,
-    guessed_row,
-    krylov_iterates,
+    krylov_rows,
     level_offsets,
     plain_letters,
     reference_levels,
-    scaled_rates,
     stationary_levels,
     weights_of_words,
 )
@@ -148,20 +144,12 @@ def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list
 def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
     """Two approximations of the stationary distribution by level, and how much better the second is."""
     letters = plain_letters(*model.patience_rates)
-    incoming = assemble(chain, letters)
-    row, masses = guessed_row(chain, letters)
-    offsets = level_offsets(chain, letters.order)
-    sizes = np.diff(offsets)
-    scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
-    weights = scaled_rates(incoming, scale)
-    *rows, shrinking = krylov_iterates(incoming.begins, incoming.sources, weights, row / scale, KRYLOV_TOLERANCE)
-    words = weights_of_words(letters, chain.top - 1)
-    found = []
-    for solution in rows:
-        probabilities = scale * solution
-        balance(chain, letters, probabilities, words)
-        found.append(np.split(probabilities, offsets[1:-1]))
-    return found[0], found[1], shrinking
+    *rows, shrinking = krylov_rows(chain, letters)
+    words, offsets = weights_of_words(letters, chain.top - 1), level_offsets(chain, letters.order)
+    for row in rows:
+        balance(chain, letters, row, words)
+    coarse, fine = (np.split(row, offsets[1:-1]) for row in rows)
+    return coarse, fine, shrinking
 
 
 def _youngest_first(model: ThresholdModel, chain: Chain, levels: Sequence[Vector]) -> list[Matrix]:

@@ -21,10 +21,10 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from ...numerics import Matrix, Vector
+from ...numerics import Integers, Matrix, Vector
+from ..methods import Blocks
 from .tagged_page import TaggedPage
 
 #: Most products of a rate and a probability that uniformisation may take, some seconds, and most steps, which are kept.
@@ -36,8 +36,6 @@ STEPS = 2000
 HOPELESS = 1e-6
 
 _TERMS, _AVERAGED = 60, 16
-
-_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +115,8 @@ class _Moves:
     """The uniformised chain: rates into each state, divided by the fastest, and what each state means for both ends."""
 
     fastest: float
-    begins: _Integers
-    sources: _Integers
+    begins: Integers
+    sources: Integers
     rates: Vector
     staying: Vector
     chances: Matrix
@@ -180,7 +178,7 @@ def _moves(page: TaggedPage) -> _Moves:
     sources, targets, rates = [nothing], [nothing], [np.zeros(0)]
     leaving, ending = np.zeros(states), np.zeros((2, states))
 
-    def add(source: _Integers, target: _Integers, rate: Vector | float) -> None:
+    def add(source: Integers, target: Integers, rate: Vector | float) -> None:
         values = np.broadcast_to(rate, source.shape)
         used = values > 0
         sources.append(source[used])
@@ -233,14 +231,14 @@ def _moves(page: TaggedPage) -> _Moves:
 
 @njit(cache=True)
 def _advance(
-    begins: _Integers,
-    sources: _Integers,
+    begins: Integers,
+    sources: Integers,
     rates: Vector,
     staying: Vector,
     chances: Matrix,
     ending: Matrix,
     row: Vector,
-    values: NDArray[np.float64],
+    values: Blocks,
     first: int,
     last: int,
 ) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 from queueing.threshold.methods import BLOCK, RECURSION, REFERENCE
-from queueing.threshold.methods.recursion import stationary_by_recursion
+from queueing.threshold.methods.generator import stationary_by_recursion
 
 LAWS = {
     "none": None,

@@ -17,7 +17,7 @@ from queueing.threshold.policies import (
     stationary_of_policy,
 )
 from queueing.threshold.policies.chain import closed_classes, flows_of_policy
-from queueing.threshold.policies.states import state_order
+from queueing.threshold.policies.transitions import state_order
 
 LAWS = ("none", "exponential", "erlang", "hyperexponential", "general")
 RULES = ("partial", "whole-batch", "complete")
