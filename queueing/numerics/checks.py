@@ -23,21 +23,77 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 def positive(name: str, value: float) -> float:
-    """Return `value` as a float, or refuse it unless it is finite and above zero."""
+    """Return `value` as a float, or refuse it unless it is finite and above zero.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        what was given.
+
+    Returns
+    -------
+    float
+        the value.
+
+    Raises
+    ------
+    ValueError
+        if it is no such number; one sentence names it.
+    """
     if isinstance(value, bool) or not _is_number(value) or not math.isfinite(value) or value <= 0:
         raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give a positive number.")
     return float(value)
 
 
 def not_negative(name: str, value: float) -> float:
-    """Return `value` as a float, or refuse it unless it is finite and at least zero."""
+    """Return `value` as a float, or refuse it unless it is finite and at least zero.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        what was given.
+
+    Returns
+    -------
+    float
+        the value.
+
+    Raises
+    ------
+    ValueError
+        if it is no such number; one sentence names it.
+    """
     if isinstance(value, bool) or not _is_number(value) or not math.isfinite(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of at least 0, but it is {value!r}; give such a number.")
     return float(value)
 
 
 def whole(name: str, value: SupportsIndex, *, least: int) -> int:
-    """Return `value` as an int, or refuse it unless it is a whole number of at least `least`."""
+    """Return `value` as an int, or refuse it unless it is a whole number of at least `least`.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        what was given.
+    least
+        the smallest number that is taken.
+
+    Returns
+    -------
+    int
+        the value.
+
+    Raises
+    ------
+    ValueError
+        if it is no such number; truth values and floats are none.
+    """
     try:
         number = operator.index(value)
     except TypeError:
@@ -48,7 +104,18 @@ def whole(name: str, value: SupportsIndex, *, least: int) -> int:
 
 
 def comparable(service_rate: float, think_time: float) -> None:
-    """Refuse a rate and a time whose product a double cannot hold."""
+    """Refuse a rate and a time whose product a double cannot hold.
+
+    Parameters
+    ----------
+    service_rate, think_time
+        two positive numbers; their product must lie between 1e-250 and 1e250.
+
+    Raises
+    ------
+    ValueError
+        if it does not.
+    """
     if not 1e-250 < service_rate * think_time < 1e250:
         raise ValueError(
             f"service_rate x think_time must be between 1e-250 and 1e250, but it is {service_rate * think_time!r}; "
@@ -57,7 +124,27 @@ def comparable(service_rate: float, think_time: float) -> None:
 
 
 def numbers(name: str, value: ArrayLike, dimensions: int) -> Vector:
-    """Return `value` as a read-only array of finite floats with so many dimensions, or refuse it."""
+    """Return `value` as a read-only array of finite floats with so many dimensions, or refuse it.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        what was given.
+    dimensions
+        1 for a list of numbers, 2 for a matrix.
+
+    Returns
+    -------
+    Vector
+        a copy that cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        if it has another shape, is empty, or has an entry that is not finite; the first such entry is named.
+    """
     wanted = "a list of numbers" if dimensions == 1 else "a matrix: rows of numbers, all of one length"
     try:
         array = np.array(value, dtype=np.float64)
@@ -73,7 +160,25 @@ def numbers(name: str, value: ArrayLike, dimensions: int) -> Vector:
 
 
 def square(name: str, value: ArrayLike) -> Matrix:
-    """Return `value` as a read-only square matrix of finite floats, or refuse it."""
+    """Return `value` as a read-only square matrix of finite floats, or refuse it.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        what was given.
+
+    Returns
+    -------
+    Matrix
+        a copy that cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        if it is no matrix of finite numbers, or not square.
+    """
     matrix = numbers(name, value, 2)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
@@ -84,7 +189,22 @@ def square(name: str, value: ArrayLike) -> Matrix:
 
 
 def not_negative_rates(name: str, matrix: Matrix, *, diagonal: bool) -> None:
-    """Refuse a matrix with a negative rate; its diagonal counts only where `diagonal` says so."""
+    """Refuse a matrix with a negative rate.
+
+    Parameters
+    ----------
+    name
+        what the matrix is called in the error.
+    matrix
+        rates.
+    diagonal
+        whether the diagonal must not be negative either; that of a generator always is.
+
+    Raises
+    ------
+    ValueError
+        if a rate is negative; the first such entry is named.
+    """
     wrong = matrix < 0
     if not diagonal:
         wrong &= ~np.eye(len(matrix), dtype=bool)
@@ -97,7 +217,25 @@ def not_negative_rates(name: str, matrix: Matrix, *, diagonal: bool) -> None:
 
 
 def distribution(name: str, value: ArrayLike) -> Vector:
-    """Return `value` as probabilities that sum to one (rounding made good), or refuse it."""
+    """Return `value` as probabilities that sum to one, or refuse it.
+
+    Parameters
+    ----------
+    name
+        what the value is called in the error.
+    value
+        probabilities; their sum may miss 1 by `SUM_TOLERANCE`, and they are then divided by it.
+
+    Returns
+    -------
+    Vector
+        probabilities that cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        if one of them is negative, or if they do not sum to 1.
+    """
     vector = numbers(name, value, 1)
     if (vector < 0).any():
         place = first_place(vector < 0)

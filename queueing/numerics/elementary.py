@@ -81,7 +81,18 @@ def _missing(f: float) -> float:
 
 @njit(inline="always", **VECTOR)
 def log1p_and_excess(x: float) -> tuple[float, float]:
-    """Return ln(1 + x) and x - ln(1 + x), for x >= 0."""
+    """Return ln(1 + x) and x - ln(1 + x), both with all their digits.
+
+    Parameters
+    ----------
+    x
+        a number of at least 0.
+
+    Returns
+    -------
+    tuple of float
+        the logarithm, and what it lacks to x.
+    """
     small = x < _LARGEST_SMALL
     sum_ = 1.0 + x
     part = sum_ - 1.0
@@ -97,13 +108,37 @@ def log1p_and_excess(x: float) -> tuple[float, float]:
 
 @njit(inline="always", **VECTOR)
 def small_excess(x: float) -> float:
-    """Return x - ln(1 + x) for 0 <= x < `SMALL`, where five terms of the series are enough."""
+    """Return x - ln(1 + x) where x is so small that five terms of the series are enough.
+
+    Parameters
+    ----------
+    x
+        a number of at least 0 and less than `SMALL`.
+
+    Returns
+    -------
+    float
+        the difference, about x**2 / 2.
+    """
     return x * x * (0.5 - x * (1.0 / 3.0 - x * (0.25 - x * (0.2 - x / 6.0))))
 
 
 @njit(inline="always", **VECTOR)
 def minus_log(x: float, rest: float) -> float:
-    """Return -ln(1 - x) for 0 <= x < 1, where rest is 1 - x with all its digits."""
+    """Return -ln(1 - x).
+
+    Parameters
+    ----------
+    x
+        a number of at least 0 and less than 1.
+    rest
+        1 - x with all its digits.
+
+    Returns
+    -------
+    float
+        the logarithm of 1 / rest.
+    """
     small = x < 1.0 - 0.5**0.5
     shifted = bits_of(rest) + _TO_ROOT_HALF
     f: float = -x if small else double_of((shifted & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
@@ -113,7 +148,18 @@ def minus_log(x: float, rest: float) -> float:
 
 @njit(cache=True)
 def sum_of_products(left: Vector, right: Vector) -> float:
-    """The sum of products of entries, compensated (Neumaier)."""
+    """Add up the products of entries, with Neumaier's compensation for what rounding loses.
+
+    Parameters
+    ----------
+    left, right
+        vectors of one length.
+
+    Returns
+    -------
+    float
+        the sum, rounded about once.
+    """
     total, lost = 0.0, 0.0
     for index in range(len(left)):
         term = left[index] * right[index]
@@ -125,7 +171,22 @@ def sum_of_products(left: Vector, right: Vector) -> float:
 
 @njit(cache=True)
 def sums_by(groups: Integers, count: int, terms: Vector) -> tuple[Vector, Vector]:
-    """The compensated sum of terms of at least 0 in each of `count` groups, and what it lacks."""
+    """Add up terms by group, with compensation for what rounding loses.
+
+    Parameters
+    ----------
+    groups
+        of each term, the number of its group.
+    count
+        number of groups.
+    terms
+        numbers of at least 0.
+
+    Returns
+    -------
+    tuple of Vector
+        by group, the sum of its terms, and what is to be added to it.
+    """
     totals, lost = np.zeros(count), np.zeros(count)
     for index in range(len(terms)):
         group, term = groups[index], terms[index]
@@ -137,7 +198,20 @@ def sums_by(groups: Integers, count: int, terms: Vector) -> tuple[Vector, Vector
 
 @njit(cache=True)
 def plus(high: float, low: float, other: float) -> tuple[float, float]:
-    """Add a double to a sum of two."""
+    """Add a double to a sum of two doubles.
+
+    Parameters
+    ----------
+    high, low
+        the sum: a double, and what is to be added to it.
+    other
+        the number to add.
+
+    Returns
+    -------
+    tuple of float
+        the new sum, in the same form.
+    """
     total = high + other
     part = total - high
     return total, low + ((high - (total - part)) + (other - part))
@@ -145,7 +219,20 @@ def plus(high: float, low: float, other: float) -> tuple[float, float]:
 
 @njit(cache=True)
 def plus_product(high: float, low: float, first: float, second: float) -> tuple[float, float]:
-    """Add the exact product of two doubles to a sum of two (Dekker)."""
+    """Add the exact product of two doubles, by Dekker's splitting, to a sum of two doubles.
+
+    Parameters
+    ----------
+    high, low
+        the sum: a double, and what is to be added to it.
+    first, second
+        the factors.
+
+    Returns
+    -------
+    tuple of float
+        the new sum, in the same form.
+    """
     product = first * second
     big = 134217729.0 * first
     head = big - (big - first)

@@ -27,7 +27,25 @@ DENSE_LIMIT = 2500
 
 
 def check_generator(name: str, generator: ArrayLike) -> Matrix:
-    """Return `generator` as a matrix, or refuse it unless its rates are not negative and its rows sum to zero."""
+    """Return `generator` as a matrix, or refuse it unless its rates are not negative and its rows sum to zero.
+
+    Parameters
+    ----------
+    name
+        what the matrix is called in the error.
+    generator
+        rates between states, with a diagonal that makes rows sum to zero, up to `SUM_TOLERANCE`.
+
+    Returns
+    -------
+    Matrix
+        a copy that cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        if it is no generator; the first wrong entry or row is named.
+    """
     matrix = square(name, generator)
     not_negative_rates(name, matrix, diagonal=False)
     sums = matrix.sum(axis=1)
@@ -42,7 +60,20 @@ def check_generator(name: str, generator: ArrayLike) -> Matrix:
 
 
 def check_irreducible(name: str, rates: Matrix) -> None:
-    """Refuse rates under which some state cannot reach some other."""
+    """Refuse rates under which some state cannot reach some other.
+
+    Parameters
+    ----------
+    name
+        what the matrix is called in the error.
+    rates
+        rates between states; the diagonal says nothing.
+
+    Raises
+    ------
+    ValueError
+        if there are such states; the error names two.
+    """
     count, _ = communicating_classes(rates)
     if count > 1:
         source, target = _not_reached(rates)
@@ -53,7 +84,20 @@ def check_irreducible(name: str, rates: Matrix) -> None:
 
 
 def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
-    """Number of classes of states that reach one another, and the class of each state."""
+    """Find the classes of states that reach one another.
+
+    Parameters
+    ----------
+    rates
+        a matrix: its entries above 0 are transitions.
+
+    Returns
+    -------
+    count : int
+        number of classes.
+    labels : Integers
+        by state, the number of its class.
+    """
     count, labels = connected_components(csr_array((rates > 0).astype(np.int8)), directed=True, connection="strong")
     return int(count), labels.astype(np.int64)
 
@@ -107,7 +151,23 @@ def stationary_distribution(generator: ArrayLike) -> Vector:
 
 
 def stationary_of_rates(rates: Matrix) -> Vector:
-    """Stationary distribution of a chain whose rates are known to be valid; the diagonal is not read."""
+    """Find the stationary distribution of a chain whose rates are known to be valid.
+
+    Parameters
+    ----------
+    rates
+        rates between states; the diagonal is not read.
+
+    Returns
+    -------
+    Vector
+        non-negative, sums to one, zero on transient states; each entry to full relative accuracy.
+
+    Raises
+    ------
+    ValueError
+        if there are several closed classes.
+    """
     off_diagonal = np.array(rates)
     np.fill_diagonal(off_diagonal, 0.0)
     count, labels = communicating_classes(off_diagonal)
@@ -187,7 +247,22 @@ def stationary_by_levels(blocks: Sequence[Sequence[Matrix]]) -> list[Vector]:
 
 
 def transient_solution(rates: Matrix, exits: Vector, right: Matrix) -> Matrix:
-    """X of -Q X = right, where Q has these rates between states and these exit rates, and right is not negative."""
+    """Solve -Q X = right without a subtraction, where Q is the generator of a chain that ends.
+
+    Parameters
+    ----------
+    rates
+        rates between states; the diagonal is not read.
+    exits
+        by state, the rate at which the chain ends; every state must lead to an exit.
+    right
+        a vector or a matrix with non-negative entries.
+
+    Returns
+    -------
+    Matrix
+        X, of the shape of `right`.
+    """
     factors, totals = transient_factors(rates, exits)
     solution = np.array(right if right.ndim == 2 else right[:, np.newaxis])
     solve_in_place(factors, totals, solution)
@@ -195,14 +270,40 @@ def transient_solution(rates: Matrix, exits: Vector, right: Matrix) -> Matrix:
 
 
 def transient_factors(rates: Matrix, exits: Vector) -> tuple[Matrix, Vector]:
-    """What `factor_in_place` leaves of copies of these rates."""
+    """Factor -Q by `factor_in_place`, and leave the rates as they are.
+
+    Parameters
+    ----------
+    rates
+        rates between states; the diagonal is not read.
+    exits
+        by state, the rate at which the chain ends; every state must lead to an exit.
+
+    Returns
+    -------
+    factors : Matrix
+        both triangular factors of -Q.
+    totals : Vector
+        by state, the rate at which it is left for good.
+    """
     factors, leaving, totals = np.array(rates), np.array(exits), np.zeros(len(exits))
     factor_in_place(factors, leaving, totals)
     return factors, totals
 
 
 def clean_exits(generator: Matrix) -> Vector:
-    """Exit rates of a sub-generator, minus its row sums; what is only rounding of nothing is nothing."""
+    """Find the exit rates of a sub-generator, minus its row sums.
+
+    Parameters
+    ----------
+    generator
+        rates between states, with a diagonal of minus all rates out of a state.
+
+    Returns
+    -------
+    Vector
+        by state, its exit rate; 0 where the sum is not above what rounding leaves of nothing.
+    """
     off_diagonal = generator.sum(axis=1) - np.diagonal(generator)
     exits = -np.diagonal(generator) - off_diagonal
     noise = ROUNDING * len(generator) * np.abs(np.diagonal(generator))
@@ -214,10 +315,17 @@ def clean_exits(generator: Matrix) -> Vector:
 
 @njit(cache=True)
 def factor_in_place(factors: Matrix, leaving: Vector, totals: Vector) -> None:
-    """Turn rates between states into factors of -Q, using up the exit rates `leaving`; the diagonal is not read.
+    """Turn rates between states into triangular factors of -Q.
 
-    Below the diagonal stand the rates a_{xy}, above it the shares a_{zx} / t_x, in `totals` the rates t_x at which x is
-    left for good; every state must lead to an exit.
+    Parameters
+    ----------
+    factors
+        rates between states; the diagonal is not read. Afterwards the rates a_{xy} stand below the diagonal and the
+        shares a_{zx} / t_x above it.
+    leaving
+        exit rates, which are used up; every state must lead to an exit.
+    totals
+        room for the rates t_x at which x is left for good.
     """
     for x in range(len(leaving) - 1, -1, -1):
         total = leaving[x]
@@ -235,7 +343,15 @@ def factor_in_place(factors: Matrix, leaving: Vector, totals: Vector) -> None:
 
 @njit(cache=True)
 def solve_in_place(factors: Matrix, totals: Vector, right: Matrix) -> None:
-    """Turn `right` into X of -Q X = right."""
+    """Turn `right` into X of -Q X = right.
+
+    Parameters
+    ----------
+    factors, totals
+        what `factor_in_place` leaves.
+    right
+        a matrix with non-negative entries, which becomes X.
+    """
     size, width = right.shape
     for x in range(size - 1, 0, -1):
         for z in range(x):
@@ -255,7 +371,15 @@ def solve_in_place(factors: Matrix, totals: Vector, right: Matrix) -> None:
 
 @njit(cache=True)
 def solve_left_in_place(factors: Matrix, totals: Vector, left: Vector) -> None:
-    """Turn `left` into the row y of y (-Q) = left: time spent in each state when the chain begins by `left`."""
+    """Turn `left` into the row y of y (-Q) = left: the mean time in each state, if the chain begins by `left`.
+
+    Parameters
+    ----------
+    factors, totals
+        what `factor_in_place` leaves.
+    left
+        a vector with non-negative entries, which becomes y.
+    """
     size = len(left)
     for x in range(size - 1, -1, -1):
         left[x] /= totals[x]
