@@ -8,6 +8,8 @@
     Phase-type laws: the time a Markov chain takes to end.
 `reduction`
     The same phase-type law with fewer phases.
+`transforms`
+    Transforms of access times, compiled: decay and deficit of every law.
 """
 
 import lazy_loader

@@ -1,6 +1,3 @@
-from .access_times import CONSTANT as CONSTANT
-from .access_times import ERLANG as ERLANG
-from .access_times import EXPONENTIAL as EXPONENTIAL
 from .access_times import AccessTime as AccessTime
 from .access_times import Constant as Constant
 from .access_times import Erlang as Erlang
@@ -8,18 +5,21 @@ from .access_times import Exponential as Exponential
 from .access_times import Hyperexponential as Hyperexponential
 from .access_times import PhaseTypeTime as PhaseTypeTime
 from .access_times import Samples as Samples
-from .access_times import decay_and_deficit_at as decay_and_deficit_at
-from .access_times import decay_at as decay_at
-from .access_times import decays_and_deficits as decays_and_deficits
-from .access_times import exp_excess as exp_excess
-from .access_times import first_negative as first_negative
 from .access_times import not_negative_numbers as not_negative_numbers
-from .access_times import power_series as power_series
 from .bmap import BMAP as BMAP
 from .bmap import check_same_phases as check_same_phases
 from .phase_type import PhaseType as PhaseType
 from .reduction import distance as distance
 from .reduction import reduce_order as reduce_order
+from .transforms import CONSTANT as CONSTANT
+from .transforms import ERLANG as ERLANG
+from .transforms import EXPONENTIAL as EXPONENTIAL
+from .transforms import decay_and_deficit_at as decay_and_deficit_at
+from .transforms import decay_at as decay_at
+from .transforms import decays_and_deficits as decays_and_deficits
+from .transforms import exp_excess as exp_excess
+from .transforms import first_negative as first_negative
+from .transforms import power_series as power_series
 
 __all__ = [
     "BMAP",

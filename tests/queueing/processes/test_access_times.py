@@ -20,7 +20,7 @@ from queueing.processes import (
     decay_at,
     exp_excess,
 )
-from queueing.processes.access_times import log_excess
+from queueing.processes.transforms import log_excess
 
 GENERAL = PhaseType([0.25, 0.75], [[-1.5, 0.5], [0.125, -0.375]])
 CHAIN = PhaseType([0.5, 0.0, 0.5], [[-2.0, 1.5, 0.0], [0.0, -1.0, 0.5], [0.25, 0.0, -0.5]])
