@@ -10,6 +10,7 @@ from .intervals import CONFIDENCE as CONFIDENCE
 from .intervals import Estimate as Estimate
 from .intervals import Matrix as Matrix
 from .intervals import Vector as Vector
+from .intervals import Whole as Whole
 from .intervals import column_means as column_means
 from .intervals import jackknife as jackknife
 from .intervals import jackknives as jackknives
@@ -17,25 +18,38 @@ from .intervals import joint_limit as joint_limit
 from .laws import Drawn as Drawn
 from .laws import draw_time as draw_time
 from .laws import drawn_law as drawn_law
+from .replications import MANY as MANY
+from .replications import STEP as STEP
+from .replications import Observations as Observations
+from .replications import Seen as Seen
+from .replications import first_finished as first_finished
+from .replications import run_replications as run_replications
 
 __all__ = [
     "CONFIDENCE",
     "CONSTANT",
+    "MANY",
     "NEVER",
+    "STEP",
     "Drawn",
     "Estimate",
     "Law",
     "Matrix",
+    "Observations",
     "PhaseLaw",
     "Phases",
+    "Seen",
     "Vector",
+    "Whole",
     "chain_tables",
     "choose",
     "column_means",
     "draw_time",
     "drawn_law",
+    "first_finished",
     "jackknife",
     "jackknives",
     "joint_limit",
     "law_of",
+    "run_replications",
 ]

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from .intervals import Matrix, Vector
 
 NEVER, CONSTANT, PHASES = range(3)
 

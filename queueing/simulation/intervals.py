@@ -16,6 +16,7 @@ from scipy.special import stdtr, stdtrit
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 #: How surely intervals hold the true value, wherever they are told.
 CONFIDENCE = 0.95

@@ -4,13 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ..processes import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 from .draws import Law, choose, law_of
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from .intervals import Matrix, Vector
 
 CONSTANT, EXPONENTIAL, ERLANG, HYPEREXPONENTIAL, PHASES, SAMPLES = range(6)
 

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...numerics import positive
 from ...processes import not_negative_numbers
-from ...simulation import Drawn
+from ...simulation import Drawn, Vector, Whole
 from .kernel import CHANGED, Plan, State, first_plan, follow_cycle, visit_at_random, visit_the_earliest_due, walker
-
-Vector = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 #: What a sum of frequencies may differ from 1 by.
 _ROUNDING = 1e-9

@@ -12,13 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ...simulation import Drawn, draw_time
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from ...simulation import Drawn, Matrix, Vector, Whole, draw_time
 
 # Columns of pages (together, as they are needed together), places of the clocks and of the whole numbers of a state.
 CHANGED, STALE, VISITED, MEAN = range(4)

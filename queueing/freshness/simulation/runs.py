@@ -20,36 +20,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...numerics import positive
 from ...processes import AccessTime, not_negative_numbers
-from ...simulation import Estimate, Matrix, Vector, column_means, drawn_law, jackknife
-from .crawlers import Adapting, Cycle, Draws, Ground, Robot
+from ...simulation import (
+    MANY,
+    Estimate,
+    Observations,
+    Vector,
+    Whole,
+    column_means,
+    drawn_law,
+    first_finished,
+    jackknife,
+    run_replications,
+)
+from ...simulation import STEP as STEP
+from ...simulation import Seen as Seen
+from .crawlers import Cycle, Ground, Robot
 from .kernel import BEGIN, LONGEST, NOW, SLOTS, SPELLS, STALE, begin_counting, end_counting, first_state
-
-__all__ = [
-    "STEP",
-    "Adapting",
-    "CrawlSimulation",
-    "Cycle",
-    "Draws",
-    "Seen",
-    "SimulatedCrawl",
-    "measures_of",
-    "replicate",
-    "resolution_of",
-    "simulate",
-    "usual_time",
-]
-
-Whole = NDArray[np.int64]
-
-#: Accesses between two moments at which a caller can look at its watch.
-STEP = 200_000
-
-#: What happens less often has no error that could be told from what was seen.
-_MANY = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,29 +77,9 @@ class SimulatedCrawl:
         object.__setattr__(self, "owners", _owners(len(rates), self.robots))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """What a replication has seen.
-
-    Attributes
-    ----------
-    observation
-        spells out of date that began, the longest gap in slots; by robot, the time observed; by page, the time out of
-        date, all but the gap per unit of time asked for.
-    events
-        accesses of the replication, those before counting included.
-    """
-
-    observation: Vector
-    events: int
-
-
 def replicate(crawl: SimulatedCrawl, *, time: float, seed: int = 0, step: int = STEP) -> Iterator[Seen | None]:
     """What one replication after another has seen, without end; None in between, every `step` accesses."""
-    index = 0
-    while True:
-        yield from one_replication(crawl, time, np.random.default_rng([seed, index]), step)
-        index += 1
+    return run_replications(lambda index: one_replication(crawl, time, np.random.default_rng([seed, index]), step))
 
 
 def one_replication(
@@ -156,51 +125,27 @@ def simulate(crawl: SimulatedCrawl, *, time: float, replications: int = 20, seed
     seed
         same seed, same answer.
     """
-    done: list[Seen] = []
-    for one in replicate(crawl, time=time, seed=seed):
-        if one is not None:
-            done.append(one)
-        if len(done) >= replications:
-            break
-    return CrawlSimulation.of(crawl, done)
+    return CrawlSimulation.of(crawl, first_finished(replicate(crawl, time=time, seed=seed), replications))
 
 
-@dataclass(frozen=True, eq=False)
-class CrawlSimulation:
-    """What was seen.
+class CrawlSimulation(Observations[SimulatedCrawl, Seen]):
+    """What was seen of robots and pages.
 
-    Attributes
-    ----------
-    crawl
-        that was simulated.
-    observations
-        a row for each replication, see `Seen`.
-    events
-        in all.
+    A row of observations holds spells out of date that began and the longest gap in slots; by robot, the time observed;
+    by page, the time out of date: all but the gap per unit of time asked for.
     """
-
-    crawl: SimulatedCrawl
-    observations: Matrix
-    events: int
-
-    @classmethod
-    def of(cls, crawl: SimulatedCrawl, replications: Sequence[Seen]) -> "CrawlSimulation":
-        """Put finished replications together."""
-        if not replications:
-            raise ValueError("replications must not be empty, but nothing came; run one at least.")
-        return cls(crawl, np.array([one.observation for one in replications]), sum(one.events for one in replications))
 
     def cost(self) -> Estimate:
         """The weighted sum of fractions of time out of date."""
-        return jackknife(lambda means: measures_of(self.crawl, means)["obsolescence"], self.observations)
+        return jackknife(lambda means: measures_of(self.model, means)["obsolescence"], self.observations)
 
     def obsolescence_by_page(self, most: int | None = None) -> list[Estimate]:
         """By page, or of the first so many, the fraction of time out of date."""
         count, total = len(self.observations), self.observations.sum(axis=0)
-        values = fractions(self.crawl, total / count)[:most].tolist()
+        values = fractions(self.model, total / count)[:most].tolist()
         if count < 2:
             return [Estimate(value, None, 0) for value in values]
-        without = [fractions(self.crawl, (total - row) / (count - 1))[:most] for row in self.observations]
+        without = [fractions(self.model, (total - row) / (count - 1))[:most] for row in self.observations]
         return [
             Estimate(value, None if one.error is None else (count - 1) * one.error, count - 1)  # the jackknife
             for value, one in zip(values, column_means(np.array(without)), strict=True)
@@ -227,14 +172,14 @@ def fractions(crawl: SimulatedCrawl, means: Vector) -> Vector:
 def resolution_of(crawl: SimulatedCrawl, time: float) -> float:
     """What the cost would differ by, had one thing more happened in so much time to a page that hardly sees any.
 
-    Such a page is visited or changes fewer than `_MANY` times. What happened more or less often than it should does not
+    Such a page is visited or changes fewer than `MANY` times. What happened more or less often than it should does not
     show in the differences between replications, if it happened in none of them.
     """
     finest = 0.0
     for robot in crawl.robots:
         rates, weights = crawl.rates[robot.pages], crawl.weights[robot.pages]
         visits = robot.shares / crawl.law.mean
-        rare = (np.minimum(rates, visits) * time < _MANY) & (rates > 0)
+        rare = (np.minimum(rates, visits) * time < MANY) & (rates > 0)
         spells = weights[rare] / np.maximum(rates, visits)[rare]
         finest = max(finest, float(spells.max(initial=0.0)) / time)
     return finest

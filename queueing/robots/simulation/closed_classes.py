@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from .kernel import Rules, Whole, place_of, places_of
+from ...simulation import Whole
+from .kernel import Rules, place_of, places_of
 
 #: More pairs of a state and one that may follow it are not looked through.
 MOST_PAIRS = 20_000_000

@@ -19,13 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ...simulation import choose
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from ...simulation import Matrix, Vector, Whole, choose
 
 # What is counted, in this order, before the times by robots out and by pages.
 BROUGHT, LOST, SERVED, SERVED_TIME = range(4)
@@ -68,7 +63,7 @@ class Rules(NamedTuple):
     starts: Matrix
     rates: Vector
     moves: Matrix
-    ways: NDArray[np.int64]
+    ways: Whole
     turning: Vector
     turns: Matrix
     paces: Matrix
@@ -299,7 +294,7 @@ def _rise(work: Vector, phase: Whole, low: int, spot: int) -> None:
 
 
 @njit(cache=True, inline="always")
-def places_of(robots: Whole, first: Whole, ways: NDArray[np.int64]) -> int:
+def places_of(robots: Whole, first: Whole, ways: Whole) -> int:
     """Ways to have robots of each class in each phase."""
     total = 1
     for index in range(len(robots)):
@@ -308,7 +303,7 @@ def places_of(robots: Whole, first: Whole, ways: NDArray[np.int64]) -> int:
 
 
 @njit(cache=True, inline="always")
-def place_of(robots: Whole, first: Whole, ways: NDArray[np.int64], counts: Whole) -> int:
+def place_of(robots: Whole, first: Whole, ways: Whole, counts: Whole) -> int:
     """The number of these counts of robots by phase among all, in the order of tuples."""
     place = 0
     for index in range(len(robots)):

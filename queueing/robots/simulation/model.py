@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...simulation import law_of
+from ...simulation import Matrix, Vector, Whole, law_of
 from ..fleet import RobotFleet
 from .closed_classes import Closed, closed_classes, number_of
-from .kernel import COUNTS, Matrix, Rules, Vector, Whole
+from .kernel import COUNTS, Rules
 
 #: Phases and states of the environment that take less than this share of the time change no average noticeably.
 _SMALL = 1e-4

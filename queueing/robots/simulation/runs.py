@@ -18,11 +18,22 @@ True
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from ...simulation import Estimate, Matrix, Vector, column_means, jackknives, joint_limit
+from ...simulation import (
+    STEP,
+    Estimate,
+    Matrix,
+    Observations,
+    Vector,
+    column_means,
+    first_finished,
+    jackknives,
+    joint_limit,
+    run_replications,
+)
+from ...simulation import Seen as Seen
 from .kernel import (
     BAD,
     BROUGHT,
@@ -39,25 +50,6 @@ from .kernel import (
     run,
 )
 from .model import SimulatedFleet
-
-__all__ = [
-    "RUNS",
-    "STEP",
-    "FleetRun",
-    "FleetSimulation",
-    "Seen",
-    "SimulatedFleet",
-    "drifting",
-    "measures_of",
-    "occurrences_of",
-    "replicate",
-    "resolution_of",
-    "simulate",
-    "usual_time",
-]
-
-#: Events between two moments at which a caller can look at its watch.
-STEP = 200_000
 
 #: Runs that make a replication where it is left to chance in which of several closed classes a fleet ends up; each has
 #: a tenth of the events that the only run has elsewhere.
@@ -145,22 +137,6 @@ class FleetRun:
         return self.fleet.closed.label(self.fleet.number(places[LEVEL], self.state.counts, places[ENVIRONMENT]))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """What a replication has seen.
-
-    Attributes
-    ----------
-    observation
-        counts and times per unit of time, see :class:`queueing.robots.simulation.model.Layout`.
-    events
-        of the replication, the warm-up included.
-    """
-
-    observation: Vector
-    events: int
-
-
 def replicate(
     fleet: SimulatedFleet,
     *,
@@ -173,8 +149,8 @@ def replicate(
     root = (seed,) if isinstance(seed, int) else tuple(seed)
     runs = RUNS if fleet.several else 1
     passed = time / 10 if warm_up is None else warm_up
-    index = 0
-    while True:
+
+    def run_one(index: int) -> Iterator[Seen | None]:
         total = np.zeros(fleet.layout.drift.stop)
         events = since = 0
         for turn in range(runs):
@@ -189,7 +165,8 @@ def replicate(
                 since = 0
                 yield None
         yield Seen(total / time, events)
-        index += 1
+
+    return run_replications(run_one)
 
 
 def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
@@ -251,61 +228,34 @@ def simulate(
     seed
         same seed, same answer.
     """
-    done: list[Seen] = []
-    for one in replicate(fleet, time=time, warm_up=warm_up, seed=seed):
-        if one is not None:
-            done.append(one)
-        if len(done) >= replications:
-            break
-    return FleetSimulation.of(fleet, done)
+    running = replicate(fleet, time=time, warm_up=warm_up, seed=seed)
+    return FleetSimulation.of(fleet, first_finished(running, replications))
 
 
-@dataclass(frozen=True, eq=False)
-class FleetSimulation:
-    """What was seen.
-
-    Attributes
-    ----------
-    fleet
-        that was simulated.
-    observations
-        a row for each replication.
-    events
-        in all, warm-up included.
-    """
-
-    fleet: SimulatedFleet
-    observations: Matrix
-    events: int
-
-    @classmethod
-    def of(cls, fleet: SimulatedFleet, replications: Sequence[Seen]) -> "FleetSimulation":
-        """Put finished replications together."""
-        if not replications:
-            raise ValueError("replications must not be empty, but nothing came; run one at least.")
-        return cls(fleet, np.array([one.observation for one in replications]), sum(one.events for one in replications))
+class FleetSimulation(Observations[SimulatedFleet, Seen]):
+    """What was seen of a fleet; see :class:`queueing.robots.simulation.model.Layout` for what stands where in a row."""
 
     def measures(self) -> dict[str, Estimate]:
         """Every measure with its error."""
-        return jackknives(lambda means: measures_of(self.fleet, means), self.observations)
+        return jackknives(lambda means: measures_of(self.model, means), self.observations)
 
     def level_probabilities(self) -> list[Estimate]:
         """Of 0, 1, ... pages in the system."""
-        return column_means(self.observations[:, self.fleet.layout.levels])
+        return column_means(self.observations[:, self.model.layout.levels])
 
     def robot_probabilities(self) -> list[list[Estimate]]:
         """By class, of 0, 1, ... of its robots out."""
-        return [column_means(self.observations[:, part]) for part in self.fleet.layout.robots]
+        return [column_means(self.observations[:, part]) for part in self.model.layout.robots]
 
     def robots_by_class(self) -> list[Estimate]:
         """Mean number of robots out, by class."""
-        return column_means(np.column_stack([_mean(self.observations[:, part]) for part in self.fleet.layout.robots]))
+        return column_means(np.column_stack([_mean(self.observations[:, part]) for part in self.model.layout.robots]))
 
     def ends(self) -> list[float] | None:
         """Share of the runs that ended in each closed class; None if the classes are not known."""
-        if self.fleet.closed is None:
+        if self.model.closed is None:
             return None
-        ends = self.observations[:, self.fleet.layout.ends].sum(axis=0)
+        ends = self.observations[:, self.model.layout.ends].sum(axis=0)
         return [float(value) for value in ends[:-1] / ends.sum()]
 
 

@@ -9,13 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ...simulation import Drawn, choose, draw_time
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from ...simulation import Drawn, Matrix, Vector, Whole, choose, draw_time
 
 RENEWAL, MARKOV, TRACE = range(3)
 

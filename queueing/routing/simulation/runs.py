@@ -25,7 +25,23 @@ from numpy.typing import NDArray
 
 from ...numerics import positive
 from ...processes import Constant, PhaseType, not_negative_numbers
-from ...simulation import Estimate, Matrix, Vector, chain_tables, drawn_law, jackknife, jackknives, law_of
+from ...simulation import (
+    MANY,
+    STEP,
+    Estimate,
+    Matrix,
+    Observations,
+    Vector,
+    Whole,
+    chain_tables,
+    drawn_law,
+    first_finished,
+    jackknife,
+    jackknives,
+    law_of,
+    run_replications,
+)
+from ...simulation import Seen as Seen
 from ..arrivals import Arrivals, MarkovArrivals, RenewalArrivals, Service, TraceArrivals
 from .kernel import (
     BEGIN,
@@ -44,16 +60,8 @@ from .kernel import (
     send,
 )
 
-Whole = NDArray[np.int64]
-
-#: Arrivals between two moments at which a caller can look at its watch.
-STEP = 200_000
-
 #: Rounds counted at least.
 FEWEST_ROUNDS = 4
-
-#: What happens less often has no error that could be told from what was seen.
-_MANY = 20.0
 
 _NOTHING = drawn_law(Constant(1.0))
 
@@ -115,29 +123,9 @@ class SimulatedRouting:
         return np.bincount(self.word, minlength=len(self.services)) > 0
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """What a replication has seen.
-
-    Attributes
-    ----------
-    observation
-        packets and time observed; by server, packets lost there, and by server, time without service: all per unit of
-        time asked for.
-    events
-        packets of the replication, those before counting included.
-    """
-
-    observation: Vector
-    events: int
-
-
 def replicate(routing: SimulatedRouting, *, time: float, seed: int = 0, step: int = STEP) -> Iterator[Seen | None]:
     """What one replication after another has seen, without end; None in between, every `step` packets."""
-    index = 0
-    while True:
-        yield from one_replication(routing, time, np.random.default_rng([seed, index]), step)
-        index += 1
+    return run_replications(lambda index: one_replication(routing, time, np.random.default_rng([seed, index]), step))
 
 
 def one_replication(
@@ -175,48 +163,23 @@ def simulate(routing: SimulatedRouting, *, time: float, replications: int = 20, 
     seed
         same seed, same answer.
     """
-    done: list[Seen] = []
-    for one in replicate(routing, time=time, seed=seed):
-        if one is not None:
-            done.append(one)
-        if len(done) >= replications:
-            break
-    return RoutingSimulation.of(routing, done)
+    return RoutingSimulation.of(routing, first_finished(replicate(routing, time=time, seed=seed), replications))
 
 
-@dataclass(frozen=True, eq=False)
-class RoutingSimulation:
-    """What was seen.
+class RoutingSimulation(Observations[SimulatedRouting, Seen]):
+    """What was seen of servers and packets.
 
-    Attributes
-    ----------
-    routing
-        that was simulated.
-    observations
-        a row for each replication, see `Seen`.
-    events
-        in all.
+    A row of observations holds packets and time observed; by server, packets lost there, and by server, time without
+    service: all per unit of time asked for.
     """
-
-    routing: SimulatedRouting
-    observations: Matrix
-    events: int
-
-    @classmethod
-    def of(cls, routing: SimulatedRouting, replications: Sequence[Seen]) -> "RoutingSimulation":
-        """Put finished replications together."""
-        if not replications:
-            raise ValueError("replications must not be empty, but nothing came; run one at least.")
-        rows = np.array([one.observation for one in replications])
-        return cls(routing, rows, sum(one.events for one in replications))
 
     def losses(self) -> Estimate:
         """Weighted losses per arrival."""
-        return jackknife(lambda means: float(self.routing.prices @ losses(means)), self.observations)
+        return jackknife(lambda means: float(self.model.prices @ losses(means)), self.observations)
 
     def obsolescence(self) -> Estimate:
         """The weighted sum of fractions of time without service: for freshness, out of date."""
-        return jackknife(lambda means: float(self.routing.prices @ fractions(self.routing, means)), self.observations)
+        return jackknife(lambda means: float(self.model.prices @ fractions(self.model, means)), self.observations)
 
     def losses_by_server(self) -> list[Estimate]:
         """Packets lost at each server, per arrival anywhere."""
@@ -224,7 +187,7 @@ class RoutingSimulation:
 
     def obsolescence_by_server(self) -> list[Estimate]:
         """By server, the fraction of time without service."""
-        return self._by_server(lambda means: fractions(self.routing, means))
+        return self._by_server(lambda means: fractions(self.model, means))
 
     def _by_server(self, measure: Callable[[Vector], Vector]) -> list[Estimate]:
         def named(means: Vector) -> dict[str, float]:
@@ -248,12 +211,12 @@ def fractions(routing: SimulatedRouting, means: Vector) -> Vector:
 def resolution_of(routing: SimulatedRouting, time: float, *, freshness: bool) -> float:
     """What the cost would differ by, had one thing more happened in so much time at a server that hardly sees any.
 
-    Such a server gets a packet, or ends a service, fewer than `_MANY` times. What happened more or less often than it
+    Such a server gets a packet, or ends a service, fewer than `MANY` times. What happened more or less often than it
     should does not show in the differences between replications, if it happened in none of them.
     """
     mean, shares = routing.arrivals.mean, np.bincount(routing.word, minlength=len(routing.services)) / len(routing.word)
     speeds = np.array([1 / law.mean if isinstance(law, PhaseType) else float(law) for law in routing.services])
-    rare = (np.minimum(shares / mean, speeds) * time < _MANY) & (shares > 0)
+    rare = (np.minimum(shares / mean, speeds) * time < MANY) & (shares > 0)
     if not freshness:
         return float((routing.prices[rare] * mean / time).max(initial=0.0))
     spells = routing.prices[rare] / np.maximum(shares[rare] / mean, speeds[rare])

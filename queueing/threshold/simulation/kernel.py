@@ -15,13 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ...simulation import CONSTANT, NEVER, Law, choose
+from ...simulation import CONSTANT, NEVER, Law, Matrix, Vector, Whole, choose
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Whole = NDArray[np.int64]
 PARTIAL, WHOLE, COMPLETE = range(3)
 FIRST, LAST, RANDOM = range(3)
 

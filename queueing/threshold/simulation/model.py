@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...simulation import PhaseLaw, chain_tables, law_of
-from .kernel import Rules, Vector
+from ...simulation import PhaseLaw, Vector, chain_tables, law_of
+from .kernel import Rules
 
 ADMISSIONS = ("partial", "whole-batch", "complete")
 ORDERS = ("first", "last", "random")

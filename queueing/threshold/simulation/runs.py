@@ -17,12 +17,23 @@ True
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...simulation import Estimate, Matrix, Phases, Vector, column_means, jackknife, jackknives
+from ...simulation import (
+    STEP,
+    Estimate,
+    Observations,
+    Vector,
+    column_means,
+    first_finished,
+    jackknife,
+    jackknives,
+    run_replications,
+)
+from ...simulation import Seen as SeenOfAnyKind
 from .kernel import (
     ARRIVED,
     COUNTS,
@@ -39,25 +50,6 @@ from .kernel import (
     run,
 )
 from .model import SimulatedQueue
-
-__all__ = [
-    "STEP",
-    "Estimate",
-    "Phases",
-    "Replication",
-    "Seen",
-    "SimulatedQueue",
-    "Simulation",
-    "measures_of",
-    "replicate",
-    "settled",
-    "settling_time",
-    "simulate",
-    "usual_time",
-]
-
-#: Events between two moments at which a caller can look at its watch.
-STEP = 200_000
 
 #: Events at least, and at most, after which a queue that began empty has forgotten it (to wander through n levels takes
 #: some n squared of them), and stays of the arrivals in their slowest phase.
@@ -112,27 +104,26 @@ class Replication:
     def seen(self) -> "Seen":
         """What was seen, without all that was needed to see it."""
         obsolete, served = (self.state.sojourns[row, : self.state.kept[row]].copy() for row in range(2))
-        return Seen(np.asarray(self.state.counts / self.time), served, obsolete, self.events)
+        return Seen(np.asarray(self.state.counts / self.time), self.events, served, obsolete)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(SeenOfAnyKind):
     """What a replication has seen.
 
     Attributes
     ----------
     observation
-        counts and times per unit of time, a row of `Simulation.observations`.
-    served, obsolete
-        times in the system that were kept: of served pages, of pages that went out of date.
+        Pages per unit of time that came, were lost, went out of date, were served; their times in the system (out of
+        date, served); shares of the time with 0, 1, ... pages.
     events
-        of the replication, the warm-up included.
+        Events of the replication, the warm-up included.
+    served, obsolete
+        Times in the system that were kept: of served pages, of pages that went out of date.
     """
 
-    observation: Vector
     served: Vector
     obsolete: Vector
-    events: int
 
 
 def replicate(
@@ -149,7 +140,6 @@ def replicate(
     A warm-up that is not given takes a tenth of the time, and however short this is, as long as it takes to forget the
     beginning: with many short replications, what is left of it would be all that is seen.
     """
-    index = 0
     if math.isfinite(time) and not queue.shortest > _RESOLUTION * time:
         raise ValueError(
             f"time must be at most {1 / _RESOLUTION:g} times the shortest mean time of the queue, "
@@ -157,12 +147,14 @@ def replicate(
             "bring the rates nearer to one another, or ask for less time."
         )
     passed = max(time / 10, settling_time(queue, seed)) if warm_up is None and time > 0 else warm_up or 0.0
-    while True:
+
+    def run_one(index: int) -> Iterator[Seen | None]:
         one = Replication(queue, seed, index, time, passed, samples)
         while not one.advance(step):
             yield None
         yield one.seen
-        index += 1
+
+    return run_replications(run_one)
 
 
 def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
@@ -224,54 +216,26 @@ def simulate(
     samples
         times in the system to keep in each replication, see `Simulation.cdf` and `Simulation.quantile`.
     """
-    done: list[Seen] = []
-    for one in replicate(queue, time=time, warm_up=warm_up, seed=seed, samples=samples):
-        if one is not None:
-            done.append(one)
-        if len(done) >= replications:
-            break
-    return Simulation.of(queue, done)
+    running = replicate(queue, time=time, warm_up=warm_up, seed=seed, samples=samples)
+    return Simulation.of(queue, first_finished(running, replications))
 
 
-@dataclass(frozen=True, eq=False)
-class Simulation:
-    """What was seen.
+class Simulation(Observations[SimulatedQueue, Seen]):
+    """What was seen of a queue."""
 
-    Attributes
-    ----------
-    observations
-        a row for each replication: pages per unit of time that came, were lost, went out of date, were served; their
-        times in the system (out of date, served); shares of the time with 0, 1, ... pages.
-    robots
-        number of active robots with 0, 1, ... pages.
-    served, obsolete
-        for each replication, the times in the system that were kept.
-    events
-        in all, warm-up included.
-    """
+    @property
+    def served(self) -> list[Vector]:
+        """For each replication, the times in the system of served pages that were kept."""
+        return [one.served for one in self.replications]
 
-    observations: Matrix
-    robots: Vector
-    served: tuple[Vector, ...] = ()
-    obsolete: tuple[Vector, ...] = ()
-    events: int = 0
-
-    @classmethod
-    def of(cls, queue: SimulatedQueue, replications: Sequence[Seen]) -> "Simulation":
-        """Put finished replications together."""
-        if not replications:
-            raise ValueError("replications must not be empty, but nothing came; run one at least.")
-        return cls(
-            observations=np.array([one.observation for one in replications]),
-            robots=queue.robots_by_level,
-            served=tuple(one.served for one in replications),
-            obsolete=tuple(one.obsolete for one in replications),
-            events=sum(one.events for one in replications),
-        )
+    @property
+    def obsolete(self) -> list[Vector]:
+        """For each replication, the times in the system of pages that went out of date, as far as kept."""
+        return [one.obsolete for one in self.replications]
 
     def measures_of(self, means: Vector) -> dict[str, float | None]:
         """Every measure by name, from a row of `observations` or a mean of rows."""
-        return measures_of(means, self.robots)
+        return measures_of(means, self.model.robots_by_level)
 
     def estimate(self, function: Callable[[Mapping[str, float | None]], float | None]) -> Estimate:
         """Any function of the measures, such as a price, with its error."""
@@ -287,8 +251,10 @@ class Simulation:
 
     def cdf(self, time: float, *, obsolete: bool = False) -> Estimate:
         """The share of served pages (of those that went out of date, if asked) that left within so much time."""
-        kept = self.obsolete if obsolete else self.served
-        rows = [[float((values <= time).sum()), float(len(values))] for values in kept]
+        rows = [
+            [float((values <= time).sum()), float(len(values))]
+            for values in (self.obsolete if obsolete else self.served)
+        ]
         return jackknife(lambda means: _quotient(means[0], means[1]), np.array(rows))
 
     def quantile(self, probability: float, *, obsolete: bool = False) -> Estimate:

@@ -42,14 +42,14 @@ def observed(fleet, actions, events: float = 4e5, replications: int = 20, seed: 
 
 def span(found: FleetSimulation) -> float:
     """Units of time of a replication: each of its runs has one end."""
-    runs = RUNS if found.fleet.several else 1
-    return runs / float(found.observations[0, found.fleet.layout.ends].sum())
+    runs = RUNS if found.model.several else 1
+    return runs / float(found.observations[0, found.model.layout.ends].sum())
 
 
 def chance(found: FleetSimulation, exact) -> float:
     """A bound on the chance of what was seen, if the exact values are right: all comparisons taken together."""
     time = span(found) * len(found.observations)
-    happened = occurrences_of(found.fleet, found.observations.mean(axis=0))
+    happened = occurrences_of(found.model, found.observations.mean(axis=0))
     deviations = []
     for name, one in found.measures().items():
         value = getattr(exact, name)
@@ -258,8 +258,8 @@ def two_ways(first: float, second: float, capacity: int) -> tuple[RobotFleet, np
 def test_several_closed_classes_count_by_their_chances():
     fleet, actions, share = two_ways(0.7, 0.2, 4)
     found = observed(fleet, actions, events=1e6, seed=5)
-    assert found.fleet.several
-    assert found.fleet.closed.number == 2
+    assert found.model.several
+    assert found.model.closed.number == 2
     ways = [static_measures(RobotQueue(2, 4, rate), 2) for rate in (0.7, 0.2)]
     chances = (share, 1 - share)
     mixed = {
@@ -276,7 +276,7 @@ def test_a_closed_class_that_is_hardly_ever_reached_is_told():
     for rate, often in ((0.7, True), (0.001, False)):
         fleet, actions, _ = two_ways(rate, 0.2, 4)
         found = observed(fleet, actions, events=1e5, seed=6)
-        happened = [occurrences_of(found.fleet, row)["mean_length"][0] > 0 for row in found.observations]
+        happened = [occurrences_of(found.model, row)["mean_length"][0] > 0 for row in found.observations]
         assert (np.mean(happened) > 2 / 3) == often
 
 
@@ -360,7 +360,7 @@ def test_pages_that_tell_their_own_times_confirm_littles_law():
     fleet, actions = mistakes()["none"]
     found = observed(fleet, actions, events=1e6, seed=13)
     means = found.observations.mean(axis=0)
-    length = means[found.fleet.layout.levels] @ np.arange(5)
+    length = means[found.model.layout.levels] @ np.arange(5)
     assert found.measures()["response_time"].value * means[SERVED] == pytest.approx(length, rel=1e-3)
 
 
@@ -438,7 +438,7 @@ def test_a_warm_up_is_not_observed():
     warm = simulate(simulated, time=20.0, warm_up=100.0, replications=3)
     assert cold.measures()["mean_length"].value < 600
     assert warm.measures()["mean_length"].value > 990
-    assert warm.observations[:, warm.fleet.layout.levels].sum(axis=1) == pytest.approx(1.0)
+    assert warm.observations[:, warm.model.layout.levels].sum(axis=1) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("ratio", [1e-9, 1e9])

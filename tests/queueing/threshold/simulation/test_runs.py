@@ -13,7 +13,7 @@ import queueing.threshold.simulation.runs
 from queueing import BMAP, PhaseType, ThresholdQueue
 from queueing.simulation import Estimate, Phases, jackknife, joint_limit
 from queueing.simulation.intervals import joint_chance, student_quantile
-from queueing.threshold.simulation import Replication, SimulatedQueue, Simulation, replicate, usual_time
+from queueing.threshold.simulation import Replication, Seen, SimulatedQueue, Simulation, replicate, usual_time
 from queueing.threshold.simulation.runs import simulate
 
 LAWS = ("none", "exponential", "erlang", "hyperexponential", "general")
@@ -68,11 +68,14 @@ def chance(found: Simulation, exact, names=None) -> float:
 
 
 def test_the_simulation_imports_no_evaluator():
-    allowed = {"numpy", "numba", "scipy", "math", "collections", "dataclasses", "functools", "typing"}
+    allowed = {"numpy", "numba", "scipy", "math", "collections", "dataclasses", "functools", "itertools", "typing"}
     room = Path(queueing.threshold.simulation.runs.__file__).parent
     shared = room.parents[1] / "simulation"
-    files = [*sorted(room.glob("[!_]*.py")), shared / "draws.py", shared / "intervals.py"]
-    assert len(files) == 5
+    files = [
+        *sorted(room.glob("[!_]*.py")),
+        *(shared / name for name in ("draws.py", "intervals.py", "replications.py")),
+    ]
+    assert len(files) == 6
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -529,4 +532,4 @@ def test_the_plain_loop_of_the_benchmark_agrees_with_the_exact_measures(root, pa
     data = simulated(queue, thresholds)
     time = usual_time(data, 8000)
     rows = [benchmark.plain_loop(data, time, seed)[0] for seed in range(20)]
-    assert chance(Simulation(np.array(rows), data.robots_by_level), queue.measures(thresholds)) > 0.01 / 3
+    assert chance(Simulation.of(data, [Seen(row, 0, row, row) for row in rows]), queue.measures(thresholds)) > 0.01 / 3
