@@ -17,10 +17,10 @@ thousandth of planning anew at most.
 import time
 
 import numpy as np
+from freshness_churn import ChurningPages, simulate_churn
 
 from heuristics.sequencing import VisitPlan, greedy
 from queueing.freshness import allocate, best_frequency, traits
-from queueing.freshness.simulation import ChurningPages, simulate_churn
 from queueing.processes import Exponential
 
 PAGES = 1000

@@ -46,7 +46,6 @@ from optmodels.registry import BUILT_IN, make_strategy, strategies
 from optmodels.results import plain, result_to_data
 from optmodels.solving import solve
 from optmodels.studies import simulate
-from queueing.freshness.simulation import ChurningPages, simulate_churn
 from queueing.processes import Constant
 
 ROOT = Path(__file__).parents[1]
@@ -164,7 +163,10 @@ def repeat(kind: str, case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def churn(rounds: float) -> dict[str, Any]:
-    """Simulate pages that come and go, which no command does yet."""
+    """Simulate pages that come and go, as a benchmark does and no command."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    from freshness_churn import ChurningPages, simulate_churn
+
     world = ChurningPages(np.array([1.0, 2.0, 0.5]), np.ones(3), Constant(0.1), leave_rate=0.01)
     kept: dict[str, Any] = plain(simulate_churn(world, rounds=rounds, replications=2, seed=SEEDS[0]))
     return kept

@@ -1,9 +1,5 @@
 """Visits to pages, access by access.
 
-`churn`
-    Pages that come and go, and what that costs: re-planning visits one page at a time.
-`churn_kernel`
-    The compiled events of a robot whose pages come and go.
 `crawlers`
     Robots of the simulation: who visits which pages, and by which rule.
 `kernel`

@@ -1,5 +1,3 @@
-from .churn import ChurningPages as ChurningPages
-from .churn import simulate_churn as simulate_churn
 from .crawlers import Adapting as Adapting
 from .crawlers import Cycle as Cycle
 from .crawlers import Draws as Draws
@@ -17,7 +15,6 @@ from .runs import usual_time as usual_time
 __all__ = [
     "STEP",
     "Adapting",
-    "ChurningPages",
     "CrawlSimulation",
     "Cycle",
     "Draws",
@@ -28,6 +25,5 @@ __all__ = [
     "measures_of",
     "replicate",
     "resolution_of",
-    "simulate_churn",
     "usual_time",
 ]

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from freshness_churn import ChurningPages, simulate_churn
+from freshness_churn_kernel import IN_HEAP, KIND, UNUSED, no_pages, with_more_room
 from scipy.optimize import brentq
 
-from queueing.freshness.simulation import ChurningPages, simulate_churn
-from queueing.freshness.simulation.churn_kernel import IN_HEAP, KIND, UNUSED, no_pages, with_more_room
 from queueing.processes import Constant, Erlang, Exponential
 from queueing.simulation import column_means, joint_limit
 

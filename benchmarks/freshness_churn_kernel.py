@@ -12,14 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ...simulation import Drawn, draw_time
-from ..prices import best_frequency
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from queueing.freshness import best_frequency
+from queueing.simulation import Drawn, Matrix, Vector, Whole, draw_time
 
 # Columns of places for pages; clocks and sums; whole numbers.
 CHANGED, JOINED, LEAVES, VISITED, KIND = range(5)

@@ -18,15 +18,7 @@ True
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
-
-from ...numerics import positive, whole
-from ...processes import AccessTime
-from ...simulation import Estimate, column_means, drawn_law
-from ..allocation import allocate
-from ..large import frequencies_at
-from ..staleness import Traits, traits
-from .churn_kernel import (
+from freshness_churn_kernel import (
     BEGIN,
     CHANGED,
     FIRST_VISITS,
@@ -52,7 +44,10 @@ from .churn_kernel import (
     with_more_room,
 )
 
-Vector = NDArray[np.float64]
+from queueing.freshness import Traits, allocate, frequencies_at, traits
+from queueing.numerics import positive, whole
+from queueing.processes import AccessTime
+from queueing.simulation import Estimate, Vector, column_means, drawn_law
 
 
 @dataclass(frozen=True, eq=False)
