@@ -5,10 +5,10 @@ E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search
 
 `allocation`
     How often to visit each page: the frequencies that cost least when visits are evenly spaced.
-`frequency_limits`
-    Limits on how often pages are visited, of each page and of the hosts that serve them, and on numbers of pages.
 `inverse`
     How far apart visits should be when another one is worth a given price.
+`page_traits`
+    Pages that change and are visited by a robot: what of them matters, as numbers that doubles can hold.
 `prices`
     The price of a visit: compiled loops over pages in decreasing order of worth.
 `staleness`

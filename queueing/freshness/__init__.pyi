@@ -1,7 +1,6 @@
 from .allocation import Allocation as Allocation
 from .allocation import allocate as allocate
 from .allocation import allocate_randomized as allocate_randomized
-from .frequency_limits import PageError as PageError
 from .large import Histogram as Histogram
 from .large import PassSums as PassSums
 from .large import PricedPages as PricedPages
@@ -9,18 +8,19 @@ from .large import frequencies_at as frequencies_at
 from .large import histogram_of as histogram_of
 from .large import objective_pass as objective_pass
 from .large import price_pages as price_pages
+from .page_traits import PageError as PageError
+from .page_traits import Traits as Traits
+from .page_traits import refuse_extremes as refuse_extremes
+from .page_traits import traits as traits
 from .prices import best_frequency as best_frequency
-from .staleness import Traits as Traits
 from .staleness import cost as cost
 from .staleness import even_cost as even_cost
 from .staleness import even_obsolescence as even_obsolescence
 from .staleness import integer_bound as integer_bound
 from .staleness import integer_obsolescence as integer_obsolescence
 from .staleness import randomized_obsolescence as randomized_obsolescence
-from .staleness import refuse_extremes as refuse_extremes
 from .staleness import schedule_gaps as schedule_gaps
 from .staleness import schedule_obsolescence as schedule_obsolescence
-from .staleness import traits as traits
 
 __all__ = [
     "Allocation",

@@ -3,9 +3,7 @@ r"""Change rates of pages from what visits found.
 `kernel`
     The compiled part of estimating change rates: one page after the other, in :math:`\theta = \ln \mu`.
 `likelihood`
-    Change rates of pages from the history of their visits.
-`prior`
-    The law of change rates over all pages, from what was seen of them.
+    Change rates of pages from the history of their visits, and their law over all pages.
 """
 
 import lazy_loader

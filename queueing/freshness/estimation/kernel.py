@@ -16,7 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from ...numerics import Vector
+
 Whole = NDArray[np.int64]
 
 #: Cells of the quadrature on each side of the mode, and by how much the logarithm of the density falls at its ends.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...numerics import SMALL, VECTOR, Vector, bits_of, log1p_and_excess, small_excess
 from ...processes import CONSTANT, ERLANG, EXPONENTIAL, AccessTime, decay_and_deficit_at
-from ..frequency_limits import PageError
+from ..page_traits import PageError
 
 #: Pages in a block: a power of two.
 BLOCK = 512

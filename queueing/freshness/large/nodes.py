@@ -75,11 +75,6 @@ def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes, guess: float | 
     )
 
 
-def price_of_nodes(nodes: Nodes, total: float, guess: float) -> float:
-    """The price at which these pages are visited so many times per slot; 0 if there are none."""
-    return priced(nodes, total, guess).price
-
-
 def priced(nodes: Nodes, total: float, guess: float) -> Priced:
     """The price at which these pages are visited so many times per slot, and the marginal one of them."""
     count = len(nodes.worths)
