@@ -8,7 +8,7 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `feedback_states`
     Policies of the robot queue, evaluated through the few states where their course turns.
 `levels`
-    Policies of the robot queue that are falling switching curves, eliminated level by level.
+    Policies of the robot queue that are falling switching curves, eliminated level by level, and better curves.
 `measures`
     What a policy of robots achieves, of one queue or of a fleet.
 `queue`
@@ -17,8 +17,6 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Relative values of the robot queue to twice the digits of a double, and the step of policy iteration from them.
 `structure`
     Shapes of an optimal policy of the robot queue: a monotone switching curve, as Talim et al. conjecture, or not.
-`switching_curves`
-    Values of falling switching curves of the robot queue, and curves that are better.
 `talim`
     The relative value iteration of Talim, Liu, Nain and Coffman (2001), on their own chain, event types included.
 `value_iteration`

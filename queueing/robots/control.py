@@ -14,10 +14,9 @@ from numba import njit
 
 from .feedback_states import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved, turns_of
 from .fleet import fleet_of, fleet_step
-from .levels import Curve, levels_of
+from .levels import Curve, curve_of, improved_curve, level_values, levels_of, policy_of
 from .queue import FEW_CUTS, MOST_CUTS, MOST_PAGES, RobotQueue, static_shares
 from .relative_values import bracket, greedy, improved, refined, refined_curve
-from .switching_curves import curve_of, improved_curve, level_values, policy_of
 
 #: Called between parts of a long computation; what it raises ends it.
 Pause = Callable[[], None]

@@ -25,9 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import positive, whole
 from .feedback_states import Grid, Policy, Reduced, Turns, closed_class, expectations, solved, turns_of
-from .levels import Curve, levels_of
+from .levels import Curve, curve_of, levels_of
 from .measures import RobotMeasures
-from .switching_curves import curve_of
 
 #: A policy with more cuts than the first is evaluated level by level if it is a falling curve, and with more than the
 #: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..numerics import plus, plus_product
 from .feedback_states import Grid, Policy, Reduced, Turns, after_arrival, after_service, collected, expectations
-from .levels import Curve, levels_of
-from .switching_curves import level_values
+from .levels import Curve, level_values, levels_of
 
 
 @njit(cache=True)

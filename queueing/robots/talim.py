@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..numerics import Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,17 +69,17 @@ class PaperChain:
     ((3, 4, 3), 28)
     """
 
-    chances: Array
-    costs: Array
+    chances: Matrix
+    costs: Matrix
     states: NDArray[np.bool_]
 
-    def decided(self, values: Array) -> Array:
+    def decided(self, values: Matrix) -> Matrix:
         """By (q, r) after a decision, the expected value of the next state."""
-        found: Array = np.einsum("sqr,sqr->qr", self.chances, values)
+        found: Matrix = np.einsum("sqr,sqr->qr", self.chances, values)
         found[0, 0] = found[0, 1]  # the empty system without robots is forbidden: one is activated
         return found
 
-    def applied(self, values: Array) -> Array:
+    def applied(self, values: Matrix) -> Matrix:
         """T(h), and 0 where there is no state."""
         decided = self.decided(values)
         best = decided.copy()
@@ -195,6 +195,6 @@ def paper_iteration(
     return PaperIteration(float(image[1, 1, 1]), count, policy, lower, upper)
 
 
-def _bracket(chain: PaperChain, image: Array, values: Array) -> tuple[float, float]:
+def _bracket(chain: PaperChain, image: Matrix, values: Matrix) -> tuple[float, float]:
     moved = (image - values)[chain.states]
     return float(moved.min()), float(moved.max())

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .model import Matrix, Vector
+from ...numerics import Matrix, Vector
 from .transitions import Chain
 
 Order = NDArray[np.int64]

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...numerics import Vector
 from ..measures import RobotMeasures
 from . import banded, krylov
 from .krylov import Pause
-from .model import RobotFleet, Vector
+from .model import RobotFleet
 from .policies import check_actions, first_actions, led_to, mean_loads
 from .relative_values import greedy, images, in_two, residuals
 from .stationary import Shares, closed_classes, layouts, shares_from_start, shares_within

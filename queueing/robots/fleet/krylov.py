@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .model import Vector
+from ...numerics import Vector
 from .transitions import Chain
 
 #: Most steps of one solution, and products of numbers between two pauses.

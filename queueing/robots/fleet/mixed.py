@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
+from ...numerics import Vector
 from .control import FleetMeasures, measures_of
 from .krylov import Pause
-from .model import RobotFleet, Vector
+from .model import RobotFleet
 from .stationary import closed_classes, shares_of_chain
 from .transitions import Actions, Chain, Moves, moves_of
 

@@ -24,11 +24,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics import check_generator, check_irreducible, not_negative, positive, stationary_of_rates, whole
+from ...numerics import (
+    Matrix,
+    Vector,
+    check_generator,
+    check_irreducible,
+    not_negative,
+    positive,
+    stationary_of_rates,
+    whole,
+)
 from ...processes import PhaseType
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 #: More states than this are refused: a policy has an entry for each.

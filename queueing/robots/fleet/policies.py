@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from .model import Places, RobotFleet, Vector
+from ...numerics import Vector
+from .model import Places, RobotFleet
 from .transitions import Actions, Moves, Outcomes, outcomes, paces_of, room_for_outcomes
 
 

@@ -12,8 +12,8 @@ brackets the least average cost, :math:`\min b \le g^* \le \max b`, whatever J i
 import numpy as np
 from numba import njit
 
-from ...numerics import plus, plus_product
-from .model import Places, Vector
+from ...numerics import Vector, plus, plus_product
+from .model import Places
 from .transitions import Actions, Chain, Moves, Outcomes, outcomes, room_for_outcomes
 
 

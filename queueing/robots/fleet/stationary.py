@@ -11,9 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ...numerics import Vector
 from . import banded, krylov
 from .krylov import Pause
-from .model import RobotFleet, Vector
+from .model import RobotFleet
 from .transitions import Actions, Chain, chain_of, moves_of, outcomes, room_for_outcomes
 
 Numbers = NDArray[np.int64]

@@ -14,7 +14,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .model import Matrix, Places, RobotFleet, Vector
+from ...numerics import Matrix, Vector
+from .model import Places, RobotFleet
 
 Actions = NDArray[np.int64]
 

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .model import RobotFleet, Vector
+from ...numerics import Vector
+from .model import RobotFleet
 from .policies import first_actions
 from .relative_values import greedy as best_actions
 from .transitions import Actions, Moves, moves_of

@@ -8,9 +8,8 @@ import pytest
 from queueing.robots import RobotQueue, first_policy
 from queueing.robots.control import cut_descended, descended
 from queueing.robots.feedback_states import expectations
-from queueing.robots.levels import levels_of
+from queueing.robots.levels import curve_of, improved_curve, level_values, levels_of, policy_of
 from queueing.robots.relative_values import greedy
-from queueing.robots.switching_curves import curve_of, improved_curve, level_values, policy_of
 
 
 def random_curve(queue, rng):
