@@ -48,14 +48,35 @@ class PhaseLaw(Protocol):
 
 @dataclass(frozen=True)
 class Phases:
-    """The plainest such law."""
+    """Give a chain of phases by its two parts: the plainest `PhaseLaw`.
+
+    Parameters
+    ----------
+    initial
+        Chances to begin in phase 0, 1, ...
+    generator
+        Rates of moves from phase to phase; what a row lacks to sum to 0 is the rate of ending.
+    """
 
     initial: ArrayLike
     generator: ArrayLike
 
 
 def law_of(name: str, given: PhaseLaw | float | None) -> Law:
-    """The tables by which a time is drawn, or one sentence on what is wrong with it."""
+    """Make the tables by which a time is drawn.
+
+    Parameters
+    ----------
+    name
+        What the time is called in a complaint.
+    given
+        A chain of phases, a constant, or None for a time that never ends.
+
+    Returns
+    -------
+    Law
+        The tables; a ValueError says in one sentence what is wrong with the time.
+    """
     nothing = np.ones((1, 1)), np.ones(1), np.ones((1, 2))
     if given is None:
         return Law(NEVER, math.inf, *nothing)
@@ -83,7 +104,19 @@ def law_of(name: str, given: PhaseLaw | float | None) -> Law:
 
 
 def chain_tables(arrivals: Sequence[Sequence[ArrayLike]]) -> tuple[Matrix, Matrix]:
-    """By mode and phase: the rate of moves, and sums of their chances, moves with the fewest pages first."""
+    """Make the tables by which transitions of a chain are drawn that brings batches of pages.
+
+    Parameters
+    ----------
+    arrivals
+        For each mode the matrices D0, D1, ...: rates of transitions that bring 0, 1, ... pages.
+
+    Returns
+    -------
+    tuple[Matrix, Matrix]
+        The rate of transitions by mode and phase; and, a row for each mode and phase, sums of their probabilities, in
+        which transitions with the fewest pages come first.
+    """
     given = [[np.asarray(block, dtype=np.float64) for block in blocks] for blocks in arrivals]
     if not given or any(len(blocks) < 2 for blocks in given):
         raise ValueError("arrivals must hold the matrices D0 and D1 at least for one mode at least; give them.")
@@ -107,7 +140,22 @@ def chain_tables(arrivals: Sequence[Sequence[ArrayLike]]) -> tuple[Matrix, Matri
 
 @njit(cache=True, inline="always")
 def choose(sums: Matrix, row: int, rng: np.random.Generator) -> int:
-    """A column by chances of which a row holds the sums; one without a chance is never chosen."""
+    """Draw a column of a table.
+
+    Parameters
+    ----------
+    sums
+        Rows of sums of weights from the first column on; the last of them need not be 1.
+    row
+        The row to draw by.
+    rng
+        Source of random numbers; it is not asked where there is but one column.
+
+    Returns
+    -------
+    int
+        The column; one without a weight is never drawn.
+    """
     low, high = 0, sums.shape[1] - 1
     if high == 0:
         return 0

@@ -62,12 +62,38 @@ class Estimate:
 
 
 def jackknife(function: Callable[[Vector], float | None], observations: Matrix) -> Estimate:
-    """A function of the mean of the rows, and its standard error."""
+    """Estimate a function of means, with its standard error.
+
+    Parameters
+    ----------
+    function
+        From the mean of the rows to a number, or to None where nothing was seen.
+    observations
+        A row for each replication.
+
+    Returns
+    -------
+    Estimate
+        The value at the mean of all rows; its error is that of the jackknife.
+    """
     return jackknives(lambda means: {"": function(means)}, observations)[""]
 
 
 def jackknives(function: Callable[[Vector], Mapping[str, float | None]], observations: Matrix) -> dict[str, Estimate]:
-    """Several functions of the mean of the rows, by name, each with its standard error."""
+    """Estimate several functions of means, each with its standard error.
+
+    Parameters
+    ----------
+    function
+        From the mean of the rows to numbers by name, None where nothing was seen.
+    observations
+        A row for each replication.
+
+    Returns
+    -------
+    dict[str, Estimate]
+        By name, the value at the mean of all rows, with the error of the jackknife.
+    """
     count = len(observations)
     total = observations.sum(axis=0)
     values = function(total / count)
@@ -78,7 +104,18 @@ def jackknives(function: Callable[[Vector], Mapping[str, float | None]], observa
 
 
 def column_means(observations: Matrix) -> list[Estimate]:
-    """The mean of each column, and its standard error."""
+    """Estimate the mean of each column, with its standard error.
+
+    Parameters
+    ----------
+    observations
+        A row for each replication.
+
+    Returns
+    -------
+    list[Estimate]
+        One for each column.
+    """
     count = len(observations)
     means = observations.mean(axis=0).tolist()
     if count < 2:
@@ -108,7 +145,22 @@ def student_quantile(probability: float, degrees: int) -> float:
 
 
 def joint_limit(comparisons: int, degrees: int, chance: float = 0.01) -> float:
-    """What the largest of so many deviations exceeds with at most this chance, however they depend on one another."""
+    """Compute what the largest of several deviations exceeds with a given chance at most.
+
+    Parameters
+    ----------
+    comparisons
+        How many deviations there are, in standard errors; they may depend on one another in any way.
+    degrees
+        Degrees of freedom of each.
+    chance
+        Of an exceedance.
+
+    Returns
+    -------
+    float
+        The quantile of Student's law by Bonferroni's inequality, on both sides of 0.
+    """
     return student_quantile(1 - chance / (2 * max(1, comparisons)), degrees)
 
 

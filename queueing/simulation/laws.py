@@ -35,7 +35,18 @@ class Drawn(NamedTuple):
 
 
 def drawn_law(law: AccessTime) -> Drawn:
-    """The tables by which times are drawn, or one sentence if nothing is known of the law but its transform."""
+    """Make the tables by which access times are drawn.
+
+    Parameters
+    ----------
+    law
+        Of the time of an access.
+
+    Returns
+    -------
+    Drawn
+        The tables; a ValueError is raised if nothing is known of the law but its transform.
+    """
     match law:
         case Constant():
             return Drawn(CONSTANT, np.array([law.value]), _ONE, _NO_PHASES)
@@ -59,7 +70,20 @@ def drawn_law(law: AccessTime) -> Drawn:
 
 @njit(cache=True, inline="always")
 def draw_time(law: Drawn, rng: np.random.Generator) -> float:
-    """How long an access takes."""
+    """Draw how long an access takes.
+
+    Parameters
+    ----------
+    law
+        Tables made by `drawn_law`.
+    rng
+        Source of random numbers.
+
+    Returns
+    -------
+    float
+        The time.
+    """
     if law.form == CONSTANT:
         return float(law.values[0])
     if law.form == EXPONENTIAL:

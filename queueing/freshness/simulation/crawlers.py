@@ -46,7 +46,13 @@ class Robot(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """Visit pages in this order, for ever."""
+    """Visit pages in one order, for ever.
+
+    Parameters
+    ----------
+    order
+        Pages, numbers from 0, as they are visited in one round; one at least.
+    """
 
     order: ArrayLike
 

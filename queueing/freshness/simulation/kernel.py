@@ -39,7 +39,18 @@ class State(NamedTuple):
 
 
 def first_state(rates: Vector) -> State:
-    """Nothing was visited, and everything is out of date."""
+    """Begin with pages that were never visited and are all out of date.
+
+    Parameters
+    ----------
+    rates
+        Changes of each page per unit of time.
+
+    Returns
+    -------
+    State
+        What the kernels change; no time has passed.
+    """
     pages = np.zeros((len(rates), 4))
     pages[:, VISITED] = -1.0
     with np.errstate(divide="ignore"):
@@ -190,7 +201,20 @@ def first_plan(pages: Whole, mean: float, rng: np.random.Generator, record: int)
 
 
 def last_visits(plan: Plan, state: State) -> Whole:
-    """The visits on record, the oldest first."""
+    """List the visits on record.
+
+    Parameters
+    ----------
+    plan
+        Of a robot that adapts its intervals, with room for as many visits as are kept.
+    state
+        Where the robot is now.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        Pages visited, the oldest visit first.
+    """
     after = int(state.numbers[SLOTS]) + 1
     record = plan.record
     if after < len(record):

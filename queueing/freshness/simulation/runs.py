@@ -78,7 +78,24 @@ class SimulatedCrawl:
 
 
 def replicate(crawl: SimulatedCrawl, *, time: float, seed: int = 0, step: int = STEP) -> Iterator[Seen | None]:
-    """What one replication after another has seen, without end; None in between, every `step` accesses."""
+    """Observe a crawl in one replication after another, without end.
+
+    Parameters
+    ----------
+    crawl
+        What is simulated.
+    time
+        Units of time observed in each replication, about: whole rounds of a cycle, four visits to a drawn page.
+    seed
+        Same seed, same answer; every replication has its own random numbers.
+    step
+        Accesses after which a caller can look at its watch.
+
+    Returns
+    -------
+    Iterator[Seen | None]
+        None every `step` accesses, and at the end of a replication what it has seen.
+    """
     return run_replications(lambda index: one_replication(crawl, time, np.random.default_rng([seed, index]), step))
 
 
@@ -109,7 +126,20 @@ def one_replication(
 
 
 def usual_time(crawl: SimulatedCrawl, events: int) -> float:
-    """Units of time in which robots make about so many accesses together."""
+    """Compute in what time robots make about so many accesses together.
+
+    Parameters
+    ----------
+    crawl
+        What is simulated.
+    events
+        Accesses of all robots.
+
+    Returns
+    -------
+    float
+        Units of time, for `replicate` or `simulate`.
+    """
     return events * crawl.law.mean / len(crawl.robots)
 
 
@@ -118,21 +148,35 @@ def simulate(crawl: SimulatedCrawl, *, time: float, replications: int = 20, seed
 
     Parameters
     ----------
+    crawl
+        What is simulated.
     time
-        units of time observed in each replication, about: whole rounds of a cycle, four visits to a drawn page.
+        Units of time observed in each replication, about: whole rounds of a cycle, four visits to a drawn page.
     replications
-        two at least give confidence intervals.
+        Two at least give confidence intervals.
     seed
-        same seed, same answer.
+        Same seed, same answer.
+
+    Returns
+    -------
+    CrawlSimulation
+        What was seen, with confidence intervals.
     """
     return CrawlSimulation.of(crawl, first_finished(replicate(crawl, time=time, seed=seed), replications))
 
 
 class CrawlSimulation(Observations[SimulatedCrawl, Seen]):
-    """What was seen of robots and pages.
+    """Estimate what robots and pages do from what was seen of them.
 
     A row of observations holds spells out of date that began and the longest gap in slots; by robot, the time observed;
     by page, the time out of date: all but the gap per unit of time asked for.
+
+    Parameters
+    ----------
+    model
+        What was simulated.
+    replications
+        What each replication has seen; two at least give confidence intervals.
     """
 
     def cost(self) -> Estimate:
@@ -153,7 +197,21 @@ class CrawlSimulation(Observations[SimulatedCrawl, Seen]):
 
 
 def measures_of(crawl: SimulatedCrawl, means: Vector) -> dict[str, float | None]:
-    """The cost; and what cycles make certain: the longest gap, in slots, and the number of pages that nobody visits."""
+    """Compute the measures of a crawl from a mean of observations.
+
+    Parameters
+    ----------
+    crawl
+        What was simulated.
+    means
+        A row of observations, or a mean of rows.
+
+    Returns
+    -------
+    dict[str, float | None]
+        The cost, called obsolescence; the number of pages that nobody visits; and the longest gap in slots, None if not
+        all robots follow cycles.
+    """
     cycles = all(isinstance(robot, Cycle) for robot in crawl.robots)
     return {
         "obsolescence": float(crawl.weights @ fractions(crawl, means)),
@@ -170,10 +228,22 @@ def fractions(crawl: SimulatedCrawl, means: Vector) -> Vector:
 
 
 def resolution_of(crawl: SimulatedCrawl, time: float) -> float:
-    """What the cost would differ by, had one thing more happened in so much time to a page that hardly sees any.
+    """Compute what the cost would differ by, had one more thing happened to a page to which hardly any happen.
 
     Such a page is visited or changes fewer than `MANY` times. What happened more or less often than it should does not
     show in the differences between replications, if it happened in none of them.
+
+    Parameters
+    ----------
+    crawl
+        What was simulated.
+    time
+        Units of time observed in all.
+
+    Returns
+    -------
+    float
+        The difference; 0 if something happens often to every page.
     """
     finest = 0.0
     for robot in crawl.robots:

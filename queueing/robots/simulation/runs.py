@@ -145,7 +145,24 @@ def replicate(
     seed: int | Sequence[int] = 0,
     step: int = STEP,
 ) -> Iterator[Seen | None]:
-    """What one replication after another has seen, without end; None in between, every `step` events or so."""
+    """Observe a fleet in one replication after another, without end.
+
+    Parameters
+    ----------
+    fleet
+        What is simulated.
+    time, warm_up
+        Units of time observed in each replication, and passed before them (a tenth unless said).
+    seed
+        Same seed, same answer; every replication has its own random numbers. Several numbers make one seed, too.
+    step
+        Events after which, about, a caller can look at its watch.
+
+    Returns
+    -------
+    Iterator[Seen | None]
+        None every `step` events or so, and at the end of a replication what it has seen.
+    """
     root = (seed,) if isinstance(seed, int) else tuple(seed)
     runs = RUNS if fleet.several else 1
     passed = time / 10 if warm_up is None else warm_up
@@ -170,11 +187,25 @@ def replicate(
 
 
 def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
-    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
+    """Find in what time about so many events happen, by a pilot run whose random numbers nothing else uses.
 
-    More, within reason, where something is slow (phases of journeys, the environment, the server), where the number of
-    pages wanders about (to cross n levels takes some n squared steps), or where averages are still on their way: some
-    policies leave a part of the states once in a long time.
+    The time is longer, within reason, where something is slow (phases of journeys, the environment, the server), where
+    the number of pages wanders about (to cross n levels takes some n squared steps), or where averages are still on
+    their way: some policies leave a part of the states once in a long time.
+
+    Parameters
+    ----------
+    fleet
+        What is simulated.
+    events
+        Events asked for.
+    seed
+        Of the pilot run.
+
+    Returns
+    -------
+    float
+        Units of time, for `replicate` or `simulate`.
     """
     pilot = FleetRun(fleet, (seed, 2**62), _LONGEST, 0.0)
     more = max(1, events // 2)
@@ -221,19 +252,36 @@ def simulate(
 
     Parameters
     ----------
+    fleet
+        What is simulated.
     time, warm_up
-        units of time observed in each replication, and passed before them (a tenth unless said).
+        Units of time observed in each replication, and passed before them (a tenth unless said).
     replications
-        two at least give confidence intervals.
+        Two at least give confidence intervals.
     seed
-        same seed, same answer.
+        Same seed, same answer.
+
+    Returns
+    -------
+    FleetSimulation
+        What was seen, with confidence intervals.
     """
     running = replicate(fleet, time=time, warm_up=warm_up, seed=seed)
     return FleetSimulation.of(fleet, first_finished(running, replications))
 
 
 class FleetSimulation(Observations[SimulatedFleet, Seen]):
-    """What was seen of a fleet; see :class:`queueing.robots.simulation.model.Layout` for what stands where in a row."""
+    """Estimate the measures of a fleet from what was seen of it.
+
+    See :class:`queueing.robots.simulation.model.Layout` for what stands where in a row of observations.
+
+    Parameters
+    ----------
+    model
+        What was simulated.
+    replications
+        What each replication has seen; two at least give confidence intervals.
+    """
 
     def measures(self) -> dict[str, Estimate]:
         """Every measure with its error."""
@@ -260,7 +308,20 @@ class FleetSimulation(Observations[SimulatedFleet, Seen]):
 
 
 def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]:
-    """The measures of a fleet from what was counted per unit of time."""
+    """Compute the measures of a fleet from a mean of observations.
+
+    Parameters
+    ----------
+    fleet
+        What was simulated.
+    means
+        A row of observations, or a mean of rows.
+
+    Returns
+    -------
+    dict[str, float | None]
+        By name, all of `RobotMeasures` but numbers of robots; the response time is None if nothing was served.
+    """
     layout, served = fleet.layout, float(means[SERVED])
     return {
         "starvation": float(means[layout.levels.start]),
@@ -272,10 +333,22 @@ def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]
 
 
 def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[float, float]]:
-    """How often happened what each measure rests on, and among how many, per unit of time.
+    """Tell how often that happened which each measure rests on.
 
     Every measure rests on all closed classes, and on runs that are long for what is slow. Where there were none,
     nothing has happened, and nothing is said of how often to expect what.
+
+    Parameters
+    ----------
+    fleet
+        What was simulated.
+    means
+        A row of observations, or a mean of rows.
+
+    Returns
+    -------
+    dict[str, tuple[float, float]]
+        By measure, how often it happened, and among how many, per unit of time; the latter is 0 where it is not known.
     """
     layout, served = fleet.layout, float(means[SERVED])
     ends = means[layout.ends]
@@ -298,10 +371,22 @@ def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[floa
 
 
 def resolution_of(fleet: SimulatedFleet, time: float) -> dict[str, float]:
-    """What measures would differ by, had something most unusual happened once in so much time.
+    """Compute what measures would differ by, had something most unusual happened once.
 
     The numbers of pages and of robots may be nearly constant, and then have tiny errors as long as nothing unusual is
     seen. It would last until as many pages are served as there can be, and, for robots, for a journey at least.
+
+    Parameters
+    ----------
+    fleet
+        What was simulated.
+    time
+        Units of time observed in all.
+
+    Returns
+    -------
+    dict[str, float]
+        The difference, by name of those measures that are numbers of robots or of pages.
     """
     pages = float(fleet.fleet.capacity)
     drained = pages / fleet.fleet.service_rate
@@ -312,10 +397,22 @@ def resolution_of(fleet: SimulatedFleet, time: float) -> dict[str, float]:
 
 
 def drifting(fleet: SimulatedFleet, observations: Matrix) -> bool:
-    """Whether fleets were still on their way: a run has ended in states that are left for ever, or averages changed.
+    """Tell whether fleets were still on their way when they were observed.
 
-    That is, the numbers of robots or of pages from the first half of runs to the second, in all replications taken
-    together; if all is settled, it is said once in a hundred times.
+    That is so if a run has ended in states that are left for ever, or if the mean numbers of robots or of pages changed
+    from the first half of runs to the second, in all replications taken together.
+
+    Parameters
+    ----------
+    fleet
+        What was simulated.
+    observations
+        A row for each replication, two at least.
+
+    Returns
+    -------
+    bool
+        The answer; where all is settled, it is wrong once in a hundred times.
     """
     if fleet.closed is not None and observations[:, fleet.layout.ends.stop - 1].any():
         return True

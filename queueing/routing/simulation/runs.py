@@ -124,7 +124,24 @@ class SimulatedRouting:
 
 
 def replicate(routing: SimulatedRouting, *, time: float, seed: int = 0, step: int = STEP) -> Iterator[Seen | None]:
-    """What one replication after another has seen, without end; None in between, every `step` packets."""
+    """Observe servers in one replication after another, without end.
+
+    Parameters
+    ----------
+    routing
+        What is simulated.
+    time
+        Units of time observed in each replication, about: whole rounds of the word.
+    seed
+        Same seed, same answer; every replication has its own random numbers.
+    step
+        Packets after which a caller can look at its watch.
+
+    Returns
+    -------
+    Iterator[Seen | None]
+        None every `step` packets, and at the end of a replication what it has seen.
+    """
     return run_replications(lambda index: one_replication(routing, time, np.random.default_rng([seed, index]), step))
 
 
@@ -147,7 +164,20 @@ def one_replication(
 
 
 def usual_time(routing: SimulatedRouting, events: int) -> float:
-    """Units of time in which about so many packets come."""
+    """Compute in what time about so many packets come.
+
+    Parameters
+    ----------
+    routing
+        What is simulated.
+    events
+        Packets.
+
+    Returns
+    -------
+    float
+        Units of time, for `replicate` or `simulate`.
+    """
     return events * routing.arrivals.mean
 
 
@@ -156,21 +186,35 @@ def simulate(routing: SimulatedRouting, *, time: float, replications: int = 20, 
 
     Parameters
     ----------
+    routing
+        What is simulated.
     time
-        units of time observed in each replication, about: whole rounds of the word.
+        Units of time observed in each replication, about: whole rounds of the word.
     replications
-        two at least give confidence intervals.
+        Two at least give confidence intervals.
     seed
-        same seed, same answer.
+        Same seed, same answer.
+
+    Returns
+    -------
+    RoutingSimulation
+        What was seen, with confidence intervals.
     """
     return RoutingSimulation.of(routing, first_finished(replicate(routing, time=time, seed=seed), replications))
 
 
 class RoutingSimulation(Observations[SimulatedRouting, Seen]):
-    """What was seen of servers and packets.
+    """Estimate losses and idle times from what was seen of servers and packets.
 
     A row of observations holds packets and time observed; by server, packets lost there, and by server, time without
     service: all per unit of time asked for.
+
+    Parameters
+    ----------
+    model
+        What was simulated.
+    replications
+        What each replication has seen; two at least give confidence intervals.
     """
 
     def losses(self) -> Estimate:
@@ -197,22 +241,60 @@ class RoutingSimulation(Observations[SimulatedRouting, Seen]):
 
 
 def losses(means: Vector) -> Vector:
-    """Packets lost at each server per arrival anywhere, from a mean of observations."""
+    """Compute the packets lost at each server, per arrival anywhere.
+
+    Parameters
+    ----------
+    means
+        A row of observations, or a mean of rows.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        By server; 0 for one that is not in the word.
+    """
     count = (len(means) - 2) // 2
     return np.asarray(means[2 : 2 + count] / means[0])
 
 
 def fractions(routing: SimulatedRouting, means: Vector) -> Vector:
-    """By server, the fraction of time without service, from a mean of observations."""
+    """Compute the fraction of time that each server is without service.
+
+    Parameters
+    ----------
+    routing
+        What was simulated.
+    means
+        A row of observations, or a mean of rows.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        By server; 1 for one that is not in the word.
+    """
     count = len(routing.services)
     return np.where(routing.used, means[2 + count :] / means[1], 1.0)
 
 
 def resolution_of(routing: SimulatedRouting, time: float, *, freshness: bool) -> float:
-    """What the cost would differ by, had one thing more happened in so much time at a server that hardly sees any.
+    """Compute what the cost would differ by, had one more thing happened at a server at which hardly any happen.
 
     Such a server gets a packet, or ends a service, fewer than `MANY` times. What happened more or less often than it
     should does not show in the differences between replications, if it happened in none of them.
+
+    Parameters
+    ----------
+    routing
+        What was simulated.
+    time
+        Units of time observed in all.
+    freshness
+        Whether the cost is time without service, instead of losses.
+
+    Returns
+    -------
+    float
+        The difference; 0 if something happens often at every server.
     """
     mean, shares = routing.arrivals.mean, np.bincount(routing.word, minlength=len(routing.services)) / len(routing.word)
     speeds = np.array([1 / law.mean if isinstance(law, PhaseType) else float(law) for law in routing.services])

@@ -135,10 +135,28 @@ def replicate(
     samples: int = 0,
     step: int = STEP,
 ) -> Iterator[Seen | None]:
-    """What one replication after another has seen, without end; None in between, every `step` events.
+    """Observe a queue in one replication after another, without end.
 
-    A warm-up that is not given takes a tenth of the time, and however short this is, as long as it takes to forget the
-    beginning: with many short replications, what is left of it would be all that is seen.
+    Parameters
+    ----------
+    queue
+        What is simulated.
+    time
+        Units of time observed in each replication.
+    warm_up
+        Units of time passed before them. If it is not given, a tenth of the time, and however short this is, as long as
+        it takes to forget the beginning: with many short replications, what is left of it would be all that is seen.
+    seed
+        Same seed, same answer; every replication has its own random numbers.
+    samples
+        Times in the system to keep in each replication.
+    step
+        Events after which a caller can look at its watch.
+
+    Returns
+    -------
+    Iterator[Seen | None]
+        None every `step` events, and at the end of a replication what it has seen.
     """
     if math.isfinite(time) and not queue.shortest > _RESOLUTION * time:
         raise ValueError(
@@ -158,10 +176,24 @@ def replicate(
 
 
 def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
-    """Units of time in which about so many events happen: by a pilot run, whose random numbers nothing else uses.
+    """Find in what time about so many events happen, by a pilot run whose random numbers nothing else uses.
 
-    More where the chain behind the arrivals moves rarely: it shall move a hundred times. Where all comes to
-    rest before (a mode that brings nothing, and an empty queue), a hundred times as long as that took.
+    The time is longer where the chain behind the arrivals moves rarely: it shall move a hundred times. Where all comes
+    to rest before (a mode that brings nothing, and an empty queue), it is a hundred times as long as that took.
+
+    Parameters
+    ----------
+    queue
+        What is simulated.
+    events
+        Events asked for.
+    seed
+        Of the pilot run.
+
+    Returns
+    -------
+    float
+        Units of time, for `replicate` or `simulate`.
     """
     pilot = Replication(queue, seed, 2**62, _LONGEST, 0.0)
     passed = 0.0
@@ -190,7 +222,22 @@ def settling_time(queue: SimulatedQueue, seed: int = 0) -> float:
 
 
 def settled(queue: SimulatedQueue, time: float, seed: int = 0) -> bool:
-    """Whether replications of this time begin when the chain behind the arrivals has forgotten its beginning."""
+    """Tell whether the chain behind the arrivals has forgotten its beginning when replications begin to count.
+
+    Parameters
+    ----------
+    queue
+        What is simulated.
+    time
+        Units of time observed in each replication, after the warm-up that `replicate` chooses.
+    seed
+        Of the pilot run that finds the warm-up.
+
+    Returns
+    -------
+    bool
+        The answer.
+    """
     return max(time / 10, settling_time(queue, seed)) >= _STAYS * queue.slowest
 
 
@@ -207,21 +254,36 @@ def simulate(
 
     Parameters
     ----------
+    queue
+        What is simulated.
     time, warm_up
-        units of time observed in each replication, and passed before them (see `replicate`).
+        Units of time observed in each replication, and passed before them (see `replicate`).
     replications
-        two at least give confidence intervals.
+        Two at least give confidence intervals.
     seed
-        same seed, same answer.
+        Same seed, same answer.
     samples
-        times in the system to keep in each replication, see `Simulation.cdf` and `Simulation.quantile`.
+        Times in the system to keep in each replication, see `Simulation.cdf` and `Simulation.quantile`.
+
+    Returns
+    -------
+    Simulation
+        What was seen, with confidence intervals.
     """
     running = replicate(queue, time=time, warm_up=warm_up, seed=seed, samples=samples)
     return Simulation.of(queue, first_finished(running, replications))
 
 
 class Simulation(Observations[SimulatedQueue, Seen]):
-    """What was seen of a queue."""
+    """Estimate measures and laws of times from what was seen of a queue.
+
+    Parameters
+    ----------
+    model
+        What was simulated.
+    replications
+        What each replication has seen; two at least give confidence intervals.
+    """
 
     @property
     def served(self) -> list[Vector]:
@@ -266,7 +328,20 @@ class Simulation(Observations[SimulatedQueue, Seen]):
 
 
 def measures_of(means: Vector, robots: Vector) -> dict[str, float | None]:
-    """The measures of a queue from what was counted per unit of time."""
+    """Compute the measures of a queue from a mean of observations.
+
+    Parameters
+    ----------
+    means
+        A row of observations, or a mean of rows.
+    robots
+        Active robots by number of pages in the system.
+
+    Returns
+    -------
+    dict[str, float | None]
+        By name; None for a quotient of which nothing was seen.
+    """
     levels = means[COUNTS:]
     arrived, lost, obsolete, served = (float(means[place]) for place in (ARRIVED, LOST, OBSOLETE, SERVED))
     obsolete_time, served_time = float(means[OBSOLETE_TIME]), float(means[SERVED_TIME])
