@@ -164,7 +164,24 @@ def _worths(rates: Vector, weights: Vector, mean: float, decays: Vector) -> tupl
 
 
 def refuse_extremes(pages: Traits) -> None:
-    """Refuse pages with numbers that are too small to be squared, or too large for sums: costs would be rounding."""
+    """Refuse pages with numbers that are too small to be squared, or too large for sums: costs would be rounding.
+
+    Parameters
+    ----------
+    pages
+        what `traits` made of them; `PageError` is raised for the first that is refused.
+
+    Examples
+    --------
+    >>> from queueing import Constant, traits
+    >>> from queueing.freshness import PageError, refuse_extremes
+    >>> refuse_extremes(traits([0.5, 0.1], [1.0, 2.0], Constant(1.0)))
+    >>> try:
+    ...     refuse_extremes(traits([0.5, 1e-200], [1.0, 2.0], Constant(1.0)))
+    ... except PageError as error:
+    ...     print(error.page)
+    1
+    """
     wrong = int(_first_extreme(pages.rates, pages.weights, pages.mean, pages.worths))
     if wrong >= 0:
         raise PageError(wrong, float(pages.rates[wrong]), float(pages.weights[wrong]), pages.mean)

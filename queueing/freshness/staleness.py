@@ -190,7 +190,32 @@ def schedule_obsolescence(pages: Traits, schedule: ArrayLike) -> Vector:
 
 
 def cost(pages: Traits, obsolescence: ArrayLike) -> float:
-    """The sum of c_i r_i, Coffman et al. (1998), equation (4), rounded once for all pages."""
+    r"""Sum up what it costs that pages are out of date, rounded once for all pages.
+
+    Parameters
+    ----------
+    pages
+        what `traits` made of them.
+    obsolescence
+        r: fraction of time that each page is out of date, such as of `even_obsolescence`.
+
+    Returns
+    -------
+    float
+        :math:`\sum c_i r_i`.
+
+    Notes
+    -----
+    This is the objective of Coffman et al. (1998), eq. (4).
+
+    Examples
+    --------
+    >>> from queueing import Constant, even_obsolescence, traits
+    >>> from queueing.freshness import cost
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> round(cost(pages, even_obsolescence(pages, [0.5, 0.5])), 6)
+    0.555187
+    """
     rates = not_negative_numbers("obsolescence", obsolescence)
     if len(rates) != len(pages):
         raise ValueError(f"obsolescence must have one rate for each of {len(pages)} pages, but it has {len(rates)}.")
@@ -232,7 +257,33 @@ def integer_bound(pages: Traits, total: float = 1.0, price: float | None = None)
 
 
 def even_cost(pages: Traits, frequencies: Vector) -> float:
-    """`cost` of `even_obsolescence` at frequencies that need no check."""
+    """Compute the cost of evenly spaced visits, at frequencies that need no check.
+
+    Parameters
+    ----------
+    pages
+        what `traits` made of them.
+    frequencies
+        f: visits of each page per slot, an array of doubles of at least 0.
+
+    Returns
+    -------
+    float
+        the `cost` of `even_obsolescence`.
+
+    Notes
+    -----
+    With the fractions of Coffman et al. (1998), Theorem 3.3, it is the sum of eq. (4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from queueing import Constant, traits
+    >>> from queueing.freshness import even_cost
+    >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
+    >>> round(even_cost(pages, np.array([0.5, 0.5])), 6)
+    0.555187
+    """
     return float(_even_cost(pages.weights, pages.loads, pages.decays, pages.deficits, frequencies))
 
 

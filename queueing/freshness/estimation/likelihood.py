@@ -60,7 +60,7 @@ _ROUNDS, _LONGEST_STEP, _PRECISE = 100, 1.5, 1e-5
 
 @dataclass(frozen=True)
 class GammaPrior:
-    """Rates of pages have density proportional to mu^(shape - 1) e^(-rate mu).
+    """Density of the rates of pages, proportional to mu^(shape - 1) e^(-rate mu).
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class GammaPrior:
 
     @property
     def mean(self) -> float:
-        """Of the change rates."""
+        """Mean of the change rates."""
         return self.shape / self.rate
 
 
@@ -98,7 +98,7 @@ class Totals:
     quiet: Vector
 
     def chosen(self, pages: Whole) -> "Totals":
-        """Those of some pages."""
+        """Select some of the pages."""
         counts = np.diff(self.starts)[pages]
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.arange(starts[-1]) + np.repeat(self.starts[pages] - starts[:-1], counts)
@@ -131,7 +131,7 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class RateEstimates:
-    """Change rates of pages.
+    """Change rates of pages, each with its interval; `estimate` makes it.
 
     Attributes
     ----------
@@ -144,6 +144,8 @@ class RateEstimates:
         how many intervals were seen, and how many of them with a change.
     prior
         what was believed before; None: nothing.
+    confidence
+        the probability with which an interval holds the rate.
     """
 
     rates: Vector
@@ -156,7 +158,7 @@ class RateEstimates:
 
 
 def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: int | None = None) -> History:
-    """Visits to pages, in any order; fastest if sorted by page.
+    """Collect visits to pages, in any order; it is fastest if they are sorted by page.
 
     Parameters
     ----------
@@ -168,6 +170,11 @@ def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: i
         for each visit, whether the page had changed in this time.
     count
         number of pages; as many as are named unless said.
+
+    Returns
+    -------
+    History
+        all that matters of them; a ValueError names the first visit that cannot be.
     """
     page, time, seen = np.asarray(pages), np.asarray(intervals, dtype=np.float64), np.asarray(changed)
     if not (page.ndim == time.ndim == seen.ndim == 1 and len(page) == len(time) == len(seen)):
@@ -193,7 +200,7 @@ def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: i
 
 
 def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior:
-    """The Gamma law of rates under which what was seen is most likely.
+    """Find the Gamma law of rates under which what was seen is most likely.
 
     Parameters
     ----------
@@ -201,6 +208,11 @@ def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior
         what was seen of pages, one of them visited twice at least.
     most, seed
         of more pages than this, so many are drawn at random.
+
+    Returns
+    -------
+    GammaPrior
+        the law.
     """
     visited = np.flatnonzero(seen.visits)
     if not len(visited):
@@ -211,7 +223,7 @@ def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior
 
 
 def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: float = 0.95) -> RateEstimates:
-    """Change rates of pages, each with its interval.
+    """Estimate the change rates of pages, each with its interval.
 
     Parameters
     ----------
@@ -221,6 +233,11 @@ def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: 
         the law of rates over all pages; `"fit"`: the one that fits what was seen best; None: every page for itself.
     confidence
         probability with which the interval holds the rate.
+
+    Returns
+    -------
+    RateEstimates
+        rates and intervals by page, and the law that was used.
     """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, but it is {confidence!r}; give 0.95, say.")
@@ -255,7 +272,7 @@ def _refuse(wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], ru
 
 
 def fitted_prior(seen: Totals) -> GammaPrior:
-    """The law under which what was seen of pages, each of them visited, is most likely."""
+    """Find the law under which what was seen of pages, each of them visited, is most likely."""
     changes, total = len(seen.times), float(seen.quiet.sum() + seen.times.sum())
     usual = math.log((changes + 0.5) / total)
     place = np.array([0.0, -usual])

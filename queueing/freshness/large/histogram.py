@@ -162,12 +162,38 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
 
 
 def solve(histogram: Histogram, total: float = 1.0) -> float:
-    """The price at which the pages are visited so many times per slot; 0 if no page gains by a visit."""
+    """Solve for the price at which pages are visited so many times per slot.
+
+    Parameters
+    ----------
+    histogram
+        The pages, counted by worth.
+    total
+        Visits per slot of all pages together.
+
+    Returns
+    -------
+    float
+        The dual price of a visit; 0 if no page gains by one.
+    """
     return solve_marginal(histogram, total)[0]
 
 
 def solve_marginal(histogram: Histogram, total: float = 1.0) -> tuple[float, Marginal | None]:
-    """The price, and how often pages are visited whose common worth it is but for rounding; None if there are none."""
+    """Solve for the price, and look for pages whose common worth it is but for rounding.
+
+    Parameters
+    ----------
+    histogram
+        The pages, counted by worth.
+    total
+        Visits per slot of all pages together.
+
+    Returns
+    -------
+    tuple[float, Marginal | None]
+        The dual price of a visit, and how often such pages are visited; None if there are none.
+    """
     found = _solved(histogram, positive("total", total))[1]
     return found.price, _tied(histogram, found)
 
@@ -218,13 +244,39 @@ def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: fl
 
 
 def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
-    """Pages that stand for the bins, few far from the price, and the price."""
+    """Solve for the price, and keep the pages that stand for the bins.
+
+    Parameters
+    ----------
+    histogram
+        The pages, counted by worth.
+    total
+        Visits per slot of all pages together.
+
+    Returns
+    -------
+    tuple[Nodes, float]
+        Pages that stand for the bins, few of them far from the price; and the price.
+    """
     nodes, found = _solved(histogram, total)
     return nodes, found.price
 
 
 def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
-    """The worths around a price whose pages should be taken as they are; None if these are no few pages."""
+    """Find the worths around a price whose pages should be taken as they are.
+
+    Parameters
+    ----------
+    histogram
+        The pages, counted by worth.
+    price
+        About the dual price of a visit.
+
+    Returns
+    -------
+    tuple[float, float] | None
+        The least of these worths, and the least above them; None if these are no few pages.
+    """
     if price <= 0.0:
         return None
     first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
@@ -236,7 +288,22 @@ def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
 
 
 def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: float, high: float) -> Nodes | None:
-    """Pages with worths from `low` to below `high`, in the order they come; None if they are many, and an eighth."""
+    """Collect the pages with worths in a range, in the order they come.
+
+    Parameters
+    ----------
+    rates, weights
+        mu and c of each page.
+    law
+        Of the time of one access.
+    low, high
+        Worths from the first to below the second are in the range.
+
+    Returns
+    -------
+    Nodes | None
+        Their worths and decays; None if they are many, and an eighth of all pages.
+    """
     changes, costs = paired(rates, weights)
     room = max(len(changes) // 8, min(len(changes), ANY_COLLECTED)) + 2 * BLOCK
     worths, decays, found = np.empty(room), np.empty(room), 0
@@ -248,7 +315,20 @@ def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: fl
 
 
 def marginal_within(window: tuple[float, float], found: Priced) -> Marginal | None:
-    """The marginal page, if the price cannot tell its frequency and it is one of those taken as they are."""
+    """Tell whether the marginal page is one of those that were taken as they are, and has a frequency of its own.
+
+    Parameters
+    ----------
+    window
+        The worths that were taken as they are, see `window_of`.
+    found
+        The price, and the marginal page.
+
+    Returns
+    -------
+    Marginal | None
+        Its worth and frequency; None if it is another page, or if the price tells its frequency.
+    """
     alone = window[0] <= found.worth < window[1] and found.share < STEEP
     return Marginal(found.worth, found.share) if alone else None
 

@@ -29,7 +29,15 @@ CLOSE = 512.0
 
 
 class Nodes(NamedTuple):
-    """Pages in decreasing order of worth."""
+    """Pages in decreasing order of worth.
+
+    Attributes
+    ----------
+    worths
+        a of each page: the largest value of one more visit per slot.
+    decays
+        l of each page.
+    """
 
     worths: Vector
     decays: Vector
@@ -44,26 +52,64 @@ class Priced(NamedTuple):
 
 
 def bin_of(worth: float) -> int:
-    """Number of the bin that holds this worth."""
+    """Number the bin that holds a worth.
+
+    Parameters
+    ----------
+    worth
+        A finite number of at least 0.
+
+    Returns
+    -------
+    int
+        Its exponent and first bits.
+    """
     return int(np.float64(worth).view(np.int64)) >> (52 - BIN_BITS)
 
 
 def lower_edge(number: int) -> float:
-    """The least worth of a bin."""
+    """Compute the least worth of a bin.
+
+    Parameters
+    ----------
+    number
+        Of the bin, see `bin_of`.
+
+    Returns
+    -------
+    float
+        The worth.
+    """
     return float(np.int64(number << (52 - BIN_BITS)).view(np.float64))
 
 
 def nodes_of(first: int, moments: Matrix, price: float) -> Nodes:
-    """Pages that stand for these bins, finely near the price."""
+    """Make pages that stand for bins, finely near the price."""
     middle = bin_of(price) >> GROUP_BITS if price > 0.0 else -NEAR - 1
     return Nodes(*_gauss(first, moments, middle))
 
 
 def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes, guess: float | None = None) -> Nodes:
-    """Replace the nodes from `low` to below `high` by these pages, which may be in any order.
+    """Replace nodes in a range of worths by the pages themselves.
 
     Ties become one page. Where the price is known but for a part of 1e-4, pages that are much nearer to one another
     than to it become one, too, which saves time.
+
+    Parameters
+    ----------
+    nodes
+        Pages that stand for all.
+    low, high
+        Nodes with worths from the first to below the second are replaced.
+    pages
+        The pages in this range, in any order.
+    guess
+        The price, if it is known to within a part of 1e-4.
+
+    Returns
+    -------
+    Nodes
+        Pages in decreasing order of worth.
     """
     order = np.argsort(-pages.worths)
     worths, decays = pages.worths[order], pages.decays[order]
@@ -76,7 +122,22 @@ def cut_out(nodes: Nodes, low: float, high: float, pages: Nodes, guess: float | 
 
 
 def priced(nodes: Nodes, total: float, guess: float) -> Priced:
-    """The price at which these pages are visited so many times per slot, and the marginal one of them."""
+    """Solve for the price at which pages are visited so many times per slot.
+
+    Parameters
+    ----------
+    nodes
+        The pages.
+    total
+        Visits per slot of all pages together.
+    guess
+        About the price; 0 if nothing is known of it.
+
+    Returns
+    -------
+    Priced
+        The price, and the marginal page.
+    """
     count = len(nodes.worths)
     if count == 0:
         return Priced(0.0, 0.0, 0.0)
@@ -86,7 +147,25 @@ def priced(nodes: Nodes, total: float, guess: float) -> Priced:
 
 
 def cost_at(nodes: Nodes, fixed: tuple[float, float], price: float, total: float) -> float:
-    r"""The value of the dual, :math:`\sum (c - a \ell) + \sum a \ell (1 - e^{-u}) - \lambda F`."""
+    r"""Compute the value of the dual at a price.
+
+    Parameters
+    ----------
+    nodes
+        The pages.
+    fixed
+        Cost that no visit saves, the sum of c - a l, as a rounded sum and what it lacks.
+    price
+        Of a visit.
+    total
+        F, visits per slot of all pages together.
+
+    Returns
+    -------
+    float
+        :math:`\sum (c - a \ell) + \sum a \ell (1 - e^{-u}) - \lambda F`, where
+        :math:`(1 + u) e^{-u} = 1 - \lambda / a`, and u is infinite for pages with :math:`a \le \lambda`.
+    """
     return (fixed[0] + (float(_late(*nodes, price)) - price * total)) + fixed[1]
 
 

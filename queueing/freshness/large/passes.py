@@ -119,7 +119,18 @@ class PassSums:
 
 
 def added(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """The sum of two sums, each with what it lacks."""
+    """Add two sums, each given with what it lacks.
+
+    Parameters
+    ----------
+    one, other
+        A rounded sum and what it lacks.
+
+    Returns
+    -------
+    tuple[float, float]
+        The rounded sum of both, and what it lacks.
+    """
     total = one[0] + other[0]
     large, small = (one[0], other[0]) if abs(one[0]) >= abs(other[0]) else (other[0], one[0])
     return total, ((large - total) + small) + one[1] + other[1]
