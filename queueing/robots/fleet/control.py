@@ -50,6 +50,18 @@ class FleetMeasures(RobotMeasures):
 
     Attributes
     ----------
+    starvation
+        probability that the server has nothing to do.
+    loss_rate
+        pages per unit of time that find the buffer full.
+    active_robots
+        mean number of active robots.
+    mean_length
+        mean number of pages, the one in service included.
+    response_time
+        mean time in the system of pages that are not lost, by Little's law; None if every page is.
+    fewest_robots, most_robots
+        among the states that recur.
     by_class
         mean number of active robots of each class.
     error
@@ -62,7 +74,23 @@ class FleetMeasures(RobotMeasures):
 
 @dataclass(frozen=True, eq=False)
 class FleetStep:
-    """A policy of a fleet, what it costs, and a better one; see :class:`queueing.robots.PolicyStep`."""
+    """A policy of a fleet, what it costs, and a better one; see :class:`queueing.robots.PolicyStep`.
+
+    Attributes
+    ----------
+    actions
+        the policy that was evaluated; if it had several closed classes, it leads to the cheapest one from everywhere.
+    gain
+        its average cost.
+    values
+        relative values by state.
+    better, changes
+        the policy that is greedy for these values, and in how many states it differs.
+    lower, upper
+        a bracket of the least average cost.
+    gap
+        smallest difference of values, over all states, between the best action and the next.
+    """
 
     actions: Actions
     gain: float
@@ -75,7 +103,18 @@ class FleetStep:
 
 
 def fleet_rates(fleet: RobotFleet) -> NDArray[np.float64]:
-    """By state, what is counted per unit of time: starvation, losses, robots, pages, busy time."""
+    """Compute what is counted per unit of time, by state.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Five rows: starvation, losses, robots that are out, pages, and whether the server is busy.
+    """
     lengths = np.arange(fleet.capacity + 1.0)[:, np.newaxis, np.newaxis]
     exits = np.concatenate([one.journey.exit_rates for one in fleet.classes])
     coming = (fleet.counts * exits) @ paces_of(fleet)[:, fleet.class_of].T
@@ -92,23 +131,48 @@ def fleet_rates(fleet: RobotFleet) -> NDArray[np.float64]:
 def fleet_cost(
     fleet: RobotFleet, starvation: float, loss_rate: float = 1.0, length: float = 0.0, robots: float = 0.0
 ) -> Vector:
-    """Cost per unit of time by state, for these weights of the measures; 0 where there is no state."""
+    """Compute the cost per unit of time by state, for weights of the measures.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    starvation, loss_rate, length, robots
+        Weights of an idle server, of a lost page, of each page in the system, and of each robot that is out.
+
+    Returns
+    -------
+    Vector
+        By state; 0 where there is no state.
+    """
     cost = np.array([starvation, loss_rate, robots, length]) @ fleet_rates(fleet)[:4]
     cost[: fleet.environments] = 0.0
     return np.asarray(cost)
 
 
 def fleet_measures(fleet: RobotFleet, actions: ArrayLike, pause: Pause | None = None) -> FleetMeasures:
-    """All measures of a policy, from the start without pages and robots.
+    """Evaluate a policy, from the start without pages and robots.
 
-    `pause` is called a few times a second; what it raises ends the work.
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    actions
+        The policy: an action for each state.
+    pause
+        Called a few times a second; what it raises ends the work.
+
+    Returns
+    -------
+    FleetMeasures
+        All measures; of several closed classes each counts as often as the fleet ends there.
     """
     policy = check_actions(fleet, actions)
     return measures_of(fleet, shares_from_start(fleet, policy, pause))
 
 
 def measures_of(fleet: RobotFleet, shares: Shares) -> FleetMeasures:
-    """All measures from shares of time by state."""
+    """Compute all measures from the stationary distribution."""
     rates = fleet_rates(fleet)
     found = rates @ shares.best
     if not np.isfinite(found).all():
@@ -143,10 +207,21 @@ def fleet_step(
 
     Parameters
     ----------
+    fleet
+        The fleet.
+    cost
+        Per unit of time, by state.
+    actions
+        The policy: an action for each state.
     near
-        values of a similar policy, from which iterations begin.
+        Values of a similar policy, from which iterations begin.
     pause
-        called a few times a second; what it raises ends the work.
+        Called a few times a second; what it raises ends the work.
+
+    Returns
+    -------
+    FleetStep
+        Its average cost and relative values, a better policy, and a bracket of the least cost.
     """
     return _step(fleet, cost, actions, near, FINE, CORRECTIONS, pause)
 
@@ -164,12 +239,21 @@ def best_fleet_policy(
 
     Parameters
     ----------
+    fleet
+        The fleet.
+    cost
+        Per unit of time, by state.
     start
-        where to begin; `first_actions` unless said.
+        Where to begin; `first_actions` unless said.
     steps
-        most policies that are evaluated.
+        Most policies that are evaluated.
     watch, pause
-        called with every step, and a few times a second in between; what they raise ends the iteration.
+        Called with every step, and a few times a second in between; what they raise ends the iteration.
+
+    Returns
+    -------
+    FleetStep
+        The best policy that was evaluated, with a bracket of the least cost.
     """
     actions = first_actions(fleet) if start is None else check_actions(fleet, start)
     best: FleetStep | None = None

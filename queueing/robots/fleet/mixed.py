@@ -51,7 +51,18 @@ class EventMoves:
 
 
 def event_moves(fleet: RobotFleet) -> EventMoves:
-    """Write the moves of a fleet down as matrices."""
+    """Write the transitions of a fleet down as matrices.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    EventMoves
+        Rates of events and of other changes, and what each action leads to.
+    """
     moves = moves_of(fleet)
     size = fleet.states
     sources = np.repeat(np.arange(size), np.diff(moves.pointers))
@@ -77,9 +88,20 @@ def event_moves(fleet: RobotFleet) -> EventMoves:
 
 
 def mixed_chances(fleet: RobotFleet, actions: Actions) -> Chances:
-    """The probabilities, all of them 0 or 1, of a policy that leaves nothing to chance.
+    """Write a policy that leaves nothing to chance down as a randomised one.
 
-    With any number at once it must be one that still sends the others when one of them is out already.
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    actions
+        The policy: an action for each state. With any number at once it must be one that still sends the others when
+        one of them is out already.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        By action and state, the probability of the action: 0 or 1.
     """
     if fleet.switching == "one":
         return np.asarray(np.arange(1 + len(fleet.classes))[:, np.newaxis] == actions, dtype=np.float64)
@@ -88,7 +110,20 @@ def mixed_chances(fleet: RobotFleet, actions: Actions) -> Chances:
 
 
 def likeliest(moves: EventMoves, chances: Chances) -> Actions:
-    """The policy that takes the likeliest action in each state."""
+    """Take the likeliest action in each state.
+
+    Parameters
+    ----------
+    moves
+        What `event_moves` says of the fleet.
+    chances
+        By action and state, the probability of the action.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        An action for each state, one that idle robots allow.
+    """
     found = np.asarray(np.argmax(np.where(moves.allowed, chances, -1.0), axis=0), dtype=np.int64)
     if not moves.again:
         return found
@@ -105,7 +140,7 @@ def likeliest(moves: EventMoves, chances: Chances) -> Actions:
 
 
 def decided(moves: EventMoves, chances: Chances) -> csr_array:
-    """From the state that an event leaves, probabilities of the states after the decision."""
+    """Compute the probabilities of the states after a decision, by the state that an event leaves."""
     if not moves.again:
         total = csr_array(moves.plain.shape)
         for chance, matrix in zip(chances, moves.sending, strict=True):
@@ -122,7 +157,7 @@ def decided(moves: EventMoves, chances: Chances) -> csr_array:
 
 
 def mixed_chain(moves: EventMoves, chances: Chances) -> tuple[Chain, csr_array]:
-    """The chain of a randomised policy, and its decisions."""
+    """Make the chain of a randomised policy, and the matrix of its decisions."""
     decisions = decided(moves, chances)
     rates = csr_array(moves.plain + moves.events @ decisions)
     rates.setdiag(0.0)
@@ -135,7 +170,22 @@ def mixed_chain(moves: EventMoves, chances: Chances) -> tuple[Chain, csr_array]:
 
 
 def mixed_classes(fleet: RobotFleet, chances: Chances, moves: EventMoves | None = None) -> list[NDArray[np.int64]]:
-    """Closed classes of a randomised policy, reached from the start or not."""
+    """Find the closed classes of a randomised policy, reached from the start or not.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    chances
+        By action and state, the probability of the action.
+    moves
+        What `event_moves` says of the fleet, if that is known.
+
+    Returns
+    -------
+    list[NDArray[np.int64]]
+        The states of each class.
+    """
     chain, _ = mixed_chain(moves or event_moves(fleet), chances)
     return closed_classes(chain, np.arange(fleet.environments, fleet.states))
 
@@ -143,16 +193,21 @@ def mixed_classes(fleet: RobotFleet, chances: Chances, moves: EventMoves | None 
 def mixed_measures(
     fleet: RobotFleet, chances: Chances, moves: EventMoves | None = None, pause: Pause | None = None
 ) -> tuple[FleetMeasures, Vector]:
-    """All measures of a randomised policy, from the start without pages and robots, and shares of time by state.
+    """Evaluate a randomised policy, from the start without pages and robots.
 
     Parameters
     ----------
     fleet, chances
-        the fleet, and by action and state the probability of the action.
+        The fleet, and by action and state the probability of the action.
     moves
-        what `event_moves` says of the fleet, if that is known.
+        What `event_moves` says of the fleet, if that is known.
     pause
-        called a few times a second; what it raises ends the work.
+        Called a few times a second; what it raises ends the work.
+
+    Returns
+    -------
+    tuple[FleetMeasures, Vector]
+        All measures, and the stationary distribution by state.
     """
     _check(fleet, chances)
     chain, decisions = mixed_chain(moves or event_moves(fleet), chances)

@@ -264,5 +264,18 @@ def compositions(total: int, parts: int) -> Places:
 
 
 def fleet_of(robots: int, capacity: int, arrival_rate: float, service_rate: float = 1.0) -> RobotFleet:
-    """The fleet that :class:`queueing.robots.RobotQueue` is: one class, exponential journeys."""
+    """Make the fleet that :class:`queueing.robots.RobotQueue` is: one class, exponential journeys.
+
+    Parameters
+    ----------
+    robots, capacity
+        N, how many robots there are, and K, most pages in the system.
+    arrival_rate, service_rate
+        Pages per unit of time that a robot brings while it is out, and that the server serves while it is busy.
+
+    Returns
+    -------
+    RobotFleet
+        The fleet; states have the numbers that they have in the queue.
+    """
     return RobotFleet((RobotClass(robots, PhaseType.exponential(arrival_rate)),), capacity, service_rate)

@@ -12,7 +12,18 @@ from .transitions import Actions, Moves, Outcomes, outcomes, paces_of, room_for_
 
 
 def allowed_actions(fleet: RobotFleet) -> NDArray[np.bool_]:
-    """By place and action, whether enough robots are idle; the actions are 0, 1, ...: a large table with "any"."""
+    """Tell which actions idle robots allow.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    NDArray[np.bool_]
+        By place and action, which are 0, 1, ...; a large table if any number of robots may be sent at once.
+    """
     if fleet.switching == "any":
         return np.asarray(np.arange(fleet.classes[0].robots + 1) <= fleet.idle)
     return np.hstack([np.ones((fleet.places, 1), dtype=np.bool_), fleet.idle > 0])
@@ -53,7 +64,20 @@ def check_actions(fleet: RobotFleet, values: ArrayLike) -> Actions:
 
 
 def keep_out(fleet: RobotFleet, counts: Sequence[int]) -> Actions:
-    """The policy that keeps so many robots of each class out, one at least, whatever the queue."""
+    """Make the policy that keeps so many robots of each class out, one at least, whatever the queue.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    counts
+        By class, how many of its robots.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        An action for each state.
+    """
     lacking = np.array(counts) - fleet.robots_out
     if fleet.switching == "any":
         by_place = np.maximum(0, lacking[:, 0])
@@ -63,15 +87,37 @@ def keep_out(fleet: RobotFleet, counts: Sequence[int]) -> Actions:
 
 
 def mean_loads(fleet: RobotFleet) -> Vector:
-    """By class, pages that a robot brings in the mean time of a service if it is always out."""
+    """Compute how many pages a robot brings in the mean time of a service if it is always out.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    Vector
+        By class.
+    """
     shares = np.ones(1) if fleet.environment is None else fleet.environment.shares
     return np.asarray(np.array([one.rate for one in fleet.classes]) * (shares @ paces_of(fleet)) / fleet.service_rate)
 
 
 def first_actions(fleet: RobotFleet) -> Actions:
-    r"""A guess: let robots bring what is served at half a buffer, and less the fuller it is; the fastest go first.
+    r"""Guess a policy to begin with.
 
-    As in :func:`queueing.robots.first_policy`, with loads in the place of numbers.
+    Robots bring what is served at half a buffer, and less the fuller it is; the fastest go first. It is the guess of
+    :func:`queueing.robots.first_policy`, with loads in the place of numbers.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        An action for each state.
     """
     rates = mean_loads(fleet)
     load = fleet.robots_out @ rates
@@ -95,7 +141,24 @@ def _by_place(fleet: RobotFleet, by_length: NDArray[np.int64]) -> Actions:
 
 @njit(cache=True)
 def led_to(moves: Moves, actions: Actions, idle: Places, aim: NDArray[np.bool_]) -> Actions:
-    """The policy, changed outside a closed set of states so that every state leads there."""
+    """Change a policy outside a closed set of states so that every state leads there.
+
+    Parameters
+    ----------
+    moves
+        Transitions of the fleet, see `moves_of`.
+    actions
+        The policy: an action for each state.
+    idle
+        Idle robots by place and class.
+    aim
+        By state, whether it is in the set.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        An action for each state; what the set decides stays.
+    """
     states, places, worlds, room = len(actions), len(moves.sent), moves.environments, room_for_outcomes(moves)
     found, decided, reached = actions.copy(), np.zeros(states, dtype=np.bool_), aim.copy()
     for state in range(states):

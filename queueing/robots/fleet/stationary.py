@@ -47,9 +47,21 @@ class Shares:
 
 
 def shares_from_start(fleet: RobotFleet, actions: Actions, pause: Pause | None = None) -> Shares:
-    """Shares of time under a policy; of several closed classes each counts as often as the chain ends there.
+    """Compute the stationary distribution of a policy, from the start without pages and robots.
 
-    `pause` is called a few times a second; what it raises ends the work.
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    actions
+        The policy: an action for each state.
+    pause
+        Called a few times a second; what it raises ends the work.
+
+    Returns
+    -------
+    Shares
+        Share of time in each state; of several closed classes each counts as often as the chain ends there.
     """
     moves = moves_of(fleet)
     chain = chain_of(moves, actions)
@@ -61,7 +73,7 @@ def shares_from_start(fleet: RobotFleet, actions: Actions, pause: Pause | None =
 def shares_of_chain(
     fleet: RobotFleet, chain: Chain, starts: Numbers, chances: Vector, pause: Pause | None = None
 ) -> Shares:
-    """Shares of time of a chain on the states of a fleet that begins in some of them with these probabilities."""
+    """Compute the stationary distribution of a chain on the states of a fleet, from these states and probabilities."""
     reached = reachable(chain, starts)
     classes = closed_classes(chain, np.flatnonzero(reached))
     parts = [shares_within(fleet, chain, states, pause) for states in classes]

@@ -81,7 +81,18 @@ _known: WeakKeyDictionary[RobotFleet, Moves] = WeakKeyDictionary()
 
 
 def moves_of(fleet: RobotFleet) -> Moves:
-    """The moves of a fleet, written down once for as long as there is the fleet."""
+    """Write the transitions of a fleet down, once for as long as there is the fleet.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+
+    Returns
+    -------
+    Moves
+        Events and other changes, state by state.
+    """
     if fleet not in _known:
         _known[fleet] = _written_down(fleet)
     return _known[fleet]
@@ -201,7 +212,20 @@ def outcomes(moves: Moves, state: int, action: int, found: Outcomes) -> int:
 
 @njit(cache=True)
 def chain_of(moves: Moves, actions: Actions) -> Chain:
-    """The chain of a policy."""
+    """Make the chain of a policy.
+
+    Parameters
+    ----------
+    moves
+        Transitions of the fleet, see `moves_of`.
+    actions
+        The policy: an action for each state.
+
+    Returns
+    -------
+    Chain
+        Its transitions, those from a state to itself left out.
+    """
     states, room = len(actions), room_for_outcomes(moves)
     pointers, leaving = np.zeros(states + 1, dtype=np.int64), np.zeros(states)
     most = len(moves.targets) * (1 if moves.several else len(moves.chances))

@@ -22,12 +22,40 @@ HALF_A_DIGIT = 2.0**-53
 
 
 def sweep(fleet: RobotFleet, cost: Vector, values: Vector) -> tuple[Vector, float, float]:
-    """Values after one sweep, and the lower and upper end of a bracket of the least cost."""
+    """Improve values by one sweep over all states.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    cost
+        Per unit of time, by state.
+    values
+        Any values by state.
+
+    Returns
+    -------
+    tuple[Vector, float, float]
+        The values after the sweep, and the lower and upper end of a bracket of the least average cost.
+    """
     return _swept(moves_of(fleet), cost, values)
 
 
 def greedy(fleet: RobotFleet, values: Vector) -> Actions:
-    """The policy that is best for these values; of equal actions the first is taken."""
+    """Find the policy that is best for given values.
+
+    Parameters
+    ----------
+    fleet
+        The fleet.
+    values
+        By state.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        An action for each state; of equal actions the first is taken.
+    """
     found = best_actions(moves_of(fleet), fleet.idle, first_actions(fleet), values, np.zeros(len(values)), 0.0)
     return np.asarray(found[1])
 

@@ -320,7 +320,7 @@ def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]
     Returns
     -------
     dict[str, float | None]
-        By name, all of `RobotMeasures` but numbers of robots; the response time is None if nothing was served.
+        By name, all of `RobotMeasures` but its extremes; the response time is None if nothing was served.
     """
     layout, served = fleet.layout, float(means[SERVED])
     return {
