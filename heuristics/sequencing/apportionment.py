@@ -25,6 +25,9 @@ SLOTS_FOR_EACH, FEWEST_SLOTS = 50, 1000
 #: A product n f this near to a whole number is that number: f = 3/13 is not quite 3/13 in binary digits.
 NEAR = 1e-9
 
+#: A host that wants so little less than the most visits it may have wants all of them.
+FULL = 1e-6
+
 #: Frequencies times lengths that `cycle_length` looks at.
 LOOKS = 20_000_000
 
@@ -61,8 +64,10 @@ def apportion(
     else:
         members = host >= 0
         room = most - np.bincount(host[members], weights=counts[members]).astype(np.int64)
-        full = np.bincount(host[members], weights=shares[members]) > most - 0.5
-        order = order[np.argsort(~full[host[order]], kind="stable")]
+        wanted = np.bincount(host[members], weights=shares[members])
+        # Hosts that want all the visits they may have come first, or others could leave nothing for them.
+        rank = (wanted <= most - 0.5).astype(np.int64) + (wanted <= most - FULL)
+        order = order[np.argsort(rank[host[order]], kind="stable")]
         _fill(counts, order, host, room, left)
     return counts
 

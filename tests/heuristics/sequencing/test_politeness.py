@@ -177,6 +177,12 @@ def test_whole_visits_are_no_more_than_a_host_can_take(case, with_gains):
     assert (totals[wanted > most - 1e-6] == most).all()
 
 
+def test_a_host_that_wants_all_its_visits_gets_them_before_those_that_want_nearly_all():
+    # Host 0 wants one visit of the one it may have, the others two thirds of one each: three visits in all.
+    counts = apportion([1 / 6, 1 / 6, 2 / 9, 2 / 9, 2 / 9], 3, host=np.array([0, 0, 1, 2, 3]), most=1)
+    assert counts.sum() == 3 and counts[:2].sum() == 1
+
+
 @pytest.fixture(scope="module")
 def crowded():
     """3000 pages on 120 hosts by Zipf's law, frequencies in proportion to decays: hosts are at their limit."""
