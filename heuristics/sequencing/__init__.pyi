@@ -9,8 +9,8 @@ from .calendar import LEFT as LEFT
 from .calendar import greedy_record as greedy_record
 from .calendar import next_gap as next_gap
 from .calendar import phases as phases
-from .heap import pop as pop
-from .heap import sink as sink
+from .calendar import pop as pop
+from .calendar import sink as sink
 from .index import cycle_gain as cycle_gain
 from .plan import VisitPlan as VisitPlan
 from .plan import visits as visits

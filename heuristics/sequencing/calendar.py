@@ -22,14 +22,15 @@ a slot, whatever the frequencies are.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .. import interrupting
 from .apportionment import Vector, Whole
-from .heap import pop, push
 
 #: Columns of the record of a page: its key in the calendar, its gap, where its last visit should have been (NaN: there
 #: was none), visits left; for the index also its last visit, its worth, its decay, and the price its index is held to.
@@ -47,6 +48,9 @@ SHORT = 64
 
 #: Days of the ring for each page, at least.
 DAYS_FOR_EACH = 2
+
+#: Slots that are filled at once: some tenths of a second.
+SLICE = 1 << 20
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -104,6 +108,27 @@ def greedy_record(periods: Vector, visits: Vector | Whole, begun: Vector) -> NDA
     record[:, IDEAL] = np.nan
     record[:, LEFT] = visits
     return record
+
+
+def in_slices(fill: Callable[[int, Whole], int], schedule: Whole) -> int:
+    """Fill a schedule by ``fill(slot, some)``, which fills `some` from `slot` on and tells how many slots it filled.
+
+    Compiled loops hear neither Ctrl-C nor a clock, but between two slices both are heard.
+
+    Returns
+    -------
+    int
+        Slots filled, fewer than there are where one slice could not be filled.
+    """
+    filled = 0
+    while filled < len(schedule):
+        interrupting.check()
+        some = schedule[filled : filled + SLICE]
+        done = fill(filled, some)
+        filled += done
+        if done < len(some):
+            break
+    return filled
 
 
 @njit(cache=True)
@@ -209,3 +234,50 @@ def earliest_due(calendar: Calendar, schedule: Whole) -> int:
             linked += 1
     state[NOW], state[DAY], state[WAITING], state[LINKED], state[OFTEN] = now, day, size, linked, many
     return slot
+
+
+# -- a binary heap on two arrays: the smallest key first, of equal keys the smallest page -----------------------------
+
+
+@njit(cache=True)
+def push(keys: Vector, pages: Whole, size: int, key: float, page: int, start: int = 0) -> int:
+    """Put a page in; the heap lies from `start` on. The new size is returned."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 1
+        other = keys[start + above]
+        if other < key or (other == key and pages[start + above] < page):
+            break
+        keys[start + place], pages[start + place] = other, pages[start + above]
+        place = above
+    keys[start + place], pages[start + place] = key, page
+    return size + 1
+
+
+@njit(cache=True)
+def pop(keys: Vector, pages: Whole, size: int, start: int = 0) -> int:
+    """Take out the first; the new size is returned."""
+    size -= 1
+    sink(keys, pages, size, keys[start + size], pages[start + size], start)
+    return size
+
+
+@njit(cache=True)
+def sink(keys: Vector, pages: Whole, size: int, key: float, page: int, start: int = 0) -> None:
+    """Put a page in the place of the first of `size`, and down to where it belongs."""
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        least, which = keys[start + below], pages[start + below]
+        if below + 1 < size:
+            other = keys[start + below + 1]
+            if other < least or (other == least and pages[start + below + 1] < which):
+                below, least, which = below + 1, other, pages[start + below + 1]
+        if key < least or (key == least and page < which):
+            break
+        keys[start + place], pages[start + place] = least, which
+        place = below
+    if size > 0:
+        keys[start + place], pages[start + place] = key, page

@@ -22,10 +22,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .apportionment import Vector, Whole, whole
-from .calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, next_gap, phases
-from .heap import pop, push, sink
+from .calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, in_slices, next_gap, phases, pop, push, sink
 from .index import LIST, choose, enlist, plan_visit
-from .slices import in_slices
 
 #: Keys of pages that had all their visits: they come when nothing else may.
 FAR = 1e15

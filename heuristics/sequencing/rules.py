@@ -36,12 +36,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .apportionment import NEAR, Vector, Whole, apportion, cycle_length, missing, shares_of, whole
-from .calendar import earliest_due, greedy_record, new_calendar, phases
-from .index import LIST, cycle_gain, early_part, index_period, index_record, largest_index, visit_gains
+from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
+from .index import (
+    LIST,
+    Traits,
+    cycle_gain,
+    early_part,
+    even_prices,
+    index_period,
+    index_record,
+    largest_index,
+    settled,
+    visit_gains,
+)
 from .plan import VisitPlan, visits
 from .politeness import capped, closing_length, hosts_and_gap, polite_cycle
-from .prices import Traits, even_prices, settled
-from .slices import in_slices
 from .words import chairmen, even_word, fibonacci_below, golden_page, golden_word, nested_words, power_exponents
 
 __all__ = [

@@ -2,7 +2,7 @@ r"""Cycles by rules that need no queue of due dates: nested regular words, the g
 
 All take whole visits :math:`m_i` that add up to the length n of the cycle, and whole numbers decide everything: what
 they make is the same on every machine. Long cycles are made piece by piece, and between two pieces an interrupt or a
-clock is heard (:mod:`heuristics.sequencing.slices`).
+clock is heard (:mod:`heuristics.sequencing.calendar`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from .. import interrupting
 from .apportionment import Vector, Whole
-from .heap import pop, push
-from .slices import in_slices
+from .calendar import in_slices, pop, push
 
 #: Slots that are written before an interrupt is heard.
 WORK = 1 << 24

@@ -24,8 +24,7 @@ from heuristics.sequencing import (
     tijdeman,
     whittle,
 )
-from heuristics.sequencing.calendar import GOLDEN, PULL, SHORT, new_calendar
-from heuristics.sequencing.heap import push
+from heuristics.sequencing.calendar import GOLDEN, PULL, SHORT, new_calendar, push
 from heuristics.sequencing.index import (
     even_decay,
     even_price,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heuristics import interrupting
-from heuristics.sequencing import golden_ratio, greedy, power_of_two, regular, slices, tijdeman, whittle, words
+from heuristics.sequencing import calendar, golden_ratio, greedy, power_of_two, regular, tijdeman, whittle, words
 
 WORDS = (regular, tijdeman, golden_ratio, power_of_two)
 
@@ -31,7 +31,7 @@ def cycles(frequencies, hosts):
 @pytest.mark.parametrize("slots", [1, 7, 4999])
 def test_slices_change_nothing(pages, slots, monkeypatch):
     whole = cycles(*pages)
-    monkeypatch.setattr(slices, "SLICE", slots)
+    monkeypatch.setattr(calendar, "SLICE", slots)
     monkeypatch.setattr(words, "WORK", slots)
     for one, other in zip(whole, cycles(*pages), strict=True):
         assert np.array_equal(one, other)
@@ -49,7 +49,7 @@ def test_a_limit_is_heard_between_slices(rule, pages, monkeypatch):
         if len(asked) == 3:
             raise EnoughError
 
-    monkeypatch.setattr(slices, "SLICE", 1000)
+    monkeypatch.setattr(calendar, "SLICE", 1000)
     monkeypatch.setattr(words, "WORK", 1000)
     with interrupting.within(limit), pytest.raises(EnoughError):
         rule(pages[0], 5000)
@@ -57,12 +57,12 @@ def test_a_limit_is_heard_between_slices(rule, pages, monkeypatch):
 
 
 def test_a_slice_that_cannot_be_filled_is_the_last(monkeypatch):
-    monkeypatch.setattr(slices, "SLICE", 10)
+    monkeypatch.setattr(calendar, "SLICE", 10)
     begun = []
 
     def fill(slot, some):
         begun.append(slot)
         return 10 if slot < 20 else 4
 
-    assert slices.in_slices(fill, np.empty(50, dtype=np.int64)) == 24
+    assert calendar.in_slices(fill, np.empty(50, dtype=np.int64)) == 24
     assert begun == [0, 10, 20]
