@@ -11,10 +11,9 @@ from typing import Any, Generic, TypeVar
 from . import clock, interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
-from .infeasible import nothing_feasible
 from .oracle_walk import OracleWalk
 from .protocols import Batch, Describing, Estimating, Incremental, Problem
-from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint
+from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint, nothing_feasible
 
 P = TypeVar("P", bound=Problem)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +51,9 @@ class OracleWalk:
         change = self._walk.flip(index)
         self._largest = max(self._largest, abs(self._walk.penalised))
         self._oracle.charge(1)
-        self._confirm_if_better(self._walk.feasible, self._walk.penalised, lambda: self._walk.current)
+        best, penalised = self._oracle.best, self._walk.penalised
+        if self._walk.feasible and (best is None or penalised < best.evaluation.objective):
+            self._oracle.confirm(self._walk.current, penalised, self._largest)
         return change
 
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
@@ -78,8 +79,3 @@ class OracleWalk:
         if self._oracle.best is None:
             self._oracle.confirm(self._walk.current)  # how far from feasible
         return Followed(kept, decision, lowest)
-
-    def _confirm_if_better(self, feasible: bool, penalised: float, decision: Callable[[], Decision]) -> None:
-        best = self._oracle.best
-        if feasible and (best is None or penalised < best.evaluation.objective):
-            self._oracle.confirm(decision(), penalised, self._largest)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from .evaluation import Decision, Evaluation
+from .protocols import Problem, Repairable, Suggesting
 
 #: A bound this close (relative) to the objective proves it optimal.
 OPTIMALITY_TOLERANCE = 1e-9
@@ -122,3 +123,27 @@ def relative_gap(value: float, reference: float) -> float:
     if abs(distance) <= OPTIMALITY_TOLERANCE * abs(reference):
         return 0.0
     return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)
+
+
+def nothing_feasible(problem: Problem, nearest: Evaluation | None, proved: bool) -> dict[str, Any]:
+    """Tell the least violation that was seen and, unless it is proved that nothing is feasible, what may help.
+
+    Parameters
+    ----------
+    nearest
+        What was said of the decision with the least violation; ``None`` if nothing was evaluated.
+    """
+    if nearest is None:
+        return {}
+    told: dict[str, Any] = {
+        "least_violation": {name: float(amount) for name, amount in nearest.violations.items() if amount > 0}
+    }
+    if proved:
+        return told
+    helpful = []
+    if not isinstance(problem, Suggesting):
+        helpful.append("feasible decisions to start from (a method 'suggestions' of the problem)")
+    if not isinstance(problem, Repairable):
+        helpful.append("a way to make decisions feasible (a method 'repair')")
+    helpful += ["a larger budget", "wider limits"]
+    return told | {"hint": f"nothing feasible was met; {', '.join(helpful[:-1])} or {helpful[-1]} may help"}
