@@ -5,8 +5,6 @@ Applied Probability* 37 (2000), 668-684.
 
 `functions`
     Multimodular functions on the integers: their base, their atoms, whether a function is one, their natural form.
-`horizon`
-    Two servers and finitely many packets: costs are multimodular, so a word that no neighbour betters is optimal.
 `minimum_cuts`
     Minimise L-natural convex functions by steepest descent: the best step up, or down, is a minimum cut.
 `search`

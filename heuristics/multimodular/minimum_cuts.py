@@ -279,12 +279,7 @@ def steepest_descent(
     if not math.isfinite(value):
         raise ValueError(f"the function must be finite at the start, got {value!r}.")
     while True:
-        steps = {
-            sign: function.step(point, sign)
-            if isinstance(function, DifferenceSum)
-            else tried_step(function, point, sign)
-            for sign in (1, -1)
-        }
+        steps = {sign: _best_step(function, point, sign) for sign in (1, -1)}
         sign = min(steps, key=lambda s: steps[s].change)
         if not steps[sign].change < -progress * abs(value):
             return point, value

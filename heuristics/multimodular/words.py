@@ -33,9 +33,9 @@ class WordCosts:
     costs
         Of gaps of 1, 2, ... slots, a row for each server.
     first
-        Once: costs of first gaps, see `routing_horizon.HorizonCosts`; for ever: empty.
+        Once: costs of first gaps, see `heuristics.routing.HorizonCosts`; for ever: empty.
     later, slopes
-        For ever: as `routing.cyclic_cost` takes them.
+        For ever: as `heuristics.routing.cyclic_cost` takes them.
     """
 
     costs: Matrix

@@ -10,8 +10,7 @@ import pytest
 from heuristics import Budget, Evaluation, Policies, Status, UnsupportedProblem, Words, run
 from heuristics.multimodular import Descent, Multimodular, WordCosts, least_word
 from heuristics.multimodular.functions import neighbours
-from heuristics.multimodular.horizon import Windows
-from heuristics.multimodular.search import LISTED
+from heuristics.multimodular.search import LISTED, Windows
 from heuristics.multimodular.words import neighbours_of
 from heuristics.routing import (
     BackwardInduction,
