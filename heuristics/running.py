@@ -172,6 +172,26 @@ def require_fields(strategy: Any, **rules: tuple[bool, str]) -> None:
             raise ValueError(f"{name} must be {rule}, got {getattr(strategy, name)!r}.")
 
 
+def explain_refusal(strategy: str, problem: Problem, reason: str | None) -> str | None:
+    """Say which strategy cannot take which problem, and for what reason; ``None`` where there is none.
+
+    Parameters
+    ----------
+    strategy
+        The name of the strategy.
+    problem
+        The problem that was offered.
+    reason
+        A clause that ends with a period, or ``None``.
+
+    Returns
+    -------
+    str or None
+        One sentence.
+    """
+    return None if reason is None else f"strategy {strategy!r} cannot take {problem.name!r}: {reason}"
+
+
 def last_word(oracle: Oracle[Any], decision: Decision) -> Evaluation:
     """Judge a decision that was found with much work, free of charge if the clock has run out in the meantime."""
     try:

@@ -27,7 +27,7 @@ from ..evaluation import Decision
 from ..oracle import Oracle
 from ..protocols import Problem
 from ..result import Result
-from ..running import last_word
+from ..running import explain_refusal, last_word
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class Lagrangian:
 
     def refuses(self, problem: SeparableProblem) -> str | None:
         """Refuse costs that do not add up."""
-        sentence = problem.unseparable()
-        return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+        return explain_refusal(self.name, problem, problem.unseparable())
 
     def solve(self, oracle: Oracle[SeparableProblem], rng: np.random.Generator) -> Result:
         """Show the shares, report the bound."""

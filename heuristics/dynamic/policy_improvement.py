@@ -18,7 +18,7 @@ from ..evaluation import Decision
 from ..oracle import BudgetSpent, Oracle
 from ..protocols import Problem
 from ..result import Result
-from ..running import require_fields
+from ..running import explain_refusal, require_fields
 
 #: Steps without a lower cost or a higher bound after which rounding is what is left to improve.
 IDLE = 20
@@ -92,8 +92,7 @@ class PolicyIteration:
 
     def refuses(self, problem: Improvable) -> str | None:
         """Refuse costs that are no averages over states."""
-        sentence = problem.unimprovable()
-        return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+        return explain_refusal(self.name, problem, problem.unimprovable())
 
     def solve(self, oracle: Oracle[Improvable], rng: np.random.Generator) -> Result:
         """Improve until nothing changes."""

@@ -18,7 +18,7 @@ from ..evaluation import Decision
 from ..oracle import Oracle
 from ..protocols import Problem
 from ..result import Result
-from ..running import require_fields
+from ..running import explain_refusal, require_fields
 
 #: How to stop: when the bracket is narrow, or as a publication did.
 Rule = Literal["certified", "paper"]
@@ -119,8 +119,7 @@ class ValueIteration:
 
     def refuses(self, problem: Sweepable) -> str | None:
         """Refuse what the rule was not made for."""
-        sentence = problem.unsweepable(self.rule)
-        return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+        return explain_refusal(self.name, problem, problem.unsweepable(self.rule))
 
     def solve(self, oracle: Oracle[Sweepable], rng: np.random.Generator) -> Result:
         """Sweep until the rule is met."""
@@ -154,12 +153,7 @@ class ValueIteration:
         closing = iterated.close(values)
         lower, upper = max(lower, closing.lower), min(upper, closing.upper)
         self._tell(oracle, count, lower, upper)
-        return self._closed(oracle, iterated.greedy(values), stopped_by, lower, closing)
-
-    def _closed(
-        self, oracle: Oracle[Sweepable], decision: Decision, stopped_by: str, lower: float, closing: Closing
-    ) -> Result:
-        oracle.confirm(decision)
+        oracle.confirm(iterated.greedy(values))
         oracle.report(bound=lower)
         return oracle.result(stopped_by=stopped_by, extra=closing.details)
 

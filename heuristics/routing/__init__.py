@@ -12,8 +12,6 @@ Applied Probability* 37 (2000), 668-684.
     cost.
 `howard`
     Howard's algorithm for the cycle of least mean cost on a graph of gaps.
-`karp`
-    Karp's algorithm for the least mean cost of a cycle: a second road, for small graphs.
 `min_mean_cycle`
     The best periodic routing for any number of servers, proved: a cycle of least mean cost on a graph of gaps.
 `pricing`
@@ -21,13 +19,11 @@ Applied Probability* 37 (2000), 668-684.
 `problem`
     What strategies for open-loop routing ask of a problem: costs of gaps.
 `server_densities`
-    How often each server is worth using, and the index that says which one is next.
+    How often each server is worth using, and the index that says which one is next; the rule that goes by it.
 `two_server`
     Two servers need no search: one packet for the one, then n - 1 for the other, and n is found by bisection.
 `value_iteration`
     Sweeps of relative value iteration over a graph of gaps.
-`whittle`
-    Routing by indices: each packet goes to the server for which one now is worth most.
 """
 
 import lazy_loader

@@ -21,13 +21,13 @@ from .problem import cyclic_cost as cyclic_cost
 from .problem import later_slopes as later_slopes
 from .problem import refuses_prices as refuses_prices
 from .problem import word_cost as word_cost
+from .server_densities import IndexRule as IndexRule
 from .server_densities import densities as densities
 from .two_server import Split as Split
 from .two_server import TwoServer as TwoServer
 from .two_server import closed_form as closed_form
 from .value_iteration import RoutingSweeps as RoutingSweeps
 from .value_iteration import too_many_gaps as too_many_gaps
-from .whittle import IndexRule as IndexRule
 
 __all__ = [
     "BackwardInduction",

@@ -19,17 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from ..oracle import Oracle
-from ..result import OPTIMALITY_TOLERANCE, Result
+from ..oracle import Oracle, meets
+from ..result import Result
 from ..running import last_word, require_fields
 from .problem import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
-from .server_densities import densities
+from .server_densities import ROUNDING, densities
 
 #: Lengths that are searched where neither the problem nor the strategy says which.
 SEARCHED = 20
-
-#: Part of the numbers added up that rounding may take.
-ROUNDING = 8 * float(np.finfo(float).eps)
 
 #: What bounds stand for: that of all words, and that of words of the lengths allowed.
 OF_DENSITIES = "no word is cheaper than its densities allow with gaps of whole slots, and this bound is met"
@@ -200,10 +197,7 @@ def closed(oracle: Oracle[RoutedProblem]) -> Result:
 
 def met(oracle: Oracle[Any], bound: float) -> bool:
     """Whether the best word shown is as good as a bound says."""
-    if oracle.best is None:
-        return False
-    objective = oracle.best.evaluation.objective
-    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
+    return oracle.best is not None and meets(bound, oracle.best.evaluation.objective)
 
 
 def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "complete") -> Result:

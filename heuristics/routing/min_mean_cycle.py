@@ -19,7 +19,7 @@ from .. import interrupting
 from ..evaluation import Evaluation
 from ..oracle import Oracle
 from ..result import Result
-from ..running import last_word, require_fields
+from ..running import explain_refusal, last_word, require_fields
 from . import two_server
 from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .howard import least_mean_cycle, no_pause
@@ -158,8 +158,7 @@ class MinMeanCycle:
 
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse problems that do not ask for the best of all words."""
-        sentence = problem.unroutable()
-        return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+        return explain_refusal(self.name, problem, problem.unroutable())
 
     def prepare(self, problem: RoutedProblem) -> None:
         """Compile, on three servers whose first graph is too small."""

@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ..protocols import Problem
+from ..running import explain_refusal
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -79,8 +80,7 @@ class RoutedProblem(Problem, Protocol):
 def refuses_prices(strategy: str, problem: Problem) -> str | None:
     """A sentence where something else than gaps has a price: problems may say so by a method ``unpriced``."""
     unpriced: Callable[[], str | None] | None = getattr(problem, "unpriced", None)
-    sentence = unpriced() if unpriced is not None else None
-    return None if sentence is None else f"strategy {strategy!r} cannot take {problem.name!r}: {sentence}"
+    return explain_refusal(strategy, problem, unpriced() if unpriced is not None else None)
 
 
 def word_cost(table: GapTable, word: ArrayLike) -> float:

@@ -25,11 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
-from .problem import GapTable, Matrix, Vector, Whole, cyclic_cost, gap_cost, later_slopes
+from ..oracle import Oracle
+from ..result import Result
+from ..running import explain_refusal, last_word, require_fields
+from .problem import GapTable, Matrix, RoutedProblem, Vector, Whole, cyclic_cost, gap_cost, later_slopes
 
 #: Gaps in the first table, and numbers in the largest one: servers whose gaps are longer count as never used.
 FEWEST, MOST = 64, 1 << 24
@@ -301,3 +305,47 @@ def best_exchange(costs: Matrix, later: Vector, slopes: Vector, word: Whole, cos
             if value < best:
                 best, found = value, shorter
     return best, found
+
+
+@dataclass(frozen=True)
+class IndexRule:
+    """The word of Whittle's index rule, for any number of servers, beside the integer-density bound.
+
+    The rule is run for a while, and the stretch of it is taken that costs least when it is repeated.
+
+    Parameters
+    ----------
+    slots
+        The longest period; by default 100 slots for each server, and 1000 at least.
+    """
+
+    slots: int | None = None
+
+    name: ClassVar[str] = "whittle"
+    needs: ClassVar[type] = RoutedProblem
+    deterministic: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_fields(self, slots=(self.slots is None or self.slots >= 1, "1 or more"))
+
+    def refuses(self, problem: RoutedProblem) -> str | None:
+        """Refuse problems that do not ask for the best of all words."""
+        return explain_refusal(self.name, problem, problem.unroutable())
+
+    def prepare(self, problem: RoutedProblem) -> None:
+        """Compile."""
+        rates = np.array([[0.5], [0.3]])
+        index_word(densities(lambda count: GapTable(rates ** np.arange(1, count + 1), np.zeros(2), np.zeros(2))))
+
+    def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
+        """Find densities, follow the rule, show a word, report the bound."""
+        oracle.require()
+        with oracle.in_time():
+            found = densities(oracle.problem.gap_table, oracle.require)
+        word = index_word(found, MOST_SLOTS if self.slots is None else self.slots)
+        late = oracle.remaining_seconds <= 0
+        last_word(oracle, tuple(word.tolist()))
+        if found.table.known:
+            oracle.report(bound=found.bound)
+        return oracle.result(stopped_by="seconds" if late else "complete")

@@ -27,9 +27,9 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from ..oracle import Oracle
-from ..result import OPTIMALITY_TOLERANCE, Result
-from ..running import last_word
+from ..oracle import Oracle, meets
+from ..result import Result
+from ..running import explain_refusal, last_word
 from .balanced import OF_DENSITIES, is_convex, proved
 from .problem import GapTable, Matrix, RoutedProblem, Vector
 from .server_densities import ROUNDING, dual_bound
@@ -108,7 +108,7 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
     price = max(_index(table.costs, table.slopes, m, 1) for m in ((0, 1) if period == 2 else (1 - rare,)))
     bound = max(dual_bound(table, price), _certified(table, rare, period))
     reason = None
-    if bound < cost - OPTIMALITY_TOLERANCE * abs(cost):
+    if not meets(bound, cost):
         reason = TOO_LONG if UNKNOWN in found else TOO_FEW_DIGITS
     return Split(rare, 1 - rare, period, cost, bound, reason)
 
@@ -205,8 +205,7 @@ class TwoServer:
         """Refuse other numbers of servers, and words that are not free."""
         if problem.servers != 2:
             return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
-        sentence = problem.unroutable()
-        return None if sentence is None else f"strategy {self.name!r} cannot take {problem.name!r}: {sentence}"
+        return explain_refusal(self.name, problem, problem.unroutable())
 
     def prepare(self, problem: RoutedProblem) -> None:
         """Compile."""

@@ -21,15 +21,12 @@ from numba import njit
 from ..dynamic import Closing, Swept
 from ..evaluation import Decision
 from .gap_graph import Charges, GapGraph, Kinds, Links, Short, TooManyStates
-from .howard import Policy, cycle_word, greedy, no_pause
+from .howard import ROUNDING, Policy, cycle_word, greedy, no_pause
 from .problem import GapTable, Matrix, Vector, Whole, word_cost
 from .server_densities import densities
 
 #: Most states of a graph.
 STATES = 1_000_000
-
-#: Part of the numbers added up that rounding may take.
-ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
