@@ -1,11 +1,9 @@
 """Spaces of decisions: what they hold, how to draw from them and walk through them.
 
 `entries`
-    Entries of a decision: checked, rounded, replaced and exchanged, alike in all spaces.
-`simplex`
-    Shares that add up to a total: a space of decisions that is a continuum.
-`splits`
-    Ways to hand out equal units: a space of decisions, beside those of :mod:`heuristics.spaces`.
+    What all spaces share: membership, and entries that are checked, rounded, replaced and exchanged.
+`shares`
+    A total that is shared: in any parts, which is a continuum, or in whole units.
 `vectors`
     Vectors of whole numbers as decisions, and the ways to move among them.
 `words`

@@ -1,8 +1,8 @@
 from .entries import Integers as Integers
-from .simplex import LONGEST_TUPLE as LONGEST_TUPLE
-from .simplex import TOTAL_TOLERANCE as TOTAL_TOLERANCE
-from .simplex import Simplex as Simplex
-from .splits import Splits as Splits
+from .shares import LONGEST_TUPLE as LONGEST_TUPLE
+from .shares import TOTAL_TOLERANCE as TOTAL_TOLERANCE
+from .shares import Simplex as Simplex
+from .shares import Splits as Splits
 from .vectors import BinaryVectors as BinaryVectors
 from .vectors import IntegerBox as IntegerBox
 from .vectors import OrderedIntegers as OrderedIntegers

@@ -1,4 +1,4 @@
-"""Entries of a decision: checked, rounded, replaced and exchanged, alike in all spaces."""
+"""What all spaces share: membership, and entries that are checked, rounded, replaced and exchanged."""
 
 from __future__ import annotations
 
@@ -12,6 +12,21 @@ from numpy.typing import NDArray
 Integers: TypeAlias = tuple[int, ...]
 
 _INT = frozenset((int,))
+
+
+class Checked:
+    """A space that holds every decision in which `check` finds nothing wrong."""
+
+    def check(self, decision: Any) -> Any:
+        """Return the decision in canonical form, or raise `ValueError` with one sentence on what is wrong with it."""
+        raise NotImplementedError
+
+    def __contains__(self, decision: object) -> bool:
+        try:
+            self.check(decision)
+        except ValueError:
+            return False
+        return True
 
 
 def as_whole(name: str, value: Any, least: int | None = None) -> int:
@@ -74,21 +89,18 @@ def round_entries(array: NDArray[np.float64]) -> list[int]:
     return [int(value) for value in np.floor(np.nan_to_num(array, nan=0.0, posinf=2.0**62, neginf=-(2.0**62)) + 0.5)]
 
 
-def passes(check: Any, decision: object) -> bool:
-    """Tell whether a check raises no `ValueError`."""
-    try:
-        check(decision)
-    except ValueError:
-        return False
-    return True
+def keep_whole(space: Any, **least: int | None) -> None:
+    """Keep the named fields of a frozen space as Python integers, none less than it may be; ``None``: no least."""
+    for name, bound in least.items():
+        object.__setattr__(space, name, as_whole(name, getattr(space, name), bound))
 
 
-def replaced(decision: Integers, position: int, value: int) -> Integers:
+def replace(decision: Integers, position: int, value: int) -> Integers:
     """Return the decision with another value at one position."""
     return (*decision[:position], value, *decision[position + 1 :])
 
 
-def exchanged(first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
+def exchange(first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Exchange the entries between two random cuts."""
     start, stop = sorted(rng.integers(0, len(first) + 1, size=2).tolist())
     return (

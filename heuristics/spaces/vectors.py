@@ -15,13 +15,35 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Integers, as_integers, as_numbers, as_whole, exchanged, passes, replaced, round_entries
+from .entries import Checked, Integers, as_integers, as_numbers, as_whole, exchange, keep_whole, replace, round_entries
 
 _BITS = frozenset((0, 1))
 
 
+class Vectors(Checked):
+    """Vectors of whole numbers whose neighbours differ in one entry."""
+
+    def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
+        """Draw a neighbour; each is equally likely."""
+        steps = list(self._steps(decision))
+        return replace(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
+
+    def neighbours(self, decision: Integers) -> Iterator[Integers]:
+        """Go through all neighbours, entry by entry."""
+        for position, value in self._steps(decision):
+            yield replace(decision, position, value)
+
+    def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """Exchange a stretch between two random cuts."""
+        return exchange(first, second, rng)
+
+    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+        """Go through the positions and values in which neighbours differ."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class BinaryVectors:
+class BinaryVectors(Vectors):
     """All vectors of `length` zeros and ones.
 
     Iteration counts in binary, entry 0 being the most significant bit. Neighbours differ in one entry.
@@ -30,7 +52,7 @@ class BinaryVectors:
     length: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", as_whole("length", self.length, least=1))
+        keep_whole(self, length=1)
 
     @property
     def size(self) -> int:
@@ -44,9 +66,6 @@ class BinaryVectors:
             raise ValueError(f"entry {position} is {values[position]}; entries are 0 or 1.")
         return values
 
-    def __contains__(self, decision: object) -> bool:
-        return passes(self.check, decision)
-
     def __iter__(self) -> Iterator[Integers]:
         return product((0, 1), repeat=self.length)
 
@@ -55,16 +74,12 @@ class BinaryVectors:
         return tuple(rng.integers(0, 2, size=self.length).tolist())
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
+        """Flip one entry, each equally likely."""
         position = int(rng.integers(self.length))
-        return replaced(decision, position, 1 - decision[position])
+        return replace(decision, position, 1 - decision[position])
 
-    def neighbours(self, decision: Integers) -> Iterator[Integers]:
-        for position, value in enumerate(decision):
-            yield replaced(decision, position, 1 - value)
-
-    def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        """Exchange a stretch between two random cuts."""
-        return exchanged(first, second, rng)
+    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+        return ((position, 1 - value) for position, value in enumerate(decision))
 
     def repair(self, values: Sequence[float]) -> Integers:
         """The nearest vector; one half becomes 1."""
@@ -72,7 +87,7 @@ class BinaryVectors:
 
 
 @dataclass(frozen=True)
-class IntegerBox:
+class IntegerBox(Vectors):
     """All integer vectors ``x`` with ``lower[i] <= x[i] <= upper[i]``.
 
     Iteration is lexicographic. Neighbours differ by 1 in one entry.
@@ -108,27 +123,12 @@ class IntegerBox:
                 raise ValueError(f"entry {i} is {value}; it lies between {low} and {high}.")
         return values
 
-    def __contains__(self, decision: object) -> bool:
-        return passes(self.check, decision)
-
     def __iter__(self) -> Iterator[Integers]:
         return product(*(range(low, high + 1) for low, high in zip(self.lower, self.upper, strict=True)))
 
     def sample(self, rng: np.random.Generator) -> Integers:
         """Every vector is equally likely."""
         return tuple(rng.integers(self.lower, self.upper, endpoint=True).tolist())
-
-    def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
-        steps = list(self._steps(decision))
-        return replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
-
-    def neighbours(self, decision: Integers) -> Iterator[Integers]:
-        for position, value in self._steps(decision):
-            yield replaced(decision, position, value)
-
-    def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        """Exchange a stretch between two random cuts."""
-        return exchanged(first, second, rng)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """The nearest vector: round, then clip."""
@@ -144,7 +144,7 @@ class IntegerBox:
 
 
 @dataclass(frozen=True)
-class OrderedIntegers:
+class OrderedIntegers(Vectors):
     """All non-decreasing integer vectors: ``lower <= x[0] <= x[1] <= ... <= upper``; of length 0, the empty one.
 
     There are ``C(upper - lower + length, length)`` of them. Iteration is lexicographic. Neighbours differ by 1 in one
@@ -156,9 +156,7 @@ class OrderedIntegers:
     upper: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", as_whole("length", self.length, least=0))
-        object.__setattr__(self, "lower", as_whole("lower", self.lower))
-        object.__setattr__(self, "upper", as_whole("upper", self.upper))
+        keep_whole(self, length=0, lower=None, upper=None)
         if self.lower > self.upper:
             raise ValueError(f"lower must be no more than upper, got {self.lower} and {self.upper}.")
 
@@ -176,9 +174,6 @@ class OrderedIntegers:
                 raise ValueError(f"entry {i} is {value} after {values[i - 1]}; entries never decrease.")
         return values
 
-    def __contains__(self, decision: object) -> bool:
-        return passes(self.check, decision)
-
     def __iter__(self) -> Iterator[Integers]:
         return combinations_with_replacement(range(self.lower, self.upper + 1), self.length)
 
@@ -187,17 +182,9 @@ class OrderedIntegers:
         chosen = rng.choice(self.upper - self.lower + self.length, size=self.length, replace=False, shuffle=False)
         return tuple((np.sort(chosen) - np.arange(self.length) + self.lower).tolist())
 
-    def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
-        steps = list(self._steps(decision))
-        return replaced(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
-
-    def neighbours(self, decision: Integers) -> Iterator[Integers]:
-        for position, value in self._steps(decision):
-            yield replaced(decision, position, value)
-
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange a stretch between two random cuts, then sort."""
-        one, other = exchanged(first, second, rng)
+        one, other = exchange(first, second, rng)
         return tuple(sorted(one)), tuple(sorted(other))
 
     def repair(self, values: Sequence[float]) -> Integers:
@@ -215,7 +202,7 @@ class OrderedIntegers:
 
 
 @dataclass(frozen=True)
-class Policies:
+class Policies(Vectors):
     """One action for every state; `actions` holds the number of actions of each state.
 
     Iteration is lexicographic. Neighbours take another action in one state.
@@ -241,9 +228,6 @@ class Policies:
                 raise ValueError(f"entry {state} is {action}; the actions of this state lie between 0 and {count - 1}.")
         return values
 
-    def __contains__(self, decision: object) -> bool:
-        return passes(self.check, decision)
-
     def __iter__(self) -> Iterator[Integers]:
         return product(*map(range, self.actions))
 
@@ -259,19 +243,13 @@ class Policies:
         chosen = int(rng.integers(others))
         for state, count in enumerate(self.actions):
             if chosen < count - 1:
-                return replaced(decision, state, chosen + (chosen >= decision[state]))
+                return replace(decision, state, chosen + (chosen >= decision[state]))
             chosen -= count - 1
         raise AssertionError("the actions were counted wrongly.")  # unreachable: chosen < others
 
-    def neighbours(self, decision: Integers) -> Iterator[Integers]:
+    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         for state, (taken, count) in enumerate(zip(decision, self.actions, strict=True)):
-            for action in range(count):
-                if action != taken:
-                    yield replaced(decision, state, action)
-
-    def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
-        """Exchange the actions of a stretch of states between two random cuts."""
-        return exchanged(first, second, rng)
+            yield from ((state, action) for action in range(count) if action != taken)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round, then clip."""

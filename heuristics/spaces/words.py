@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Integers, as_integers, as_numbers, as_whole, passes, replaced, round_entries
+from .entries import Checked, Integers, as_integers, as_numbers, as_whole, keep_whole, replace, round_entries
 
 #: Common multiple of many small numbers: keeps the weights of `Words.sample` whole up to a relative error of 1e-30.
 _PRECISION = 10**40
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(Checked):
     r"""Cyclic words (necklaces) over the letters ``0 .. alphabet - 1``, of any of the given lengths.
 
     A word stands for all its rotations and is written as the least of them; `check` takes any rotation. The number of
@@ -39,7 +39,7 @@ class Words:
     lengths: Integers
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alphabet", as_whole("alphabet", self.alphabet, least=1))
+        keep_whole(self, alphabet=1)
         given: Iterable[Any] = self.lengths if isinstance(self.lengths, Iterable) else (self.lengths,)
         lengths = tuple(sorted({as_whole("a length", length, least=1) for length in given}))
         if not lengths:
@@ -59,9 +59,6 @@ class Words:
             if not 0 <= letter < self.alphabet:
                 raise ValueError(f"entry {i} is {letter}; letters lie between 0 and {self.alphabet - 1}.")
         return _least_rotation(word)
-
-    def __contains__(self, decision: object) -> bool:
-        return passes(self.check, decision)
 
     def __iter__(self) -> Iterator[Integers]:
         for length in self.lengths:
@@ -131,7 +128,7 @@ class Words:
     def _moved(word: Integers, move: tuple[str, int, int]) -> Integers:
         kind, position, value = move
         if kind == "replace":
-            return _least_rotation(replaced(word, position, value))
+            return _least_rotation(replace(word, position, value))
         turned = _turned(word, position)
         if kind == "exchange":
             return _least_rotation((turned[-1], *turned[1:-1], turned[0]))

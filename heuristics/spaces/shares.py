@@ -1,21 +1,111 @@
-"""Ways to hand out equal units: a space of decisions, beside those of :mod:`heuristics.spaces`."""
+"""A total that is shared: in any parts (`Simplex`, a continuum), or in whole units (`Splits`)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .entries import Integers
-from .simplex import Simplex
+from .entries import Checked, Integers, as_numbers, keep_whole
 from .vectors import IntegerBox, OrderedIntegers
+
+#: Points of a simplex with more entries than this stay arrays: a tuple of 1e8 floats would take gigabytes.
+LONGEST_TUPLE = 5_000
+
+#: Entries of a point of a simplex may miss their total by this much, relative.
+TOTAL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Splits:
+class Simplex(Checked):
+    """All vectors of `length` non-negative numbers that add up to `total`: a continuum, without iteration.
+
+    Points with more than 5000 entries are read-only arrays, shorter ones tuples.
+    """
+
+    length: int
+    total: float = 1.0
+
+    def __post_init__(self) -> None:
+        keep_whole(self, length=1)
+        if not (math.isfinite(self.total) and self.total > 0):
+            raise ValueError(f"total must be a positive number, got {self.total!r}.")
+        object.__setattr__(self, "total", float(self.total))
+
+    @property
+    def size(self) -> float:
+        """Infinite."""
+        return math.inf
+
+    def check(self, decision: Any) -> Any:
+        values = as_numbers(decision, self.length)
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if wrong.any():
+            position = int(np.argmax(wrong))
+            raise ValueError(f"entry {position} is {float(values[position])!r}; entries are numbers, zero or more.")
+        total = float(values.sum())
+        if not math.isclose(total, self.total, rel_tol=TOTAL_TOLERANCE):
+            raise ValueError(f"the entries add up to {total!r}; they must add up to {self.total!r}.")
+        return self._point(values)
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a simplex is a continuum: its points cannot be listed.")
+
+    def sample(self, rng: np.random.Generator) -> Any:
+        """Uniform over the simplex: independent exponential numbers, scaled."""
+        return self._scaled(rng.standard_exponential(self.length))
+
+    def neighbour(self, decision: Any, rng: np.random.Generator) -> Any:
+        """Move a random part of one positive entry to another entry."""
+        if self.length == 1:
+            return decision
+        values = np.array(decision, dtype=float)
+        giver = int(rng.choice(np.flatnonzero(values > 0)))
+        taker = (giver + 1 + int(rng.integers(self.length - 1))) % self.length
+        moved = values[giver] * (1.0 - rng.random())
+        values[giver] -= moved
+        values[taker] += moved
+        return self._scaled(values)
+
+    def neighbours(self, decision: Any) -> Iterator[Any]:
+        raise TypeError("a simplex is a continuum: the neighbours of a point cannot be listed.")
+
+    def crossover(self, first: Any, second: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Two points of the segment between the parents, mirror images of each other."""
+        weight = rng.random()
+        one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+        return self._scaled(weight * one + (1 - weight) * other), self._scaled((1 - weight) * one + weight * other)
+
+    def repair(self, values: Sequence[float]) -> Any:
+        r"""The nearest point in the Euclidean norm, :math:`\max(v_i - \theta, 0)` with the fitting :math:`\theta`."""
+        array = as_numbers(values, self.length)
+        if not np.isfinite(array).all():
+            position = int(np.argmin(np.isfinite(array)))
+            raise ValueError(f"entry {position} is {float(array[position])!r}; entries are finite numbers.")
+        falling = np.sort(array)[::-1]
+        surplus = (np.cumsum(falling) - self.total) / np.arange(1, self.length + 1)
+        threshold = surplus[np.flatnonzero(falling > surplus)[-1]]
+        return self._scaled(np.maximum(array - threshold, 0.0))
+
+    def _scaled(self, values: NDArray[np.float64]) -> Any:
+        return self._point(values * (self.total / values.sum()))
+
+    def _point(self, values: NDArray[np.float64]) -> Any:
+        if self.length <= LONGEST_TUPLE:
+            return tuple(values.tolist())
+        if values.flags.writeable:
+            values = values.copy()
+            values.flags.writeable = False
+        return values
+
+
+@dataclass(frozen=True)
+class Splits(Checked):
     r"""All vectors of `parts` whole numbers, zero or more, that add up to `total` at most.
 
     Their partial sums are the non-decreasing vectors from 0 to `total`, so that there are
@@ -27,10 +117,7 @@ class Splits:
     total: int
 
     def __post_init__(self) -> None:
-        for name, least in (("parts", 1), ("total", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name} must be a whole number, {least} or more, got {value!r}.")
+        keep_whole(self, parts=1, total=0)
 
     @property
     def size(self) -> int:
@@ -51,13 +138,6 @@ class Splits:
         if sum(values) > self.total:
             raise ValueError(f"the entries add up to {sum(values)}; they add up to {self.total} at most.")
         return values
-
-    def __contains__(self, decision: object) -> bool:
-        try:
-            self.check(decision)
-        except ValueError:
-            return False
-        return True
 
     def __iter__(self) -> Iterator[Integers]:
         return map(_differences, self._sums)
