@@ -1,4 +1,4 @@
-"""What a problem says about one decision."""
+"""What a problem says about one decision; and the types of decisions and arrays throughout the package."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 #: A tuple of numbers for nearly every kind: hashable for the cache, writable as JSON, readable in a log.
 #: Very long decisions (1e8 frequencies) are arrays; those are never cached.
 Decision: TypeAlias = Any
+
+Vector: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = NDArray[np.float64]
+Whole: TypeAlias = NDArray[np.int64]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

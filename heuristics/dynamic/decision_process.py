@@ -26,7 +26,8 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
-Vector = NDArray[np.float64]
+from ..evaluation import Vector
+
 #: Relative values: the bound is a difference of large numbers where states are far away, so digits are kept to spare.
 Values = NDArray[np.longdouble]
 Actions = NDArray[np.int64]

@@ -36,15 +36,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .decision_process import (
-    Actions,
-    DecisionProcess,
-    EvaluatedPolicy,
-    Vector,
-    Watch,
-    evaluate_policy,
-    policy_iteration,
-)
+from ..evaluation import Vector
+from .decision_process import Actions, DecisionProcess, EvaluatedPolicy, Watch, evaluate_policy, policy_iteration
 
 #: Columns of the costs of a fractional process.
 LINEAR, NUMERATOR, DENOMINATOR = range(3)

@@ -15,18 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..evaluation import Matrix as Matrix
+from ..evaluation import Vector as Vector
+from ..evaluation import Whole as Whole
 from ..protocols import Problem
 from ..running import explain_refusal
-
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
-Whole: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TypeAlias
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Vector: TypeAlias = NDArray[np.float64]
-Whole: TypeAlias = NDArray[np.int64]
+from ..evaluation import Vector, Whole
 
 #: Slots for each page in a cycle of which only pages are known, and the fewest slots then.
 SLOTS_FOR_EACH, FEWEST_SLOTS = 50, 1000

@@ -30,7 +30,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .. import interrupting
-from .apportionment import Vector, Whole
+from ..evaluation import Matrix, Vector, Whole
 
 #: Columns of the record of a page: its key in the calendar, its gap, where its last visit should have been (NaN: there
 #: was none), visits left; for the index also its last visit, its worth, its decay, and the price its index is held to.
@@ -58,7 +58,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 class Calendar(NamedTuple):
     """Pages, the ring of their days, the heap of those that wait, those visited often; rows of `record` are pages."""
 
-    record: NDArray[np.float64]
+    record: Matrix
     chain: NDArray[np.int32]
     heads: NDArray[np.int32]
     keys: Vector
@@ -79,7 +79,7 @@ def phases(frequencies: Vector, host: Whole | None = None) -> Vector:
     return begun
 
 
-def new_calendar(record: NDArray[np.float64], step: float = 1.0) -> Calendar:
+def new_calendar(record: Matrix, step: float = 1.0) -> Calendar:
     """A calendar with all pages whose gap is above zero linked by their keys, at time 0.
 
     Pages with an index are all in the calendar: it compares what is lost by itself.
@@ -99,7 +99,7 @@ def new_calendar(record: NDArray[np.float64], step: float = 1.0) -> Calendar:
     return calendar
 
 
-def greedy_record(periods: Vector, visits: Vector | Whole, begun: Vector) -> NDArray[np.float64]:
+def greedy_record(periods: Vector, visits: Vector | Whole, begun: Vector) -> Matrix:
     """Records of pages with these gaps (infinite: never visited), visits left, and phases."""
     record = np.empty((len(periods), 4))
     members = np.isfinite(periods)
@@ -147,7 +147,7 @@ def link_all(calendar: Calendar, first: int, last: int) -> None:
 
 
 @njit(cache=True, inline="always")
-def next_gap(record: NDArray[np.float64], page: int, now: float) -> float:
+def next_gap(record: Matrix, page: int, now: float) -> float:
     """The gap planned after a visit now, which is counted."""
     if math.isnan(record[page, IDEAL]):
         record[page, IDEAL] = now
@@ -160,7 +160,7 @@ def next_gap(record: NDArray[np.float64], page: int, now: float) -> float:
 
 
 @njit(cache=True)
-def latest(record: NDArray[np.float64], often: Whole, many: int, first: int, middle: float) -> int:
+def latest(record: Matrix, often: Whole, many: int, first: int, middle: float) -> int:
     """The place of the page, of those visited often, that is latest in parts of its gap; -1 if page `first` is later.
 
     Of equals it is the smallest page. `middle` is the middle of the slot; `first` is -1 where there is no other page.

@@ -28,9 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .apportionment import Vector, Whole, numbers, shares_of
+from ..evaluation import Matrix, Vector, Whole
+from .apportionment import numbers, shares_of
 from .calendar import (
     DAY,
     DAYS,
@@ -113,7 +114,7 @@ def even_decay(price: float) -> float:
 
 def index_record(
     periods: Vector, visits: Vector | Whole, begun: Vector, worths: Vector, decays: Vector, early: float
-) -> NDArray[np.float64]:
+) -> Matrix:
     """Records of pages with these gaps (infinite: never visited), visits left, and phases."""
     record = np.empty((len(periods), 8))
     members = np.isfinite(periods)
@@ -128,14 +129,14 @@ def index_record(
 
 
 @njit(cache=True)
-def plan_first_visits(record: NDArray[np.float64], early: float) -> None:
+def plan_first_visits(record: Matrix, early: float) -> None:
     """Plan the first visit of all pages."""
     for page in range(len(record)):
         plan_visit(record, page, record[page, PERIOD], early)
 
 
 @njit(cache=True)
-def plan_visit(record: NDArray[np.float64], page: int, gap: float, early: float) -> None:
+def plan_visit(record: Matrix, page: int, gap: float, early: float) -> None:
     """Note the price at a gap, and when the page comes to the list: `early`, a part of the gap, before it is due."""
     gap = max(gap, 0.25 * record[page, PERIOD])
     record[page, PRICE] = record[page, WORTH] * even_price(record[page, DECAY] * gap)
@@ -149,7 +150,7 @@ def early_part(pages: int) -> float:
 
 
 @njit(cache=True)
-def enlist(record: NDArray[np.float64], page: int, early: float, dues: Vector, slopes: Vector, place: int) -> None:
+def enlist(record: Matrix, page: int, early: float, dues: Vector, slopes: Vector, place: int) -> None:
     """Note when the index of a page on the list reaches its price, and how much it rises in a slot there.
 
     Where pages are on the list at any age, all count as due, and their indices are compared as they are.
@@ -163,7 +164,7 @@ def enlist(record: NDArray[np.float64], page: int, early: float, dues: Vector, s
 
 
 @njit(cache=True)
-def choose(record: NDArray[np.float64], listed: Whole, dues: Vector, slopes: Vector, size: int, now: float) -> int:
+def choose(record: Matrix, listed: Whole, dues: Vector, slopes: Vector, size: int, now: float) -> int:
     """The place of the page whose index is most above its price; if none is due, least below it to first order."""
     best, chosen = -np.inf, -1
     for place in range(size):

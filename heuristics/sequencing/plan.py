@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .apportionment import Vector, Whole, numbers, shares_of, whole
+from ..evaluation import Vector, Whole
+from .apportionment import numbers, shares_of, whole
 from .calendar import (
     DAYS,
     GOLDEN,

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from .apportionment import Vector, Whole, whole
+from ..evaluation import Matrix, Vector, Whole
+from .apportionment import whole
 from .calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, in_slices, next_gap, phases, pop, push, sink
 from .index import LIST, choose, enlist, plan_visit
 
@@ -54,7 +54,7 @@ class Hosts(NamedTuple):
         count as due, and how much their indices are raised.
     """
 
-    record: NDArray[np.float64]
+    record: Matrix
     host: Whole
     keys: Vector
     pages: Whole
@@ -71,7 +71,7 @@ class Hosts(NamedTuple):
     state: Whole
 
 
-def new_hosts(record: NDArray[np.float64], shares: Vector, host: Whole, gap: int) -> Hosts:
+def new_hosts(record: Matrix, shares: Vector, host: Whole, gap: int) -> Hosts:
     """All hosts ready; `host` numbers them from 0, -1 for pages that are never visited.
 
     A host that has hardly any time to rest can never make up for a slot that it missed: it goes before the others. One
@@ -282,7 +282,7 @@ def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Ve
 
 
 def polite_cycle(
-    make_record: Callable[[Vector], NDArray[np.float64]],
+    make_record: Callable[[Vector], Matrix],
     shares: Vector,
     host: Whole,
     gap: int,

@@ -35,7 +35,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .apportionment import NEAR, Vector, Whole, apportion, cycle_length, missing, shares_of, whole
+from ..evaluation import Vector, Whole
+from .apportionment import NEAR, apportion, cycle_length, missing, shares_of, whole
 from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
 from .index import (
     LIST,

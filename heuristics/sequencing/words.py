@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from .. import interrupting
-from .apportionment import Vector, Whole
+from ..evaluation import Vector, Whole
 from .calendar import in_slices, pop, push
 
 #: Slots that are written before an interrupt is heard.
