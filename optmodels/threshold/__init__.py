@@ -14,10 +14,9 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
 `plots`
     The picture of a threshold problem: its cost landscape, what a policy does at each level, and how long pages
     stay.
-`policy_map`
-    A policy that sees the state, as a table: number of pages by phases.
 `policy_pairs`
-    Good policies on level, arrival phase and service phase, where waiting pages have too many phases to look at.
+    Policies by level, arrival phase and service phase: a table of any policy, and good ones found on these pairs
+    alone.
 `policy_plots`
     The picture of a policy that sees the state: robots by number of pages and phases, and how often each is in
     force.

@@ -1,15 +1,17 @@
-r"""Good policies on level, arrival phase and service phase, where waiting pages have too many phases to look at.
+r"""Policies by level, arrival phase and service phase: a table of any policy, and good ones found on these pairs alone.
 
-Phases of patience act on the pairs of phases of each level through means only: how fast pages go out of date there, and
-what a unit of time yields. These means depend on the policy. Given those of one policy, the best policy on pairs is
-that of a small decision process; it is evaluated on the whole chain, gives new means, and so on, while the cost falls.
-Nothing is proved by that.
+Where waiting pages have too many phases to look at, policies are sought that see no more than that. Phases of patience
+act on the pairs of phases of each level through means only: how fast pages go out of date there, and what a unit of
+time yields. These means depend on the policy. Given those of one policy, the best policy on pairs is that of a small
+decision process; it is evaluated on the whole chain, gives new means, and so on, while the cost falls. Nothing is
+proved by that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,48 @@ from scipy.sparse import csr_array, kron
 from heuristics.dynamic import DecisionProcess, FractionalSearch, Watch, policy_iteration
 from queueing.threshold.policies import PolicyChain, checked_policy, policy_chain, stationary_of_policy
 
+if TYPE_CHECKING:
+    from .problem import ThresholdProblem
+
 Modes = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
 #: Most times that means are taken anew.
 ROUNDS = 8
+
+
+def policy_map(problem: ThresholdProblem, decision: Mapping[str, Any]) -> list[list[int]]:
+    """For each number of pages, the mode index of each pair (arrival phase, service phase), arrival phases outermost.
+
+    With no page there are arrival phases only. Where waiting pages have phases of their own, a pair stands for many
+    states; the mode told is the one most often in force there.
+    """
+    modes, chances = modes_and_chances(problem, decision)
+    order = problem.policies().order
+    counts = np.zeros((order.pairs, len(problem.modes)))
+    np.add.at(counts, (order.pair, modes), chances)
+    # Pairs that are never met have no chances: their states count alike.
+    never = counts.sum(axis=1) == 0
+    if never.any():
+        alike = np.zeros_like(counts)
+        np.add.at(alike, (order.pair, modes), 1.0)
+        counts[never] = alike[never]
+    usual = counts.argmax(axis=1)
+    phases = problem.modes[0].arrivals.phases
+    each = (order.pairs - phases) // max(1, problem.queue.model.top)
+    rows = [usual[:phases].tolist()]
+    rows += [usual[first : first + each].tolist() for first in range(phases, order.pairs, each)]
+    return rows
+
+
+def modes_and_chances(problem: ThresholdProblem, decision: Mapping[str, Any]) -> tuple[Modes, NDArray[np.float64]]:
+    """The mode of each state, and how likely the state is."""
+    chain = problem.policies()
+    modes = checked_policy(chain, decision["policy"])
+    return modes, stationary_of_policy(chain, modes)
+
+
+# -- improving ---------------------------------------------------------------------------------------------------------
 
 
 def improve_by_pairs(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..plotting import COLOURS, literal, new_figure, number, plain
-from .policy_map import modes_and_chances, policy_map
+from .policy_pairs import modes_and_chances, policy_map
 from .problem import ThresholdProblem
 
 if TYPE_CHECKING:

@@ -33,7 +33,6 @@ from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, meas
 from ..data import read_law, refuse_unknown, write_law
 from ..errors import InstanceError, MissingField, RequestError
 from .data import FIELDS, read_admission, read_capacity, read_modes, write_modes
-from .policy_map import policy_map
 from .simulation import ThresholdExperiment, experiment_of
 from .sojourn import cheap_sojourn, sojourn_quantiles
 from .space import Thresholds
@@ -268,7 +267,7 @@ class ThresholdProblem:
         known = not any(UNKNOWN in one.violations for one in self._single_modes)
         least = min((one.objective for one in self._single_modes if one.feasible), default=0.0) if known else 0.0
         objective = self.judge(found.scalars()).objective
-        return {
+        details: dict[str, Any] = {
             "level_probabilities": list(found.level_probabilities),
             "mode_probabilities": list(found.mode_probabilities),
             "robots": [mode.robots for mode in self.modes],
@@ -279,11 +278,13 @@ class ThresholdProblem:
             "error_estimate": found.error_estimate,
             "errors": dict(found.errors),
             **self._truncation(found),
-        } | (
-            {"policy_map": policy_map(self, decision)}
-            if isinstance(decision, Mapping)
-            else {"sojourn_quantiles": sojourn_quantiles(cheap_sojourn(self.queue, decision)), **self._priced_limits}
-        )
+        }
+        if isinstance(decision, Mapping):
+            from .policy_pairs import policy_map
+
+            return details | {"policy_map": policy_map(self, decision)}
+        quantiles = sojourn_quantiles(cheap_sojourn(self.queue, decision))
+        return details | {"sojourn_quantiles": quantiles, **self._priced_limits}
 
     @cached_property
     def single_mode_costs(self) -> dict[int, float | None]:
