@@ -16,7 +16,8 @@ Operational Research* 142 (2002), 396-418.
 `layout`
     Where sites lie and how far apart they are: grids, networks, named topologies.
 `measures`
-    The scalar measures of a placement, those that need queues computed only if somebody reads them.
+    Measures of a placement: the service of each site, and the scalar measures, computed only if somebody reads
+    them.
 `mip`
     The integer program of a placement: who is open, who is nearest, who has room.
 `patterns`
@@ -25,8 +26,6 @@ Operational Research* 142 (2002), 396-418.
     The picture of a placement: where the clients are, which sites are open, who goes where, how full each site is.
 `problem`
     Where to put proxies or mirror sites: kind "placement".
-`service`
-    How well the servers of a placement serve: throughput, delay and utilisation site by site.
 `terms`
     Measures of a placement that are sums over its sites: what its integer program prices and limits.
 `walk`

@@ -31,8 +31,14 @@ from ..mip import common_step
 from .data import FIELDS, TINIEST, Quality, check_crowd, check_pace, number_or_per_site, per_site, think_times, written
 from .feasibility import capacities, infeasibility
 from .layout import Grid, Layout, Piece, layout_from_data, network_from_graph
-from .measures import MEASURES, DefinedMeasures, PlacementMeasures
-from .service import ServiceReport, report_service, utilisation_table
+from .measures import (
+    MEASURES,
+    DefinedMeasures,
+    PlacementMeasures,
+    ServiceReport,
+    report_service,
+    utilisation_table,
+)
 from .walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
 
 if TYPE_CHECKING:
