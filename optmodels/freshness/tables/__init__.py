@@ -6,10 +6,8 @@
     Names and rules of the columns of a table of pages, and what Parquet files of pages must hold.
 `engine`
     Whoever goes over the pages of a table, piece by piece: threads of this process.
-`hosts`
-    Hosts and URLs of a table of pages that fits into memory.
 `pages`
-    Tables of pages too large for memory.
+    Tables of pages too large for memory, and the hosts and URLs of those that do fit.
 `pricing`
     The price of a visit to the pages of a table, from one pass over them.
 `problem`

@@ -26,6 +26,7 @@ from queueing.processes import first_negative
 
 from ...data import batches_of, check_manifest, footer_of, npy_layout, npy_window, stamp_of
 from ...errors import InstanceError, MissingField, UnreadableFile
+from ..data import MOST_HOSTS
 from .columns import HOST, LABEL, RATE, RULES, URL, WEIGHT, Vector, cell, known_columns, numbers_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ PIECE = 1_000_000
 
 #: Pages read at once.
 CHUNK = 1_000_000
+
+HOST_RULE = f"hosts are whole numbers from 0, below {MOST_HOSTS}, or texts."
+URL_RULE = "URLs are printable text on one line."
 
 
 @dataclass(frozen=True)
@@ -169,17 +173,31 @@ class PageTable:
         """Number of the host of each page, and their names if hosts are texts; ``None`` without such a column."""
         if HOST not in self.columns:
             return None
-        from .hosts import read_hosts
-
-        return read_hosts(self)
+        hosts = np.empty(self.rows, dtype=np.int64)
+        known: dict[str, int] = {}
+        row = 0
+        for piece in self.pieces:
+            for numbers in _parquet_hosts(piece, known) if piece.groups else _npy_hosts(piece):
+                hosts[row : row + len(numbers)] = numbers
+                row += len(numbers)
+        return hosts, tuple(known) or None
 
     def urls(self) -> tuple[str, ...] | None:
         """What pages are called; ``None`` without such a column."""
         if URL not in self.columns:
             return None
-        from .hosts import read_urls
-
-        return read_urls(self)
+        found: dict[str, int] = {}
+        for piece in self.pieces:
+            row = piece.first
+            for batch in piece.batches([URL]):
+                for index, text in enumerate(batch.column(0).to_pylist()):
+                    if text is None or not text.strip() or not text.isprintable():
+                        raise InstanceError(cell(row + index, URL), text, URL_RULE, piece.file)
+                    if found.setdefault(text, len(found)) != piece.page + row - piece.first + index:
+                        rule = f"page {found[text]} is called so, too; a URL is that of one page."
+                        raise InstanceError(cell(row + index, URL), text, rule, piece.file)
+                row += batch.num_rows
+        return tuple(found)
 
 
 def open_pages(
@@ -322,3 +340,34 @@ def _npy_windows(piece: Piece, names: Sequence[str], size: int) -> Iterator[list
 def _hidden(file: Path, folder: Path) -> bool:
     """Names that begin with a dot or an underscore are notes of programs, or files half written."""
     return any(part[0] in "._" for part in file.relative_to(folder).parts)
+
+
+def _npy_hosts(piece: Piece) -> Iterator[NDArray[np.int64]]:
+    yield _whole(npy_window(f"{piece.file}/{HOST}.npy", piece.first, piece.rows), piece.first, piece.file)
+
+
+def _parquet_hosts(piece: Piece, known: dict[str, int]) -> Iterator[NDArray[np.int64]]:
+    """Yield numbers of hosts batch by batch; texts are numbered as they come, which `known` remembers."""
+    import pyarrow as pa
+
+    row = piece.first
+    for batch in piece.batches([HOST]):
+        column = batch.column(0)
+        if column.null_count:
+            missing = int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
+            raise InstanceError(cell(row + missing, HOST), None, HOST_RULE, piece.file)
+        if hasattr(column, "indices") or not pa.types.is_integer(column.type):
+            coded = column if hasattr(column, "indices") else column.dictionary_encode()
+            numbers = [known.setdefault(str(name), len(known)) for name in coded.dictionary.to_pylist()]
+            yield np.array(numbers, dtype=np.int64)[coded.indices.to_numpy(zero_copy_only=False)]
+        else:
+            yield _whole(column.to_numpy(zero_copy_only=False), row, piece.file)
+        row += batch.num_rows
+
+
+def _whole(numbers: NDArray[Any], row: int, file: str) -> NDArray[np.int64]:
+    wrong = (numbers < 0) | (numbers >= MOST_HOSTS)
+    if wrong.any():
+        position = int(np.argmax(wrong))
+        raise InstanceError(cell(row + position, HOST), int(numbers[position]), HOST_RULE, file)
+    return numbers.astype(np.int64)
