@@ -5,22 +5,19 @@ Applied Probability* 37 (2000), 668-684.
 
 `arrivals`
     Sources of packets in files: read with a sentence for every complaint, and written back.
-`base`
-    What problems of routing have in common: servers, costs of gaps, and the price of these.
 `data`
     Reading the data of a routing instance: every field checked, every complaint one sentence.
 `gap_costs`
     Costs of a packet by the number of slots since the last one was sent to the same server: registry ``gap_costs``.
 `generate`
     Random servers to route packets to: instances of kind "routing".
-`horizon`
-    Routing for a number of slots: the finite-horizon problem of Altman et al., with their terminal cost.
 `kind`
     Kind "routing" as one value: what `optmodels list routing` tells, and where the rest is found.
 `plots`
     Pictures of kind "routing": which packets go where, what gaps cost, and the best period as a rate grows.
 `problem`
-    Where to send packets without looking: open-loop routing to servers that have no buffer, kind "routing".
+    Where to send packets without looking: open-loop routing to servers that have no buffer, by words that are
+    repeated for ever or for a number of slots.
 `simulation`
     Words of routing, tried out packet by packet.
 `space`

@@ -16,8 +16,7 @@ from queueing.routing import word_gaps
 from ..errors import InstanceError, RequestError
 from ..plotting import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
 from ..solving import solve
-from .horizon import RoutingHorizonProblem
-from .problem import RoutingProblem
+from .problem import RoutingHorizonProblem, RoutingProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

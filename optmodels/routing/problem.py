@@ -1,8 +1,12 @@
-"""Where to send packets without looking: open-loop routing to servers that have no buffer, kind "routing".
+r"""Where to send packets without looking: open-loop routing to servers that have no buffer, kind "routing".
 
 Packets come one by one and each is sent to one of M servers, by a word of server numbers that is repeated for ever. A
 packet that finds the one before it still in service displaces it; pages of a search index go out of date until they
 are visited again. What a word costs follows from the gaps between packets to the same server.
+
+With a finite horizon each slot has a server of its own. Server m got its last packet :math:`x_m` slots before the first
+one; a packet to server a costs :math:`f_a(x_a)`, and at the end all gaps that are still open are paid for as they
+stand, :math:`\sum_m f_m(x_m)`: Altman et al. (2000), eq. (1).
 
 References
 ----------
@@ -14,30 +18,129 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation, Strategy
+from heuristics import NOTHING, Decision, Evaluation, Strategy
 from heuristics.dynamic import Rule, Sweeps
 from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, too_many_gaps
+from queueing import PhaseType
 from queueing.processes import Exponential
-from queueing.routing import GapCosts, RenewalArrivals, word_gaps, words_cost
+from queueing.routing import GapCosts, RenewalArrivals, horizon_cost, not_convex, word_gaps, words_cost
 
-from ..costs import CostFunction, Limits
-from ..errors import RequestError
-from .base import PricedRouting
-from .data import Routing, Server, read_periods, read_routing
+from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
+from ..errors import InstanceError, MissingField, RequestError
+from .data import Routing, Server, read_horizon, read_periods, read_routing
 from .gap_costs import Given, limit_of, slope_of
 from .simulation import RoutingExperiment, experiment_of
-from .space import RoutingWords, words_of
+from .space import RoutingActions, RoutingWords, words_of
+
+MEASURES = ("cost", "period")
+
+#: Gaps up to which costs of services with phases are held to be convex, or on until this part of services is left, as
+#: far as numbers fit; others are so by proof.
+CHECKED, LEFT, MOST = 1000, 1e-50, 4_000_000
 
 #: Broken where a server is left out whose cost is then infinite, or not known.
 UNUSED = "servers never used that must be"
+
+
+@dataclass(frozen=True, eq=False)
+class PricedRouting:
+    """What problems of routing have in common: servers, what gaps cost, and a price of that.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    routing
+        Servers, arrivals and application.
+    cost
+        Price of the measures; ``None``: the measure `cost`.
+    limits
+        Limits on measures.
+    """
+
+    name: str
+    routing: Routing
+    cost: CostFunction | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    kind: ClassVar[str] = "routing"
+    measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    has_objective: ClassVar[bool] = True
+
+    @property
+    def servers(self) -> int:
+        """How many there are."""
+        return len(self.routing.servers)
+
+    @property
+    def costs(self) -> GapCosts:
+        """What gaps cost, server by server."""
+        return self.routing.costs
+
+    @property
+    def linear_cost(self) -> bool:
+        """Whether the cost is linear in the measures."""
+        return is_linear(self.cost)
+
+    @property
+    def scale(self) -> float | None:
+        """Price of the measure `cost` where nothing else has one; ``None`` where something has."""
+        return sole_price(self.cost, "cost")
+
+    def gap_table(self, count: int) -> GapTable:
+        """Prices of gaps up to `count`, slot for slot in units of the objective."""
+        scale = self.scale or 1.0
+        return GapTable(scale * self.cost_table(count), scale * self.costs.slopes, scale * self.costs.limits)
+
+    def cost_table(self, count: int) -> NDArray[np.float64]:
+        """Costs of gaps up to `count`, or a sentence where one is too large to count with."""
+        try:
+            return self.costs.table(count)
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} needs costs of gaps up to {count}: {refusal}") from None
+
+    def unpriced(self) -> str | None:
+        """Why gaps do not price decisions, where something else than the measure `cost` has a price."""
+        return None if self.scale is not None else "its cost is not the measure 'cost', or a multiple of it."
+
+    @cached_property
+    def not_convex(self) -> str | None:
+        """Why costs of gaps are not convex, if they are not: services with phases may make them so."""
+        if self.routing.application == "freshness" or self.routing.arrivals is None:
+            return None
+        laws = [server.service for server in self.routing.servers]
+        doubtful = [m for m, law in enumerate(laws) if isinstance(law, PhaseType) and not _falls(law)]
+        if not doubtful:
+            return None
+        count = CHECKED
+        while True:
+            table = self.costs.table(count)
+            fault = not_convex(self.costs, count)
+            lasting = [m for m in doubtful if table[m, -1] > LEFT * table[m, 0]]
+            if fault is not None or not lasting:
+                return fault
+            if 2 * count * self.servers > MOST:
+                return (
+                    f"Costs of gaps must be convex, and services of server {lasting[0]} last too long to tell: after "
+                    f"{count} slots {float(table[lasting[0], -1] / table[lasting[0], 0])!r} of those are left that "
+                    "were after the first; give services that end earlier, or whose density falls."
+                )
+            count *= 2
+
+    def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
+        """Price and broken limits of measures, beside what is broken already; undefined ones count as nothing."""
+        known = {name: 0.0 if value is None else value for name, value in measures.items()}
+        objective = known["cost"] if self.cost is None else self.cost(known)
+        violations = {**broken, **self.limits.violations(measures)} if self.limits else broken
+        return Evaluation(objective, violations, dict(measures))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +165,6 @@ class RoutingProblem(PricedRouting):
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
         routing = read_routing(data)
         if data.get("horizon") is not None or "initial" in data:
-            from .horizon import RoutingHorizonProblem
-
             return RoutingHorizonProblem.of(data, routing, name=name, cost=cost, limits=limits or Limits())
         period, max_period = read_periods(data)
         if period is None and max_period is None:
@@ -119,7 +220,7 @@ class RoutingProblem(PricedRouting):
         RoutingProblem("small", Routing(servers, RenewalArrivals(Exponential(1.0)))).describe((0, 1))
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """The cost of a word by eq. (6), exactly."""
+        """Compute the cost of a word by Altman et al. (2000), eq. (6)."""
         return self.evaluate_many([decision])[0]
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
@@ -253,6 +354,83 @@ class PeriodicRoutingProblem(RoutingProblem):
             return f"its period is fixed at {self.period} slots (data.period), and this strategy looks at all periods."
         limit = f"its period is {self.max_period} slots at most (data.max_period)"
         return f"{limit}, and this strategy looks at all periods."
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingHorizonProblem(PricedRouting):
+    """Choose the server of each of a number of slots.
+
+    A decision lists server numbers in order. The measure `cost` is that of all slots together and of the gaps that are
+    open at the end.
+
+    Parameters
+    ----------
+    horizon
+        Number of slots.
+    initial
+        Slots since each server got its last packet, before the first slot; infinite for one never used.
+    """
+
+    horizon: int = 1
+    initial: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+
+    @classmethod
+    def of(
+        cls, data: Mapping[str, Any], routing: Routing, name: str, cost: CostFunction | None, limits: Limits
+    ) -> RoutingHorizonProblem:
+        """Read what an instance file says about the horizon."""
+        if data.get("horizon") is None:
+            raise MissingField("data.horizon", "an initial state is that of a finite horizon; give one, or neither.")
+        used = measures_used(cost) | {f: (f"limits.{f}", limits.to_data()[f]) for f in limits.by_measure}
+        if "period" in used:
+            raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
+        horizon, initial = read_horizon(data, routing)
+        return cls(name, routing, cost, limits, horizon, initial)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], **options: Any) -> PricedRouting:
+        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
+        return RoutingProblem.from_data(data, **options)
+
+    def to_data(self) -> dict[str, Any]:
+        """The data of an instance file that `from_data` reads back to the same problem."""
+        gaps = [int(gap) if math.isfinite(gap) else None for gap in self.initial.tolist()]
+        return self.routing.to_data() | {"horizon": self.horizon, "initial": gaps}
+
+    @cached_property
+    def space(self) -> RoutingActions:
+        """A server number for each slot."""
+        return RoutingActions((self.servers,) * self.horizon)
+
+    def prepare(self) -> None:
+        """Nothing is compiled."""
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
+        actions = np.array(decision, dtype=np.int64)
+        return self.judge({"cost": float(horizon_cost(self.costs, actions, self.initial)), "period": None})
+
+    def describe(self, decision: Decision) -> dict[str, Any]:
+        """Shares of servers, and the gaps that are open at the end; ``None`` for a server never used."""
+        actions = np.array(decision, dtype=np.int64)
+        final: list[int | None] = []
+        for server, before in enumerate(self.initial.tolist()):
+            used = np.flatnonzero(actions == server)
+            gap = self.horizon - int(used[-1]) if len(used) else before + self.horizon
+            final.append(int(gap) if math.isfinite(gap) else None)
+        return {
+            "shares": (np.bincount(actions, minlength=self.servers) / self.horizon).tolist(),
+            "final_gaps": final,
+        }
+
+    def experiment(self, decision: Decision) -> NoReturn:
+        """Refuse: only words that are repeated for ever are simulated."""
+        raise RequestError(f"{self.name!r} cannot be simulated: it has a finite horizon, and no word is repeated.")
+
+
+def _falls(law: PhaseType) -> bool:
+    """Whether the density of a service falls for certain, as its derivative is nowhere positive in any phase."""
+    return bool((law.generator @ law.exit_rates <= 0).all())
 
 
 def _counted(gaps: NDArray[np.int64]) -> dict[str, int]:
