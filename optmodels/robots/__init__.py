@@ -9,12 +9,11 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Random queues with robots that are sent out: instances of kind "robots".
 `kind`
     Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found.
-`limits`
-    Limits on measures of robots as rows of a program, which of them no policy keeps, and control under them.
 `plots`
     The picture of a robot problem: maps of a policy as in Figures 2 to 4 of the paper, and what control gains.
 `pricing`
-    Cost and limits of problems of kind "robots", whatever queue the robots feed.
+    Cost and limits of problems of kind "robots": prices, limits as rows of a program, and which of them no policy
+    keeps.
 `problem`
     When to send crawler robots out and when to keep them back: kind "robots".
 `simulation`
@@ -23,8 +22,6 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Policies of the robot queue: a 0 or 1 for each number of pages and of active robots, some of them given.
 `static`
     A fixed number of active robots: which one is best, and strategy `static`.
-`structure`
-    What the best policy of the robot queue looks like, as results tell it.
 `value_iteration`
     What `value-iteration` iterates for kind "robots": values after a decision, or those of the paper.
 `areas`

@@ -25,18 +25,16 @@ from numpy.typing import NDArray
 from heuristics import Decision, Evaluation, interrupting
 from heuristics.dynamic import Improvement, Rule, Sweeps
 from queueing import RobotMeasures, RobotQueue, policy_step
-from queueing.robots import descend, first_policy
+from queueing.robots import curves, descend, first_policy, is_monotone, structure_of
 from queueing.robots.fleet import fleet_of
 
 from ..costs import CostFunction, Limits, WeightedSum
 from ..errors import RequestError
 from .data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
-from .limits import told_in_time
-from .pricing import PricedRobots
+from .pricing import PricedRobots, told_in_time
 from .simulation import RobotsExperiment, experiment_of
 from .space import RobotPolicies, SoughtPolicies
 from .static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found
-from .structure import structure, switching_curves
 from .value_iteration import PaperSweeps, ReducedSweeps
 
 
@@ -274,6 +272,30 @@ class RobotsProblem(PricedRobots):
         queue = self.queue
         fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
         return experiment_of(self.name, fleet, np.array(decision, dtype=np.int64))
+
+
+def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:
+    r"""Give the curves of Talim et al. (2001), :math:`\pi(q, r, s) = 1(q \le f_s(r))`; ``monotone``: they say all."""
+    departure, arrival = curves(policy)
+    return {"departure": list(departure), "arrival": list(arrival), "monotone": is_monotone(policy)}
+
+
+def structure(policy: NDArray[np.int8], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Tell whether the policy is a monotone switching curve, its values convex and supermodular; largest violations.
+
+    Violations are parts of the span of values; below 1e-11 they are rounding.
+    """
+    found = structure_of(policy, values)
+    return {
+        "monotone_switching_curve": found.monotone,
+        "convex_in_robots": found.convex,
+        "supermodular": found.supermodular,
+        "violations": {
+            "switching": found.switching,
+            "convexity": found.convexity,
+            "supermodularity": found.supermodularity,
+        },
+    }
 
 
 def _finite(value: float) -> float | None:

@@ -50,9 +50,9 @@ from queueing.robots import Policy, PolicyStep
 from ...costs import CostFunction, Limits
 from ..data import state_costs
 from ..pricing import PricedRobots
+from ..problem import switching_curves
 from ..simulation import AreasExperiment, areas_experiment
 from ..static import BestStatic
-from ..structure import switching_curves
 from .data import Area, Control, area_prices, read_areas
 
 #: Additions up to which the best static split is told beside others.

@@ -41,8 +41,7 @@ from queueing.robots.fleet import (
 from ...costs import CostFunction, Limits, WeightedSum
 from ...errors import RequestError
 from ..data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
-from ..limits import told_in_time
-from ..pricing import PricedRobots
+from ..pricing import PricedRobots, told_in_time
 from ..static import BestStatic, Numbers, Search, given_up
 from ..value_iteration import TOLERANCE
 from .data import FleetPlan, read_plan

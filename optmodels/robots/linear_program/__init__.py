@@ -1,10 +1,8 @@
 """Costs and limits of robots as a linear program, and what its solution means.
 
-`columns`
-    A mixture of policies that keeps limits, made of policies that the evaluator has judged.
 `mixture`
     What a solution of the robots' linear program stands for: a policy that leaves decisions to chance, or a
-    mixture.
+    mixture; and a mixture of evaluated policies where the solver's digits do not suffice.
 `program`
     The linear program of average costs for robots, and what its solution means.
 `search`

@@ -21,7 +21,7 @@ from heuristics import OPTIMALITY_TOLERANCE, Evaluation, Oracle
 from queueing.robots import static_measures
 from queueing.robots.fleet import allowed_actions, likeliest, shares_from_start
 
-from ..limits import Actions, LimitedControl, Vector
+from ..pricing import Actions, LimitedControl, Vector
 from .mixture import RARE, Part
 
 #: Random decisions that are made in all ways, at most.

@@ -12,9 +12,8 @@ from heuristics.dynamic import iterate
 from queueing.robots.fleet import event_moves, fleet_of, mixed_chances, mixed_classes, mixed_measures
 
 from ...costs import ROUNDING
-from ..limits import LimitedControl, control_of
-from .columns import mixed_by_columns
-from .mixture import Part, parts_of, told
+from ..pricing import LimitedControl, control_of
+from .mixture import Part, mixed_by_columns, parts_of, told
 from .program import METHODS, ProgramAnswer, solve_program
 from .search import LimitedSearch
 

@@ -12,8 +12,8 @@ from optmodels.costs import Limits, WeightedSum
 from optmodels.robots import RobotsProblem
 from optmodels.robots.areas import RobotAreasProblem
 from optmodels.robots.fleet import RobotFleetProblem
-from optmodels.robots.limits import control_of
 from optmodels.robots.linear_program.program import solve_program
+from optmodels.robots.pricing import control_of
 from queueing.robots.fleet import RobotFleet, event_moves, mixed_measures
 from queueing.robots.fleet.mixed import mixed_chain
 from queueing.robots.fleet.stationary import closed_classes, reachable
