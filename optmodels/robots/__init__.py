@@ -19,11 +19,12 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `simulation`
     Policies of robots, tried out event by event: of one queue, or of several areas side by side.
 `space`
-    Policies of the robot queue: a 0 or 1 for each number of pages and of active robots, some of them given.
+    Policies of robots: an entry for each state, of those that idle robots allow.
 `static`
     A fixed number of active robots: which one is best, and strategy `static`.
 `value_iteration`
-    What `value-iteration` iterates for kind "robots": values after a decision, or those of the paper.
+    What `value-iteration` iterates for kind "robots": values after a decision, or those of Talim et al.
+    (2001).
 `areas`
     Robots split over areas, each with a server of its own.
 `fleet`

@@ -6,23 +6,21 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import BudgetSpent, Decision, Evaluation, interrupting
-from queueing import best_policy
+from heuristics import BudgetSpent, Decision, Evaluation
 from queueing.robots import MEASURES
-from queueing.robots.fleet import EventMoves, RobotFleet, best_fleet_policy, event_moves, fleet_of, fleet_rates
+from queueing.robots.fleet import EventMoves, RobotFleet, event_moves, fleet_rates
 
 from ..costs import ROUNDING, CostFunction, Limits, Measures, is_linear, linear_weights
 from .data import PRICED, is_additive
 from .linear_program import LinearLimit
 
 if TYPE_CHECKING:
-    from .fleet import RobotFleetProblem
-    from .problem import RobotsProblem
+    from .problem import ControlledRobots
 
 Vector = NDArray[np.float64]
 Actions = NDArray[np.int64]
@@ -134,32 +132,12 @@ class LimitedControl:
         return exact, exact - math.fsum(price * limit.slack for price, limit in zip(prices, self.limits, strict=True))
 
 
-def control_of(problem: RobotsProblem | RobotFleetProblem) -> LimitedControl:
-    """What there is to control."""
-    if hasattr(problem, "queue"):
-        queue = problem.queue
-        fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
-        shape = queue.shape
-
-        def best(cost: Vector) -> Best:
-            found = best_policy(queue, np.ascontiguousarray(cost.reshape(shape)), pause=interrupting.check)
-            return Best(found.policy.astype(np.int64).ravel(), found.lower)
-
-        def decision(actions: Actions) -> Decision:
-            return tuple(actions.tolist())
-
-    else:
-        fleet, decision = problem.fleet, problem.decision_of
-
-        def best(cost: Vector) -> Best:
-            wanted = cost.copy()
-            wanted[: fleet.environments] = 0.0
-            with problem._telling("improved from policy to policy"):
-                found = best_fleet_policy(fleet, wanted, pause=interrupting.check)
-            return Best(found.actions, found.lower)
-
+def control_of(problem: ControlledRobots) -> LimitedControl:
+    """Take what there is to control."""
+    fleet = problem.fleet
     cost = np.zeros(fleet.states) if problem.unimprovable() else np.asarray(problem.state_costs, dtype=np.float64)
-    return LimitedControl(fleet, cost.ravel().copy(), tuple(linear_limits(fleet, problem.limits)), best, decision)
+    limits = tuple(linear_limits(fleet, problem.limits))
+    return LimitedControl(fleet, cost.ravel().copy(), limits, problem.best_for, problem.decision_of)
 
 
 def linear_limits(fleet: RobotFleet, limits: Limits) -> Iterator[LinearLimit]:
@@ -184,7 +162,7 @@ def linear_limits(fleet: RobotFleet, limits: Limits) -> Iterator[LinearLimit]:
                 yield LinearLimit(told, sign * (length - bound * fleet.service_rate * busy), 0.0, slack)
 
 
-def told_in_time(problem: Any) -> str | None:
+def told_in_time(problem: ControlledRobots) -> str | None:
     """What `why_infeasible` says, or nothing where time is over before."""
     try:
         return why_infeasible(problem) if problem.limits else None
@@ -192,7 +170,7 @@ def told_in_time(problem: Any) -> str | None:
         return None
 
 
-def why_infeasible(problem: Any) -> str | None:
+def why_infeasible(problem: ControlledRobots) -> str | None:
     """A sentence if one limit alone is beyond every policy, proved by the bracket of the least value."""
     control = control_of(problem)
     for limit in control.limits:

@@ -13,33 +13,125 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
 from heuristics.dynamic import Improvement, Rule, Sweeps
-from queueing import RobotMeasures, RobotQueue, policy_step
-from queueing.robots import curves, descend, first_policy, is_monotone, structure_of
-from queueing.robots.fleet import fleet_of
+from queueing import RobotMeasures, RobotQueue, best_policy, policy_step
+from queueing.robots import PolicyStep, curves, descend, first_policy, greedy, is_monotone, structure_of, sweep
+from queueing.robots.fleet import FleetStep, RobotFleet, fleet_of
 
 from ..costs import CostFunction, Limits, WeightedSum
 from ..errors import RequestError
-from .data import PRICED, enough_of_queue, is_fleet, priced_cost, read_fields, refuse_unbounded, state_costs
-from .pricing import PricedRobots, told_in_time
+from .data import (
+    MOST_STATES,
+    PRICED,
+    enough_of_queue,
+    is_fleet,
+    priced_cost,
+    read_fields,
+    refuse_unbounded,
+    state_costs,
+)
+from .pricing import Actions, Best, PricedRobots, Vector, told_in_time
 from .simulation import RobotsExperiment, experiment_of
 from .space import RobotPolicies, SoughtPolicies
-from .static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found
-from .value_iteration import PaperSweeps, ReducedSweeps
+from .static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found, relative_gain
+from .value_iteration import PaperSweeps, StateSweeps
+
+
+class ControlledRobots(PricedRobots):
+    """What problems of policies have in common: robots of one server are a fleet, those of the base model too.
+
+    ``fleet`` is the fleet; `is_sought` says whether it is still to be found how many robots it has. ``state_costs`` has
+    the cost per unit of time by state, and ``best_for(cost)`` the best policy under any such cost.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def fleet(self) -> RobotFleet: ...
+        @property
+        def is_sought(self) -> bool: ...
+        @property
+        def state_costs(self) -> Vector: ...
+        def measures(self, decision: Decision) -> RobotMeasures: ...
+        def best_for(self, cost: Vector) -> Best: ...
+
+    #: States up to which it is looked into whether a limit is beyond all policies.
+    most_explained: ClassVar[int] = MOST_STATES
+
+    #: What robots are that were sent, and what is done with them, in sentences.
+    words: ClassVar[tuple[str, str]] = ("active", "activate")
+
+    @cached_property
+    def space(self) -> RobotPolicies:
+        """Policies: an entry for each state."""
+        return SoughtPolicies(self) if self.is_sought else RobotPolicies(self.fleet, self.words)
+
+    def known_states(self) -> int | None:
+        """Count the states; ``None`` while it was not found how many robots help."""
+        return None if self.is_sought else self.fleet.states
+
+    @contextmanager
+    def telling(self, what: str) -> Iterator[None]:
+        """Tell refusals of the work inside as a sentence about this problem."""
+        try:
+            yield
+        except ValueError as refusal:
+            raise RequestError(f"{self.name!r} cannot be {what}: {refusal}") from None
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """Compute all measures of a policy and their price."""
+        return self.judge(self.measures(decision).scalars())
+
+    def experiment(self, decision: Decision) -> RobotsExperiment:
+        """Take a policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        return experiment_of(self.name, self.fleet, self.actions_of(decision))
+
+    def infeasibility(self) -> str | None:
+        """Tell why no policy keeps the limits, if one of them is beyond all policies."""
+        return self._infeasibility
+
+    @cached_property
+    def _infeasibility(self) -> str | None:
+        # How many robots help is found inside the clock, before anything else.
+        return told_in_time(self) if self.fleet.states <= self.most_explained else None
+
+    def actions_of(self, decision: Decision) -> Actions:
+        """Take the actions of the fleet that a decision stands for."""
+        return np.array(decision, dtype=np.int64) + self.space.shift
+
+    def decision_of(self, actions: NDArray[Any]) -> tuple[int, ...]:
+        """Take the decision that actions of the fleet, by state, stand for."""
+        return tuple((actions.ravel() - self.space.shift).tolist())
+
+    def improvement(
+        self, step: PolicyStep | FleetStep, actions: NDArray[Any], details: Callable[[], dict[str, Any]] = dict
+    ) -> Improvement:
+        """Tell a step of policy iteration from these actions, as strategies take it."""
+        return Improvement(
+            decision=self.decision_of(actions),
+            better=self.decision_of(step.better),
+            changes=step.changes,
+            lower=step.lower,
+            upper=step.upper,
+            details=lambda: {"decision_gap": step.gap if math.isfinite(step.gap) else None, **details()},
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class RobotsProblem(PricedRobots):
+class RobotsProblem(ControlledRobots):
     """Choose in which states one more robot is activated.
 
     A decision has (K+1)(N+1) entries 0 or 1; entry q(N+1)+r is 1 if, when an event leaves q pages and r active robots,
@@ -120,9 +212,15 @@ class RobotsProblem(PricedRobots):
         return RobotQueue(enough, self.capacity, self.arrival_rate, self.service_rate)
 
     @cached_property
-    def space(self) -> RobotPolicies:
-        """Zeros and ones by pages and active robots."""
-        return SoughtPolicies(self) if self.robots is None else RobotPolicies(self.robots, self.capacity)
+    def fleet(self) -> RobotFleet:
+        """The queue as a fleet of one class."""
+        queue = self.queue
+        return fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
+
+    @property
+    def is_sought(self) -> bool:
+        """Whether it is still to be found how many robots help."""
+        return self.robots is None and "queue" not in vars(self)
 
     @cached_property
     def state_costs(self) -> NDArray[np.float64]:
@@ -140,16 +238,10 @@ class RobotsProblem(PricedRobots):
         small.policy_step(decision)
         small.policy_step((1, 0, 0, 1, 1, 0, 0, 0, 0))  # no falling curve, which is evaluated in another way
 
-    def evaluate(self, decision: Decision) -> Evaluation:
-        """All measures of a policy and their price."""
-        return self.judge(self.measures(decision).scalars())
-
     def measures(self, decision: Decision) -> RobotMeasures:
-        """What the queue says about a policy."""
-        try:
+        """Ask the queue for the measures of a policy."""
+        with self.telling("evaluated at this decision"):
             return self.queue.measures(np.array(decision, dtype=np.int8))
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be evaluated at this decision: {refusal}") from None
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a policy means, and what it gains over a fixed number of robots.
@@ -164,15 +256,12 @@ class RobotsProblem(PricedRobots):
         static, free = None, None
         if not given_up(self) and ("best_static" in vars(self) or is_soon_found(self)):
             static, free = self.best_static, self.best_static_unrestricted
-        gain = None
-        if self.has_objective and static is not None and objective > 0:
-            gain = (static.objective - objective) / objective
         return {
             "robots_used": self.queue.robots,
             "switching_curves": switching_curves(policy),
             "best_static": None if static is None else static.to_data(),
             "best_static_unrestricted": None if free is None else free.to_data(),
-            "relative_improvement": gain,
+            "relative_improvement": relative_gain(static, objective),
         }
 
     @cached_property
@@ -199,30 +288,11 @@ class RobotsProblem(PricedRobots):
         assert isinstance(robots, int)
         return self.decision_of(self.queue.base_stock(robots))
 
-    def infeasibility(self) -> str | None:
-        """Why no policy keeps the limits, if one of them is beyond all policies."""
-        return self._infeasibility
-
-    @cached_property
-    def _infeasibility(self) -> str | None:
-        self.queue  # noqa: B018 - how many robots help is found inside the clock, before anything else
-        return told_in_time(self)
-
-    def known_states(self) -> int | None:
-        """How many states there are; ``None`` while it was not found how many robots help."""
-        return self.space.length if self.robots is not None or "queue" in vars(self) else None
-
-    space_shift: ClassVar[int] = 0
-
     # -- policies and values ------------------------------------------------------------------------------------------
 
     def policy_of(self, decision: Decision) -> NDArray[np.int8]:
         """A decision by queue length and number of active robots."""
         return np.array(decision, dtype=np.int8).reshape(self.queue.shape)
-
-    def decision_of(self, policy: NDArray[Any]) -> tuple[int, ...]:
-        """The decision that a policy by queue length and number of robots stands for."""
-        return tuple(policy.ravel().tolist())
 
     def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
         """The best fixed number of robots, as a policy."""
@@ -246,14 +316,7 @@ class RobotsProblem(PricedRobots):
     def policy_step(self, decision: Decision) -> Improvement:
         """Evaluate a policy, improve it, and bracket the least cost."""
         step = policy_step(self.queue, self.state_costs, self.policy_of(decision), interrupting.check)
-        return Improvement(
-            decision=self.decision_of(step.policy),
-            better=self.decision_of(step.better),
-            changes=step.changes,
-            lower=step.lower,
-            upper=step.upper,
-            details=lambda: {"decision_gap": _finite(step.gap), "structure": structure(step.policy, step.values)},
-        )
+        return self.improvement(step, step.policy, lambda: {"structure": structure(step.policy, step.values)})
 
     def unsweepable(self, rule: Rule) -> str | None:
         """Why values cannot be iterated, if they cannot."""
@@ -265,13 +328,20 @@ class RobotsProblem(PricedRobots):
 
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by state after a decision; with the rule of the paper, by its states."""
-        return PaperSweeps(self) if rule == "paper" else ReducedSweeps(self)
+        if rule == "paper":
+            return PaperSweeps(self)
+        rates = self.queue.arrival_rate, self.queue.service_rate
+        return StateSweeps(
+            self.queue.shape,
+            lambda values: sweep(*rates, self.state_costs, values),
+            lambda values: self.decision_of(greedy(values)),
+        )
 
-    def experiment(self, decision: Decision) -> RobotsExperiment:
-        """A policy to be tried out event by event, see `optmodels.studies.simulating`."""
-        queue = self.queue
-        fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
-        return experiment_of(self.name, fleet, np.array(decision, dtype=np.int64))
+    def best_for(self, cost: Vector) -> Best:
+        """Find the best policy under a cost by state, limits not looked at."""
+        grid = np.ascontiguousarray(cost.reshape(self.queue.shape))
+        found = best_policy(self.queue, grid, pause=interrupting.check)
+        return Best(found.policy.astype(np.int64).ravel(), found.lower)
 
 
 def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:
@@ -296,7 +366,3 @@ def structure(policy: NDArray[np.int8], values: NDArray[np.float64]) -> dict[str
             "supermodularity": found.supermodularity,
         },
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -1,7 +1,8 @@
-"""Policies of the robot queue: a 0 or 1 for each number of pages and of active robots, some of them given."""
+"""Policies of robots: an entry for each state, of those that idle robots allow."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,54 +12,71 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.spaces import BinaryVectors
+from heuristics.spaces import BinaryVectors, IntegerBox
+from queueing.robots.fleet import RobotFleet, allowed_actions
 
 if TYPE_CHECKING:
-    from .problem import RobotsProblem
+    from .problem import ControlledRobots
+
+Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RobotPolicies:
-    """All policies of a queue for `capacity` pages and `robots` robots.
+    """All policies of a fleet, which the robots of the base model are, too.
 
-    Entry q(N+1)+r says whether one more robot is activated when an event leaves q pages and r active robots. At r = N
-    it is 0, at (0, 0) it is 1; the others are free. Iteration counts in binary over the free entries, the first being
-    the most significant bit. Neighbours differ in one entry.
+    Entry (q * places + place) * environments + j says what is done when an event leaves q pages, the robots of this
+    place out, and the environment in state j. With one class of robots it is how many are sent out, 0 or 1 unless any
+    number may be; with several it is the class of which one is sent out, -1 for none. Robots must be idle to be sent,
+    and without pages and robots one is always sent. Iteration is lexicographic. Neighbours take another action in one
+    state. `words` say in refusals what robots are that were sent, and what is done with them.
     """
 
-    robots: int
-    capacity: int
+    fleet: RobotFleet
+    words: tuple[str, str] = ("out", "send")
 
     @property
     def length(self) -> int:
         """Entries of a policy."""
-        return (self.capacity + 1) * (self.robots + 1)
+        return self.fleet.states
 
     @property
+    def several(self) -> bool:
+        """Whether entries are classes."""
+        return len(self.fleet.classes) > 1
+
+    @property
+    def shift(self) -> int:
+        """What actions of the fleet are above entries."""
+        return 1 if self.several else 0
+
+    @cached_property
     def size(self) -> int:
-        """2 to the number of free entries."""
-        return 1 << ((self.capacity + 1) * self.robots - 1)
+        """Product of the numbers of actions."""
+        numbers, times = np.unique(self.choices, return_counts=True)
+        return math.prod(int(number) ** int(count) for number, count in zip(numbers, times, strict=True))
 
     @cached_property
-    def free(self) -> NDArray[np.int64]:
-        """Positions of entries that can be chosen."""
-        positions = np.arange(self.length)
-        free = (positions % (self.robots + 1) != self.robots) & (positions > 0)
-        return np.flatnonzero(free)
-
-    @cached_property
-    def _vectors(self) -> BinaryVectors:
-        return BinaryVectors(self.length)
+    def choices(self) -> Whole:
+        """By state, the number of actions."""
+        by_place = self._allowed.sum(axis=1) if self.several else 1 + self._most
+        return self._by_state(by_place) - self._skipped
 
     def check(self, decision: Any) -> tuple[int, ...]:
         """The decision as a tuple of whole numbers, or one sentence on what is wrong with it."""
-        values = self._vectors.check(decision)
-        if values[0] != 1:
-            raise ValueError("entry 0 is 0; without pages and active robots one is always activated, so that it is 1.")
-        last = values[self.robots :: self.robots + 1]
-        if any(last):
-            position = last.index(1) * (self.robots + 1) + self.robots
-            raise ValueError(f"entry {position} is 1; with all {self.robots} robots active none is left to activate.")
+        values: tuple[int, ...] = self._box.check(decision)
+        entries = np.array(values, dtype=np.int64)
+        empty = entries[: self.fleet.environments] + self.shift
+        if not empty.all():
+            state = int(np.argmin(empty != 0))
+            raise ValueError(f"entry {state} is {values[state]}; without pages and robots one is always sent out.")
+        if self.several:
+            bad = np.flatnonzero(~self._allowed[self._places, entries + 1])
+        else:
+            bad = np.flatnonzero(entries > self._by_state(self._most))
+        if len(bad):
+            state = int(bad[0])
+            raise ValueError(f"entry {state} is {values[state]}; {self._why(state, values[state])}")
         return values
 
     def __contains__(self, decision: object) -> bool:
@@ -69,36 +87,107 @@ class RobotPolicies:
         return True
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return (self._with(bits) for bits in product((0, 1), repeat=len(self.free)))
+        return product(*(self._entries(state) for state in range(self.length)))
 
     def sample(self, rng: np.random.Generator) -> tuple[int, ...]:
         """Every policy is equally likely."""
-        return self._with(rng.integers(0, 2, size=len(self.free)))
+        ranks = rng.integers(0, self.choices) + self._skipped
+        actions = self._table[self._places, ranks] if self.several else ranks
+        return tuple((actions - self.shift).tolist())
 
     def neighbour(self, decision: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
-        """Another action in one state, each equally likely."""
-        return _flipped(decision, int(self.free[rng.integers(len(self.free))]))
+        """Every neighbour is equally likely."""
+        others = self._others
+        if others[-1] == 0:
+            return decision
+        chosen = int(rng.integers(others[-1]))
+        state = int(np.searchsorted(others, chosen, side="right"))
+        left = [entry for entry in self._entries(state) if entry != decision[state]]
+        return _replaced(decision, state, left[chosen - (int(others[state - 1]) if state else 0)])
 
     def neighbours(self, decision: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Another action in one state after the other."""
-        for position in self.free.tolist():
-            yield _flipped(decision, position)
+        """Other actions in one state after the other."""
+        for state in np.flatnonzero(self.choices > 1).tolist():
+            for entry in self._entries(state):
+                if entry != decision[state]:
+                    yield _replaced(decision, state, entry)
 
     def crossover(
         self, first: tuple[int, ...], second: tuple[int, ...], rng: np.random.Generator
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Exchange the actions of a stretch of states between two random cuts; given entries agree already."""
-        return self._vectors.crossover(first, second, rng)
+        """Exchange the actions of a stretch of states between two random cuts."""
+        return self._box.crossover(first, second, rng)
 
     def repair(self, values: Sequence[float]) -> tuple[int, ...]:
-        """The nearest policy: entries rounded, the given ones put right."""
-        return self._with(np.asarray(self._vectors.repair(values))[self.free])
+        """The nearest policy: entries rounded, those that are not possible replaced by the nearest that is."""
+        actions = np.array(self._box.repair(values), dtype=np.int64) + self.shift
+        if self.several:
+            distance = np.abs(np.arange(self._allowed.shape[1]) - actions[:, np.newaxis]).astype(np.float64)
+            distance[~self._allowed[self._places]] = np.inf
+            distance[: self.fleet.environments, 0] = np.inf
+            actions = distance.argmin(axis=1)
+        else:
+            actions = np.clip(actions, self._skipped, self._by_state(self._most))
+        return tuple((actions - self.shift).tolist())
 
-    def _with(self, bits: Any) -> tuple[int, ...]:
-        entries = np.zeros(self.length, dtype=np.int64)
-        entries[0] = 1
-        entries[self.free] = bits
-        return tuple(entries.tolist())
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _box(self) -> BinaryVectors | IntegerBox:
+        most = len(self.fleet.classes) - 1 if self.several else int(self._most.max())
+        if not self.several and most == 1:
+            return BinaryVectors(self.length)
+        return IntegerBox((-self.shift,) * self.length, (most,) * self.length)
+
+    @cached_property
+    def _allowed(self) -> NDArray[np.bool_]:
+        """By place and action, with several classes."""
+        return allowed_actions(self.fleet)
+
+    @cached_property
+    def _table(self) -> Whole:
+        """By place, its possible actions in their order, then the others, with several classes."""
+        return np.argsort(~self._allowed, axis=1, kind="stable")
+
+    @cached_property
+    def _most(self) -> Whole:
+        """By place, the most robots that can be sent out at once, with one class."""
+        idle = self.fleet.classes[0].robots - self.fleet.robots_out[:, 0]
+        return idle if self.fleet.switching == "any" else np.minimum(idle, 1)
+
+    @cached_property
+    def _skipped(self) -> Whole:
+        """By state, how many of the first actions of its place are not possible: one without pages and robots."""
+        skipped = np.zeros(self.length, dtype=np.int64)
+        skipped[: self.fleet.environments] = 1
+        return skipped
+
+    @cached_property
+    def _places(self) -> Whole:
+        return np.arange(self.length) // self.fleet.environments % self.fleet.places
+
+    @cached_property
+    def _others(self) -> Whole:
+        """Neighbours of a decision in the states up to each one."""
+        return np.cumsum(self.choices - 1)
+
+    def _by_state(self, by_place: Whole) -> Whole:
+        return np.tile(np.repeat(by_place, self.fleet.environments), self.fleet.capacity + 1)
+
+    def _entries(self, state: int) -> list[int]:
+        """Possible entries of one state, in their order."""
+        place, first = int(self._places[state]), int(self._skipped[state])
+        ranks = range(first, first + int(self.choices[state]))
+        return [int(self._table[place, rank]) - 1 for rank in ranks] if self.several else list(ranks)
+
+    def _why(self, state: int, entry: int) -> str:
+        out = self.fleet.robots_out[self._places[state]].tolist()
+        if self.several:
+            return f"with all {out[entry]} robots of class {entry} out none of them is left to send."
+        robots, (away, send) = self.fleet.classes[0].robots, self.words
+        if out[0] == robots:
+            return f"with all {robots} robots {away} none is left to {send}."
+        return f"with {out[0]} of {robots} robots {away} {robots - out[0]} are left to {send}."
 
 
 class SoughtPolicies(RobotPolicies):
@@ -107,16 +196,16 @@ class SoughtPolicies(RobotPolicies):
     Whether something is a problem at all is asked before any clock starts, and must not take long.
     """
 
-    def __init__(self, problem: RobotsProblem) -> None:
+    def __init__(self, problem: ControlledRobots) -> None:
         object.__setattr__(self, "problem", problem)
-        object.__setattr__(self, "capacity", problem.capacity)
+        object.__setattr__(self, "words", problem.words)
 
     @property
-    def robots(self) -> int:
-        """As many as the problem's queue has."""
-        problem: RobotsProblem = vars(self)["problem"]
-        return problem.queue.robots
+    def fleet(self) -> RobotFleet:
+        """The fleet of the problem."""
+        problem: ControlledRobots = vars(self)["problem"]
+        return problem.fleet
 
 
-def _flipped(decision: tuple[int, ...], position: int) -> tuple[int, ...]:
-    return (*decision[:position], 1 - decision[position], *decision[position + 1 :])
+def _replaced(decision: tuple[int, ...], state: int, entry: int) -> tuple[int, ...]:
+    return (*decision[:state], entry, *decision[state + 1 :])

@@ -58,6 +58,11 @@ def given_up(problem: Any) -> bool:
     return "search" in vars(problem) and "best_static" not in vars(problem)
 
 
+def relative_gain(static: BestStatic | None, objective: float) -> float | None:
+    """Relate what a decision gains over the best fixed numbers to its cost: (C_s - C) / C."""
+    return (static.objective - objective) / objective if static is not None and objective > 0 else None
+
+
 def told(robots: Numbers) -> Any:
     """Numbers of robots as JSON has them."""
     return robots if isinstance(robots, int) else list(robots)

@@ -1,7 +1,8 @@
-"""What `value-iteration` iterates for kind "robots": values after a decision, or those of the paper."""
+"""What `value-iteration` iterates for kind "robots": values after a decision, or those of Talim et al. (2001)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from heuristics import Decision
 from heuristics.dynamic import Closing, Swept
-from queueing.robots import PaperChain, greedy, paper_chain, sweep
+from queueing.robots import PaperChain, greedy, paper_chain
 
 if TYPE_CHECKING:
     from .problem import RobotsProblem
@@ -23,34 +24,37 @@ TAU, TOLERANCE = 0.99999, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedSweeps:
-    """Sweeps over states (q, r) after a decision, with a bracket at each."""
+class StateSweeps:
+    """Sweeps over states after a decision, with a bracket at each.
 
-    problem: RobotsProblem
+    `step` returns values after one sweep with the lower and upper end of the bracket, `best` what is best for values.
+    """
+
+    shape: tuple[int, ...]
+    step: Callable[[Array], tuple[Array, float, float]]
+    best: Callable[[Array], Decision]
     tolerance: float = TOLERANCE
 
     def start(self) -> Array:
-        """Zeros."""
-        return np.zeros(self.problem.queue.shape)
+        """Begin with zeros."""
+        return np.zeros(self.shape)
 
     def sweep(self, values: Array) -> Swept:
-        """One sweep."""
-        queue = self.problem.queue
-        found, lower, upper = sweep(queue.arrival_rate, queue.service_rate, self.problem.state_costs, values)
-        return Swept(found, lower, upper)
+        """Iterate once over all states."""
+        return Swept(*self.step(values))
 
     def greedy(self, values: Array) -> Decision:
-        """What is best for these values."""
-        return self.problem.decision_of(greedy(values))
+        """Take what is best for these values."""
+        return self.best(values)
 
     def close(self, values: Array) -> Closing:
-        """Nothing that was not told."""
+        """Add nothing to what was told."""
         return Closing()
 
 
 @dataclass(frozen=True, eq=False)
 class PaperSweeps:
-    """Proposition 2 of the paper: states (q, r, s) before a decision, reference state (1, 1, 1), tau = 0.99999."""
+    """Talim et al. (2001), Proposition 2: states (q, r, s) before a decision, relative to (1, 1, 1), tau = 0.99999."""
 
     problem: RobotsProblem
     tolerance: float = TOLERANCE
@@ -63,11 +67,11 @@ class PaperSweeps:
         return paper_chain(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate, gamma)
 
     def start(self) -> Array:
-        """Zeros."""
+        """Begin with zeros."""
         return np.zeros(self.chain.costs.shape)
 
     def sweep(self, values: Array) -> Swept:
-        """Damped values relative to the reference state, and their largest relative change."""
+        """Damp values relative to the reference state, and their largest relative change."""
         image = self.chain.applied(values)
         found = TAU * (image - image[1, 1, 1]) + (1.0 - TAU) * values
         found[~self.chain.states] = 0.0
@@ -77,11 +81,11 @@ class PaperSweeps:
         return Swept(found, change=float(relative.max()))
 
     def greedy(self, values: Array) -> Decision:
-        """What is best for these values."""
+        """Take what is best for these values."""
         return self.problem.decision_of(greedy(self.chain.decided(values)))
 
     def close(self, values: Array) -> Closing:
-        """What the paper prints, and what it proves."""
+        """Tell the cost that the paper prints, and the bracket that these values prove."""
         image = self.chain.applied(values)
         moved = (image - values)[self.chain.states]
         details: dict[str, Any] = {"printed_cost": float(image[1, 1, 1])}

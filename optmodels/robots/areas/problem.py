@@ -52,7 +52,7 @@ from ..data import state_costs
 from ..pricing import PricedRobots
 from ..problem import switching_curves
 from ..simulation import AreasExperiment, areas_experiment
-from ..static import BestStatic
+from ..static import BestStatic, relative_gain
 from .data import Area, Control, area_prices, read_areas
 
 #: Additions up to which the best static split is told beside others.
@@ -216,14 +216,12 @@ class RobotAreasProblem(PricedRobots):
         active; with dynamic control the ``bracket`` of the least cost, and ``switching_curves`` as without areas.
         """
         objective = self.evaluate(decision).objective
-        static, gain = self.best_static, None
-        if static is not None and objective > 0:
-            gain = (static.objective - objective) / objective
+        static = self.best_static
         return {
             "areas": [self._told(area, robots) for area, robots in enumerate(decision)],
             "robots_used": sum(decision),
             "best_static": None if static is None else static.to_data(),
-            "relative_improvement": gain,
+            "relative_improvement": relative_gain(static, objective),
         }
 
     def _told(self, area: int, robots: int) -> dict[str, Any]:

@@ -6,8 +6,6 @@
     The picture of a robot fleet: up to how many robots are sent out, or who is sent in which state.
 `problem`
     Fleets of robots: several classes, long journeys, a world that changes, several sent out at once; kind "robots".
-`space`
-    Policies of a robot fleet: an entry for each state, of those that idle robots allow.
 `static`
     Fixed numbers of robots of a fleet: the best found, by closed forms where there are, else by search.
 `structure`

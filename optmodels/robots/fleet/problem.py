@@ -7,18 +7,16 @@ may be sent out. What is more is in `queueing.robots.fleet.model`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation, interrupting
-from heuristics.dynamic import Closing, Improvement, Rule, Swept
+from heuristics import Decision, interrupting
+from heuristics.dynamic import Improvement, Rule
 from queueing import RobotQueue
 from queueing.robots.fleet import (
     FleetMeasures,
@@ -39,21 +37,14 @@ from queueing.robots.fleet import (
 )
 
 from ...costs import CostFunction, Limits, WeightedSum
-from ...errors import RequestError
 from ..data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
-from ..pricing import PricedRobots, told_in_time
-from ..static import BestStatic, Numbers, Search, given_up
-from ..value_iteration import TOLERANCE
+from ..pricing import Best, Vector
+from ..problem import ControlledRobots
+from ..static import BestStatic, Numbers, Search, given_up, relative_gain
+from ..value_iteration import StateSweeps
 from .data import FleetPlan, read_plan
-from .space import FleetPolicies, SoughtFleetPolicies
 from .static import all_numbers, balanced, best_fixed_numbers, is_exponential
 from .structure import habits
-
-if TYPE_CHECKING:
-    from ..simulation import RobotsExperiment
-
-Actions = NDArray[np.int64]
-Vector = NDArray[np.float64]
 
 #: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
 TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
@@ -63,16 +54,13 @@ TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
 #: that is finished whatever the clock says.
 MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
 
-#: States up to which it is looked into whether a limit is beyond all policies.
-MOST_EXPLAINED = 5_000
-
 
 @dataclass(frozen=True, eq=False)
-class RobotFleetProblem(PricedRobots):
+class RobotFleetProblem(ControlledRobots):
     """Choose what is sent out in each state of a fleet.
 
     A decision has an entry for each state (q pages, robots by class and phase, environment), in the order of
-    `queueing.robots.fleet.RobotFleet`; see `optmodels.robots.fleet.space.FleetPolicies`.
+    `queueing.robots.fleet.RobotFleet`; see `optmodels.robots.space.RobotPolicies`.
 
     Parameters
     ----------
@@ -91,6 +79,9 @@ class RobotFleetProblem(PricedRobots):
     plan: FleetPlan
     cost: CostFunction | None = None
     limits: Limits = field(default_factory=Limits)
+
+    most_explained: ClassVar[int] = 5_000
+    words: ClassVar[tuple[str, str]] = ("out", "send")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", priced_cost(self.cost, *self.plan.paces))
@@ -123,10 +114,10 @@ class RobotFleetProblem(PricedRobots):
         """The fleet, with as many robots as there are or as ever help."""
         return self.plan.fleet(enough_of_fleet(self) if self.plan.sorts[0].robots is None else None)
 
-    @cached_property
-    def space(self) -> FleetPolicies:
-        """An entry for each state."""
-        return SoughtFleetPolicies(self) if self.plan.sorts[0].robots is None else FleetPolicies(self.fleet)
+    @property
+    def is_sought(self) -> bool:
+        """Whether it is still to be found how many robots help."""
+        return self.plan.sorts[0].robots is None and "fleet" not in vars(self)
 
     @cached_property
     def state_costs(self) -> Vector:
@@ -152,21 +143,9 @@ class RobotFleetProblem(PricedRobots):
             solution, _, _ = krylov.solved(matrix, matrix.right, 0.1, 1)
             krylov.left_over(matrix, matrix.right, solution)
 
-    def evaluate(self, decision: Decision) -> Evaluation:
-        """All measures of a policy and their price."""
-        return self.judge(self.measures(decision).scalars())
-
-    @contextmanager
-    def _telling(self, what: str) -> Iterator[None]:
-        """Work whose refusals are told as a sentence about this problem."""
-        try:
-            yield
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be {what}: {refusal}") from None
-
     def measures(self, decision: Decision) -> FleetMeasures:
-        """What the fleet says about a policy."""
-        with self._telling("evaluated at this decision"):
+        """Ask the fleet for the measures of a policy."""
+        with self.telling("evaluated at this decision"):
             return fleet_measures(self.fleet, self.actions_of(decision), interrupting.check)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
@@ -177,15 +156,12 @@ class RobotFleetProblem(PricedRobots):
         """
         found = self.measures(decision)
         objective, static = self.judge(found.scalars()).objective, None if given_up(self) else self.best_static
-        gain = None
-        if static is not None and objective > 0:
-            gain = (static.objective - objective) / objective
         return {
             "robots_used": sum(one.robots for one in self.fleet.classes),
             "states": self.fleet.states,
             "robots_by_class": list(found.by_class),
             "best_static": None if static is None else static.to_data(),
-            "relative_improvement": gain,
+            "relative_improvement": relative_gain(static, objective),
             "error_estimate": _power_of_ten(found.error),
             **habits(self.fleet, self.actions_of(decision)),
         }
@@ -210,42 +186,19 @@ class RobotFleetProblem(PricedRobots):
         found = best_fixed_numbers(self, lambda judged: judged.penalised)
         return [] if found is None else [found.robots]
 
-    def infeasibility(self) -> str | None:
-        """Why no policy keeps the limits, if one of them is beyond all policies."""
-        return self._infeasibility
-
-    @cached_property
-    def _infeasibility(self) -> str | None:
-        return told_in_time(self) if self.fleet.states <= MOST_EXPLAINED else None
-
-    def known_states(self) -> int | None:
-        """How many states there are; ``None`` while it was not found how many robots help."""
-        return self.fleet.states if self.plan.sorts[0].robots is not None or "fleet" in vars(self) else None
-
-    @property
-    def space_shift(self) -> int:
-        """What actions of the fleet are above entries of a decision."""
-        return self.space.shift
-
     def keeping(self, robots: Numbers) -> tuple[int, ...]:
         """The policy that keeps so many robots of each class out."""
         return self.decision_of(keep_out(self.fleet, (robots,) if isinstance(robots, int) else robots))
 
-    def experiment(self, decision: Decision) -> RobotsExperiment:
-        """A policy to be tried out event by event."""
-        from ..simulation import experiment_of
-
-        return experiment_of(self.name, self.fleet, self.actions_of(decision))
-
     # -- policies and values ------------------------------------------------------------------------------------------
 
-    def actions_of(self, decision: Decision) -> Actions:
-        """The actions of the fleet that a decision stands for."""
-        return np.array(decision, dtype=np.int64) + self.space.shift
-
-    def decision_of(self, actions: Actions) -> tuple[int, ...]:
-        """The decision that actions of the fleet stand for."""
-        return tuple((actions - self.space.shift).tolist())
+    def best_for(self, cost: Vector) -> Best:
+        """Find the best policy under a cost by state, limits not looked at."""
+        wanted = cost.copy()
+        wanted[: self.fleet.environments] = 0.0
+        with self.telling("improved from policy to policy"):
+            found = best_fleet_policy(self.fleet, wanted, pause=interrupting.check)
+        return Best(found.actions, found.lower)
 
     def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]:
         """The best fixed numbers of robots where they are soon found, and a guess."""
@@ -267,7 +220,7 @@ class RobotFleetProblem(PricedRobots):
             interrupting.check()
 
         try:
-            with self._telling("improved from policy to policy"):
+            with self.telling("improved from policy to policy"):
                 keep(best_fleet_policy(self.fleet, self.state_costs, watch=keep, pause=interrupting.check))
         except KeyboardInterrupt:
             interrupting.note()  # whoever asks next ends the run, and has the latest policy to tell
@@ -275,7 +228,7 @@ class RobotFleetProblem(PricedRobots):
 
     def policy_step(self, decision: Decision) -> Improvement:
         """Evaluate a policy, improve it, and bracket the least cost."""
-        with self._telling("improved from policy to policy"):
+        with self.telling("improved from policy to policy"):
             step = fleet_step(
                 self.fleet,
                 self.state_costs,
@@ -284,14 +237,7 @@ class RobotFleetProblem(PricedRobots):
                 pause=interrupting.check,
             )
         self._last["values"] = step.values
-        return Improvement(
-            decision=self.decision_of(step.actions),
-            better=self.decision_of(step.better),
-            changes=step.changes,
-            lower=step.lower,
-            upper=step.upper,
-            details=lambda: {"decision_gap": step.gap if math.isfinite(step.gap) else None},
-        )
+        return self.improvement(step, step.actions)
 
     def unsweepable(self, rule: Rule) -> str | None:
         """Why values cannot be iterated, if they cannot."""
@@ -299,33 +245,13 @@ class RobotFleetProblem(PricedRobots):
             return "the paper's own iteration is for robots of one sort that are sent out one at a time."
         return self.unimprovable()
 
-    def sweeps(self, rule: Rule) -> FleetSweeps:
+    def sweeps(self, rule: Rule) -> StateSweeps:
         """Values by state after a decision."""
-        return FleetSweeps(self)
-
-
-@dataclass(frozen=True, eq=False)
-class FleetSweeps:
-    """Sweeps over the states of a fleet after a decision, with a bracket at each."""
-
-    problem: RobotFleetProblem
-    tolerance: float = TOLERANCE
-
-    def start(self) -> Vector:
-        """Zeros."""
-        return np.zeros(self.problem.fleet.states)
-
-    def sweep(self, values: Vector) -> Swept:
-        """One sweep."""
-        return Swept(*sweep(self.problem.fleet, self.problem.state_costs, values))
-
-    def greedy(self, values: Vector) -> Decision:
-        """What is best for these values."""
-        return self.problem.decision_of(greedy(self.problem.fleet, values))
-
-    def close(self, values: Vector) -> Closing:
-        """Nothing that was not told."""
-        return Closing()
+        return StateSweeps(
+            (self.fleet.states,),
+            lambda values: sweep(self.fleet, self.state_costs, values),
+            lambda values: self.decision_of(greedy(self.fleet, values)),
+        )
 
 
 def state_costs(fleet: RobotFleet, weights: Mapping[str, float]) -> Vector:
@@ -341,7 +267,7 @@ def enough_of_fleet(problem: RobotFleetProblem) -> int:
         fleet = plan.fleet(robots)
         costs = state_costs(fleet, problem.prices)
         pause = interrupting.check if fleet.states > UNPAUSED_STATES else (lambda: None)
-        with problem._telling("given as many robots as help"):
+        with problem.telling("given as many robots as help"):
             found = best_fleet_policy(fleet, costs, watch=lambda step: pause(), pause=pause)
         actions = found.actions.reshape(fleet.shape)
         out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions

@@ -169,7 +169,7 @@ class LimitedSearch:
             judged = [(_rank(problem.judge(static_measures(problem.queue, n).scalars())), n) for n in numbers]
             numbers = [number for _, number in sorted(judged)[:2]]
         for number in numbers:
-            self.judge(np.array(problem.keeping(number), dtype=np.int64) + problem.space_shift, start=True)
+            self.judge(np.array(problem.keeping(number), dtype=np.int64) + problem.space.shift, start=True)
 
     # -- changes ------------------------------------------------------------------------------------------------------
 

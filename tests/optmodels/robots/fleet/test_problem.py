@@ -179,7 +179,7 @@ def test_what_is_no_policy_is_said_in_one_sentence():
         one.check((1, 0, *right[2:]))
     with pytest.raises(ValueError, match="entry 4 is 1; with all 2 robots out none is left to send"):
         one.check((*right[:4], 1, *right[5:]))
-    with pytest.raises(ValueError, match="entry 3 is 2; it lies between 0 and 1"):
+    with pytest.raises(ValueError, match="entry 3 is 2; entries are 0 or 1"):
         one.check((*right[:3], 2, *right[4:]))
     several = problem(SMALL["any"]).space
     with pytest.raises(ValueError, match="entry 1 is 2; with 1 of 2 robots out 1 are left to send"):
