@@ -38,7 +38,7 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class FreshnessGenerator:
-    """Synthetic pages with change rates of a heavy tail, and weights and hosts by Zipf's law.
+    """Draw synthetic pages with change rates of a heavy tail, and weights and hosts by Zipf's law.
 
     Parameters
     ----------
@@ -62,6 +62,15 @@ class FreshnessGenerator:
         Same options and seed: same pages.
     name
         Of the instance.
+
+    Examples
+    --------
+    >>> from optmodels.freshness import FreshnessGenerator
+    >>> pages = FreshnessGenerator(pages=3)
+    >>> pages.label
+    'synthetic: 3 pages, lognormal rates (spread 1), load 0.5, zipf 1, seed 0'
+    >>> len(pages.instance().data["change_rates"])
+    3
     """
 
     pages: int = 1000

@@ -38,7 +38,32 @@ CLOSEST = 1e-7
 
 
 def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) -> Figure:
-    """Draw the visits of `result`, without one the frequencies of least cost: pages, costs of strategies, a strip."""
+    """Draw the visits of `result`, without one the frequencies of least cost: pages, costs of strategies, a strip.
+
+    Parameters
+    ----------
+    problem
+        A problem of kind "freshness".
+    result
+        What was found, as a result file has it: of its fields ``decision`` and ``strategy`` are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+
+    Raises
+    ------
+    RequestError
+        If there are too many pages to be drawn.
+
+    Examples
+    --------
+    >>> from optmodels.freshness import FreshnessGenerator, draw_freshness
+    >>> problem = FreshnessGenerator(pages=3).instance().problem()
+    >>> [axes.get_label() for axes in draw_freshness(problem, {"decision": [0.3, 0.3, 0.4]}).axes][:2]
+    ['pages', 'costs']
+    """
     if problem.pages.count > MOST_DRAWN:
         raise RequestError(
             f"{problem.name!r} has {problem.pages.count} pages; a picture has room for {MOST_DRAWN} of them."

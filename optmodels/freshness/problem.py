@@ -74,6 +74,26 @@ class FreshnessProblem:
         Price of the measures; ``None``: the obsolescence.
     limits
         Limits on measures.
+
+    References
+    ----------
+    E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search engines", *Journal of Scheduling* 1
+    (1998), 15-29.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.freshness import FreshnessProblem
+    >>> problem = FreshnessProblem.from_data({
+    ...     "change_rates": [0.1, 0.4, 0.2],
+    ...     "weights": [1, 1, 2],
+    ...     "access_time": {"law": "constant", "value": 1.0},
+    ... })
+    >>> round(problem.evaluate({"schedule": [0, 2, 1, 2]}).objective, 6)
+    1.028586
+    >>> result = solve(problem, "lagrangian")
+    >>> [round(frequency, 4) for frequency in result.decision], round(result.objective, 6)
+    ([0.2164, 0.3508, 0.4328], 1.001077)
     """
 
     name: str

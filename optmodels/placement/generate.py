@@ -18,7 +18,7 @@ MOST_SITES = 5_000
 
 @dataclass(frozen=True)
 class PlacementGenerator:
-    """Grids and networks of sites like the 11 x 22 example of Gautam (2002).
+    """Draw grids and networks of sites like the 11 x 22 example of Gautam (2002).
 
     Parameters
     ----------
@@ -38,6 +38,15 @@ class PlacementGenerator:
         As in an instance file; the defaults are those of the example.
     name
         Of the instance.
+
+    Examples
+    --------
+    >>> from optmodels.placement import PlacementGenerator
+    >>> instance = PlacementGenerator(rows=2, columns=3, seed=1).instance()
+    >>> instance.name
+    'placement-2x3-1'
+    >>> instance.data["demand"]
+    [[8, 8, 12], [15, 1, 3]]
     """
 
     rows: int = 8

@@ -180,10 +180,22 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     formulation
         See `plan_of`.
 
+    Returns
+    -------
+    pyomo.environ.ConcreteModel
+        The program; ``is_open`` has a binary variable for each site, `read` takes the decision from a solved model.
+
     Raises
     ------
     ValueError
         With the sentence of `refuses`.
+
+    Examples
+    --------
+    >>> from optmodels.placement import PlacementGenerator, build
+    >>> model = build(PlacementGenerator(rows=2, columns=3, seed=1).instance().problem())
+    >>> len(model.is_open)
+    6
     """
     refusal = refuses(problem)
     if refusal is not None:

@@ -94,6 +94,26 @@ def draw_placement(problem: PlacementProblem, result: Mapping[str, Any] | None) 
     Cells are shaded by demand. An open site is a plate with its load and capacity on it, coloured by their ratio; an
     overloaded one is black and pointed. A line joins every cell with clients to its nearest open site, dashed where
     several are equally near and share them.
+
+    Parameters
+    ----------
+    problem
+        A placement problem, on a grid or a network.
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the demand alone.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+
+    Examples
+    --------
+    >>> from optmodels.placement import PlacementGenerator, draw_placement
+    >>> problem = PlacementGenerator(rows=2, columns=3, seed=1).instance().problem()
+    >>> figure = draw_placement(problem, {"decision": [1, 0, 0, 1, 0, 1]})
+    >>> figure.axes[0].get_label()
+    'placement'
     """
     decision = _decision(problem, result)
     whole, cells = _whole(problem.layout)

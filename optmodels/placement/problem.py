@@ -85,6 +85,14 @@ class PlacementProblem:
         Price of the measures; ``None``: ``opening``, plus ``operating`` where prices are given.
     limits
         Limits on measures.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.placement import PlacementGenerator
+    >>> problem = PlacementGenerator(rows=2, columns=3, seed=1).instance().problem()
+    >>> solve(problem, "exhaustive").decision
+    (1, 0, 1, 1, 0, 0)
     """
 
     name: str

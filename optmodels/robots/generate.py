@@ -19,7 +19,7 @@ def _rounded(value: float) -> float:
 
 @dataclass(frozen=True)
 class RobotsGenerator:
-    """Queues like those of Talim et al. (2001); the rate of service is 1.
+    """Draw queues like those of Talim et al. (2001); the rate of service is 1.
 
     Parameters
     ----------
@@ -46,6 +46,15 @@ class RobotsGenerator:
         Same options and seed: same instance.
     name
         Of the instance.
+
+    Examples
+    --------
+    >>> from optmodels.robots import RobotsGenerator
+    >>> instance = RobotsGenerator(robots=3, capacity=4).instance()
+    >>> instance.name
+    'robots-3-k4-0'
+    >>> instance.data["capacity"]
+    4
     """
 
     robots: int = 20

@@ -35,7 +35,28 @@ ON, OFF, _NONE = COLOURS[0], "#DDE6EC", "#FFFFFF"
 
 
 def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figure:
-    """Draw a problem of kind "robots" and the decision of `result`, the best one without."""
+    """Draw a problem of kind "robots" and the decision of `result`, the best one without.
+
+    Parameters
+    ----------
+    problem
+        A problem of kind "robots": the base model, a fleet, or areas.
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best policy.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+
+    Examples
+    --------
+    >>> from optmodels.costs import WeightedSum
+    >>> from optmodels.robots import RobotsProblem, draw_robots
+    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> [axes.get_label() for axes in draw_robots(problem, None).axes]
+    ['departure', 'arrival', 'gamma']
+    """
     from .areas import RobotAreasProblem
 
     if isinstance(problem, RobotAreasProblem):
@@ -83,7 +104,35 @@ def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Fig
 def plot_static_dynamic(
     problem: RobotsProblem, gammas: Sequence[float] | None = None, path: str | os.PathLike[str] | None = None
 ) -> Figure:
-    """Draw the least cost and that of the best fixed number of robots, for these weights of starvation."""
+    """Draw the least cost and that of the best fixed number of robots, for these weights of starvation.
+
+    Parameters
+    ----------
+    problem
+        A problem of the base model that is priced by starvation and losses alone.
+    gammas
+        Weights of starvation; by default some around that of the problem.
+    path
+        Where to write the picture; ``None``: it is only returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    RequestError
+        If other measures are priced, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from optmodels.costs import WeightedSum
+    >>> from optmodels.robots import RobotsProblem, plot_static_dynamic
+    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> [axes.get_label() for axes in plot_static_dynamic(problem, [0.5, 1.0]).axes]
+    ['gamma']
+    """
     if _gamma(problem) is None:
         raise RequestError(
             f"{problem.name!r} must be priced by starvation and losses alone to be drawn over the weight of "

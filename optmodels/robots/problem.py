@@ -152,6 +152,25 @@ class RobotsProblem(ControlledRobots):
         decisions can only be evaluated.
     limits
         Limits on measures.
+
+    References
+    ----------
+    J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM Sigmetrics*
+    2001, *Performance Evaluation Review* 29 (1), 236-244.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.costs import WeightedSum
+    >>> from optmodels.robots import RobotsProblem
+    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> problem.space.length
+    12
+    >>> result = solve(problem, "policy-iteration")
+    >>> result.decision
+    (1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0)
+    >>> round(result.objective, 6)
+    0.333037
     """
 
     name: str

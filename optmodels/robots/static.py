@@ -180,10 +180,20 @@ class RobotControl(Problem, Protocol):
 
 @dataclass(frozen=True)
 class Static:
-    """The best fixed number of robots within N: nothing is proved about other policies.
+    """Find the best fixed number of robots within N; nothing is proved about other policies.
 
     ``extra.best_static_unrestricted`` has the best number if there were any number of robots. With limits, or where
     costs are no sum of prices of states, every number is judged. A search that is ended gives the best number so far.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.costs import WeightedSum
+    >>> from optmodels.robots import RobotsProblem, Static
+    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> result = solve(problem, Static())
+    >>> result.extra["static_robots"], round(result.objective, 6)
+    (2, 0.665723)
     """
 
     name: ClassVar[str] = "static"

@@ -28,7 +28,7 @@ class GapCost(Protocol):
 
 @dataclass(frozen=True)
 class Power:
-    """f(n) = factor n ** exponent.
+    """Price a gap of n slots by a power: f(n) = factor n ** exponent.
 
     Parameters
     ----------
@@ -36,6 +36,14 @@ class Power:
         Zero or more.
     exponent
         1 or more; above 1 the cost grows faster than any line, and every server is used for ever.
+
+    Examples
+    --------
+    >>> from optmodels.routing import Power
+    >>> Power(factor=2.0)(3)
+    18.0
+    >>> Power(exponent=1.0).slope
+    1.0
     """
 
     factor: float = 1.0
@@ -65,7 +73,9 @@ class Power:
 
 @dataclass(frozen=True)
 class LinearExponential:
-    """f(n) = linear n + constant + factor exp(-decay n), Examples 3.2 and 3.4 of Altman et al.
+    """Price a gap of n slots by f(n) = linear n + constant + factor exp(-decay n).
+
+    Examples 3.2 and 3.4 of Altman et al. (2000).
 
     Parameters
     ----------
@@ -75,6 +85,15 @@ class LinearExponential:
         Zero or more.
     decay
         Any sign; below 0 the cost grows faster than any line.
+
+    Examples
+    --------
+    >>> from optmodels.routing import LinearExponential
+    >>> cost = LinearExponential(linear=1.0, factor=2.0, decay=0.5)
+    >>> round(cost(2), 6)
+    2.735759
+    >>> cost.slope, cost.limit
+    (1.0, 0.0)
     """
 
     linear: float = 0.0
@@ -108,7 +127,7 @@ class LinearExponential:
 
 @dataclass(frozen=True)
 class Table:
-    """f(1), f(2), ... as they stand, then a straight line.
+    """Price gaps of 1, 2, ... slots by a table, longer ones by a straight line.
 
     Parameters
     ----------
@@ -116,6 +135,13 @@ class Table:
         One at least; differences must not fall.
     slope
         By which f rises in each slot after the last of `values`; not less than their last difference.
+
+    Examples
+    --------
+    >>> from optmodels.routing import Table
+    >>> cost = Table((1.0, 1.5, 2.5), slope=2.0)
+    >>> cost(2), cost(5)
+    (1.5, 6.5)
     """
 
     values: tuple[float, ...]

@@ -17,7 +17,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class RoutingGenerator:
-    """Synthetic servers with lognormal rates, and packets that come one per unit of time on average.
+    """Draw synthetic servers with lognormal rates, and packets that come one per unit of time on average.
 
     Parameters
     ----------
@@ -42,6 +42,15 @@ class RoutingGenerator:
         Same options and seed: same instance.
     name
         Of the instance.
+
+    Examples
+    --------
+    >>> from optmodels.routing import RoutingGenerator
+    >>> instance = RoutingGenerator(servers=2).instance()
+    >>> instance.name
+    'synthetic-loss-2-0'
+    >>> len(instance.data["servers"])
+    2
     """
 
     servers: int = 3

@@ -43,7 +43,32 @@ _GREY = "#444444"
 
 
 def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
-    """Draw the packets of `result`: a strip with a row for each server, shares of servers, and what their gaps cost."""
+    """Draw the packets of `result`: a strip with a row for each server, shares of servers, and what their gaps cost.
+
+    Parameters
+    ----------
+    problem
+        A problem of kind "routing", with a finite horizon or without.
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: costs of gaps alone.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+
+    Raises
+    ------
+    RequestError
+        If there is no result, and too many servers to draw their costs.
+
+    Examples
+    --------
+    >>> from optmodels.routing import Power, RoutingProblem, draw_routing
+    >>> problem = RoutingProblem.of_costs([Power(), Power(2.0)])
+    >>> [axes.get_label() for axes in draw_routing(problem, None).axes]
+    ['costs']
+    """
     decision = _given(problem, result)
     told = problem.servers <= MOST_TOLD
     if decision is None and not told:
@@ -81,7 +106,7 @@ def plot_periods(
     strategy: str = "two-server",
     path: str | os.PathLike[str] | None = None,
 ) -> Figure:
-    """Draw the best period and its cost as the rate of one server grows (Figure 1 of Altman et al.).
+    """Draw the best period and its cost as the rate of one server grows (Figure 1 of Altman et al. (2000)).
 
     Parameters
     ----------
@@ -95,6 +120,22 @@ def plot_periods(
         That answers for each rate.
     path
         Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Examples
+    --------
+    >>> from optmodels.routing import RoutingProblem, plot_periods
+    >>> problem = RoutingProblem.from_data({
+    ...     "servers": [{"rate": 0.3}, {"rate": 1.0}],
+    ...     "arrivals": {"law": "poisson", "rate": 1.0},
+    ...     "application": "loss",
+    ... })
+    >>> [axes.get_label() for axes in plot_periods(problem, [1.0, 2.0]).axes]
+    ['periods', 'costs']
     """
     check_path(path)
     speeds = list(default_rates(problem, server) if rates is None else rates)

@@ -148,6 +148,36 @@ class RoutingProblem(PricedRouting):
     """Choose the word of server numbers by which packets are routed, over and over.
 
     All periods may be chosen; strategies that walk through words look at periods up to 20.
+
+    Parameters
+    ----------
+    name
+        For the reader.
+    routing
+        Servers, arrivals and application.
+    cost
+        Price of the measures; ``None``: the measure `cost`.
+    limits
+        Limits on measures.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.routing import RoutingProblem
+    >>> problem = RoutingProblem.from_data({
+    ...     "servers": [{"rate": 0.3}, {"rate": 1.0}],
+    ...     "arrivals": {"law": "poisson", "rate": 1.0},
+    ...     "application": "loss",
+    ... })
+    >>> round(problem.evaluate((0, 1)).objective, 6)
+    0.420858
+    >>> solve(problem, "two-server").decision
+    (0, 1, 1, 1)
     """
 
     # -- from and to files --------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ WEIGHTS = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_
 
 @dataclass(frozen=True)
 class ThresholdGenerator:
-    """Queues like the example of Avrachenkov et al. (2011): correlated batches, phase-type service and patience.
+    """Draw queues like the example of Avrachenkov et al. (2011): correlated batches, phase-type service and patience.
 
     The mean time of service is 1. Robots of all modes are driven by one chain, and more robots bring more pages.
 
@@ -46,6 +46,15 @@ class ThresholdGenerator:
         Same options and seed: same instance.
     name
         Of the instance.
+
+    Examples
+    --------
+    >>> from optmodels.threshold import ThresholdGenerator
+    >>> instance = ThresholdGenerator(modes=2, capacity=3).instance()
+    >>> instance.name
+    'threshold-2-k3-0'
+    >>> instance.problem().queue.capacity
+    3
     """
 
     modes: int = 4

@@ -88,6 +88,17 @@ class OptimalPolicy:
     thresholds
         Whether the best thresholds are looked for too: all of them where they are few or cheap, else by a local search
         that proves nothing.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.threshold import OptimalPolicy, ThresholdGenerator
+    >>> problem = ThresholdGenerator(modes=2, capacity=3).instance().problem()
+    >>> result = solve(problem, OptimalPolicy())
+    >>> round(result.objective, 4)
+    101.957
+    >>> result.extra["best_threshold"]["decision"], round(result.extra["best_threshold"]["objective"], 4)
+    ([2], 101.958)
     """
 
     thresholds: bool = True

@@ -76,8 +76,28 @@ class Landscape:
 def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> Figure:
     """Draw what policies of two and of three modes cost, what the policy of `result` does, and how long pages stay.
 
-    Two modes have one threshold: a line for each pair of modes, the paper's Figure 1. Three modes have two: a map of
-    the best three. Without a result the policy is the best of those drawn. A policy by state has a picture of its own.
+    Two modes have one threshold: a line for each pair of modes, as in Figure 1 of Avrachenkov et al.
+    (2011). Three modes have two: a map of the best three. Without a result the policy is the best of those drawn. A
+    policy by state has a picture of its own.
+
+    Parameters
+    ----------
+    problem
+        A problem of kind "threshold".
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+
+    Examples
+    --------
+    >>> from optmodels.threshold import ThresholdGenerator, draw_threshold
+    >>> problem = ThresholdGenerator(modes=2, capacity=3).instance().problem()
+    >>> [axes.get_label() for axes in draw_threshold(problem, {"decision": [2]}).axes]
+    ['pairs', 'policy', 'sojourn']
     """
     decision = _decision(problem, result)
     if isinstance(decision, Mapping):

@@ -73,6 +73,21 @@ class ThresholdProblem:
     tail_mass
         The room stands for room without bound: under no policy would more of the time be spent where it ends. ``None``:
         it ends there.
+
+    References
+    ----------
+    K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold control by the robots of web search
+    engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-1893.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> from optmodels.threshold import ThresholdGenerator
+    >>> problem = ThresholdGenerator(modes=2, capacity=3).instance().problem()
+    >>> round(problem.evaluate((1,)).objective, 4)
+    105.2934
+    >>> solve(problem, "exhaustive").decision
+    (2,)
     """
 
     name: str
