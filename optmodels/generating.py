@@ -19,15 +19,19 @@ from .registry import kinds
 
 
 class Generator(Protocol):
-    """Options of a family of random instances.
-
-    A class method ``contradiction(options)`` may say in a sentence why the options that were given, by name, cannot all
-    be meant; defaults are not among them.
-    """
+    """Options of a family of random instances; see also `Contradicting` and `Writing`."""
 
     kind: ClassVar[str]
 
     def instance(self) -> Instance: ...
+
+
+@runtime_checkable
+class Contradicting(Protocol):
+    """A class of generators that can tell why the options given, by name and without defaults, cannot all be meant."""
+
+    @classmethod
+    def contradiction(cls, options: Mapping[str, Any]) -> str | None: ...
 
 
 @runtime_checkable
@@ -48,7 +52,7 @@ def generate(kind: str, **options: Any) -> Instance:
     RequestError
         If an option is unknown, contradicts another, or makes an instance that the kind itself refuses.
     """
-    return _instance(make_generator(kind, options))
+    return _instance(kind, make_generator(kind, options))
 
 
 def generate_to(
@@ -66,10 +70,11 @@ def generate_to(
     """
     made = make_generator(kind, options)
     if isinstance(made, Writing):
-        return made.write(out, progress)
+        with kinds.blame(kind, "generator"):
+            return made.write(out, progress)
     if Path(out).is_dir():
         raise RequestError(f"{os.fspath(out)}: this is a directory; name a file.")
-    write(_instance(made), out)
+    write(_instance(kind, made), out)
     return [os.fspath(out)]
 
 
@@ -79,16 +84,17 @@ def make_generator(kind: str, options: Mapping[str, Any]) -> Generator:
     if target is None:
         known = ", ".join(kinds.having("generator"))
         raise RequestError(f"no random instances of kind {kind!r} can be made, only those of kind {known}.")
-    contradiction: Callable[[Mapping[str, Any]], str | None] | None = getattr(target, "contradiction", None)
-    sentence = contradiction(options) if contradiction else None
-    if sentence:
-        raise RequestError(f"generator {kind!r}: {sentence}")
-    made: Generator = build(target, options, f"generator {kind!r}")
+    with kinds.blame(kind, "generator"):
+        sentence = target.contradiction(options) if isinstance(target, Contradicting) else None
+        if sentence:
+            raise RequestError(f"generator {kind!r}: {sentence}")
+        made: Generator = build(target, options, f"generator {kind!r}")
     return made
 
 
-def _instance(made: Generator) -> Instance:
-    instance = made.instance()
-    if instance.kind in kinds:
-        instance.problem()  # what no reader would take is not written
+def _instance(kind: str, made: Generator) -> Instance:
+    with kinds.blame(kind, "generator"):
+        instance = made.instance()
+        if instance.kind in kinds:
+            instance.problem()  # what no reader would take is not written
     return instance

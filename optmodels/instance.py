@@ -19,8 +19,8 @@ from .costs import Limits, cost_from_data, cost_to_data, measures_used
 from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
 from .data import read_json as read_json
-from .errors import BrokenPlugin, InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
-from .registry import BUILT_IN, kinds
+from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
+from .registry import kinds
 
 if TYPE_CHECKING:
     from heuristics import Evaluation, Problem
@@ -101,8 +101,9 @@ class Instance(BaseModel):
         best_known: Mapping[str, Any] | None = None,
     ) -> Instance:
         """Write a problem of a registered kind back into the form of a file."""
-        limits: Limits = getattr(problem, "limits", None) or Limits()
-        cost = cost_to_data(getattr(problem, "cost", None))
+        from .protocols import cost_of, limits_of
+
+        limits, cost = limits_of(problem), cost_to_data(cost_of(problem))
         content: dict[str, Any] = {"format": 1, "kind": problem.kind, "name": problem.name}
         content |= {"source": source, "notes": notes, "data": problem.to_data(), "cost": cost}
         content |= {"limits": limits.to_data() or None, "best_known": None if best_known is None else dict(best_known)}
@@ -134,19 +135,14 @@ class Instance(BaseModel):
                 if name not in offered:
                     raise self._no_measure(name, f"limits.{name}", limit, offered)
         limits = Limits.from_data(self.limits)
-        try:
-            problem: Problem = target.from_data(self.data, name=self.name, cost=cost, limits=limits, folder=folder)
-        except RequestError:
-            raise
-        except (ValueError, OverflowError) as failure:
-            raise UnreadableFile(f"kind {self.kind!r} refuses the data: {' '.join(str(failure).split())}") from failure
-        except Exception as failure:
-            owner = kinds.origin(self.kind)
-            if owner == BUILT_IN:
-                raise  # a defect of ours keeps its traceback
-            reason = " ".join(f"{type(failure).__name__}: {failure}".split())
-            sentence = f"problem kind {self.kind!r} ({owner}) fails on these data: {reason}; tell those who offer it."
-            raise BrokenPlugin(sentence) from failure
+        with kinds.blame(self.kind, kinds.noun, on=" on these data"):
+            try:
+                problem: Problem = target.from_data(self.data, name=self.name, cost=cost, limits=limits, folder=folder)
+            except RequestError:
+                raise
+            except (ValueError, OverflowError) as failure:
+                reason = " ".join(str(failure).split())
+                raise UnreadableFile(f"kind {self.kind!r} refuses the data: {reason}") from failure
         return problem
 
     def _no_measure(self, name: str, place: str, value: Any, offered: Collection[str]) -> InstanceError:

@@ -38,8 +38,9 @@ from heuristics.search import spelled
 
 from .costs import ROUNDING, Limits
 from .errors import RequestError
+from .protocols import WithRatios, has_objective, limits_of
 from .results import plain
-from .solving import ProblemLike, as_problem, has_objective
+from .solving import ProblemLike, as_problem
 
 Floats = NDArray[np.float64]
 
@@ -159,7 +160,7 @@ def find_multipliers(problem: ProblemLike) -> Multipliers:
         Decisions that break other constraints than the limits are left out on both sides.
     """
     asked = as_problem(problem)
-    limits: Limits = getattr(asked, "limits", None) or Limits()
+    limits = limits_of(asked)
     if not limits:
         raise RequestError(f"{asked.name!r} has no limits on measures, and multipliers are their prices; give it some.")
     if not has_objective(asked):
@@ -193,7 +194,7 @@ def multipliers_among(
     best = min(within, key=lambda index: judged[index].objective, default=None)
     costs = np.array([one.objective for one in judged], dtype=np.float64)
     excess = np.array([[_excess(one, *side) for one in judged] for side in sides], dtype=np.float64)
-    ratios: Mapping[str, Sequence[str]] | None = getattr(problem, "ratios", None)
+    ratios = problem.ratios if isinstance(problem, WithRatios) else None
     found = _dual(costs, excess.reshape(len(sides), len(judged)))
     mixture = tuple(
         Share(decisions[index], float(found.weights[index]), judged[index])

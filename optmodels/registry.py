@@ -12,23 +12,38 @@ a plug-in whose libraries are missing hurts only those who ask for it.
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import multiprocessing
 import os
+import re
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
-from pathlib import Path
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, distributions
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from .data import build, parameter_fields
-from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, suggestion
+from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, brief, printable, suggestion
 from .kinds import Kind, resolve
-from .plugins import entry_points, tell_once
 
 if TYPE_CHECKING:
     from heuristics import Strategy
 
 BUILT_IN = "built in"
 REGISTERED = "this process"
+OURS = ("heuristics", "optmodels", "queueing")
+
+#: Entry-point groups that concern us begin so.
+PREFIX = "optmodels."
+
+#: Packages whose exceptions are sentences for those who ask, also where code of others raises them.
+SPEAKING = ("click", "heuristics", "typer")
+
+#: What was named, see `tell_once`.
+_told = set[str]()
 
 
 @dataclass(frozen=True)
@@ -92,7 +107,8 @@ class Registry:
         if self._offered is None:
             self._offered = [
                 Entry(point.name, point.dist.name if point.dist else "unknown distribution", point.value, point.load)
-                for point in entry_points(group=self.group)
+                for point in _entry_points()
+                if point.group == self.group
             ]
         return [*self._own, *self._offered, *self._registered.values()]
 
@@ -186,6 +202,20 @@ class Kinds(Registry):
         spelled = reference if isinstance(reference, str) else _spelled(reference)
         return _loaded(Entry(name, self.origin(kind), spelled, lambda: resolve(reference)), noun, asked)
 
+    @contextlib.contextmanager
+    def blame(self, kind: str | None, part: str, name: str | None = None, on: str = "") -> Iterator[None]:
+        """Name the distribution of a kind where a part of it, which is at work in the block, fails.
+
+        Sentences for those who ask pass as they are, and a defect of ours keeps its traceback.
+        """
+        try:
+            yield
+        except Exception as failure:
+            owner = BUILT_IN if kind is None or kind not in self else self.origin(kind)
+            if owner == BUILT_IN or _speaks(failure):
+                raise
+            raise _broken(f"{part} {name or kind!r} ({owner})", failure, on) from failure
+
     def having(self, part: str) -> list[str]:
         """Names of the kinds whose field `part` says something; nothing that it refers to is loaded."""
         return [kind.name for kind in self.sound() if getattr(kind, part)]
@@ -199,7 +229,41 @@ class Kinds(Registry):
         """The files that were read with the instance `file` of a problem, besides itself."""
         kind = self.of(problem)
         find: Callable[[Any, Path], Iterable[Path]] | None = None if kind is None else self.part(kind.name, "beside")
-        return () if find is None else tuple(find(problem, Path(file)))
+        if kind is None or find is None:
+            return ()
+        with self.blame(kind.name, "beside"):
+            return tuple(find(problem, Path(file)))
+
+
+def blamed(failure: Exception) -> BrokenPlugin | None:
+    """Name the distribution whose code raised an exception; ``None`` if that was ours, or nobody's that we know.
+
+    The innermost line that is ours, or that of a distribution with a name here, tells; libraries are passed over.
+    """
+    owners = {
+        re.split(r"[.:]", entry.target)[0]: entry.origin
+        for registry in REGISTRIES
+        for entry in registry.entries()
+        if entry.origin not in (BUILT_IN, REGISTERED)
+    }
+    for frame, _ in reversed(list(traceback.walk_tb(failure.__traceback__))):
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if package in OURS:
+            return None
+        if package in owners:
+            return _broken(f"the distribution {owners[package]!r}", failure)
+    return None
+
+
+def _speaks(failure: Exception) -> bool:
+    """Whether an exception is a sentence for those who ask, or tells of this machine, whoever raised it."""
+    spoken = isinstance(failure, RequestError) or type(failure).__module__.partition(".")[0] in SPEAKING
+    return spoken or isinstance(failure, MemoryError) or (isinstance(failure, OSError) and failure.filename is None)
+
+
+def _broken(whose: str, failure: Exception, on: str = "") -> BrokenPlugin:
+    reason = " ".join(f"{type(failure).__name__}: {failure}".split())
+    return BrokenPlugin(f"{whose} fails{on}: {reason}; tell those who offer it.")
 
 
 def _loaded(entry: Entry, noun: str, asks: tuple[str, ...]) -> Any:
@@ -328,3 +392,88 @@ def lacks(target: Any, asked: Iterable[str]) -> list[str]:
 def _spelled(target: Any) -> str:
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
     return f"{module}:{name}" if module and name else repr(target)
+
+
+# -- distributions of others ------------------------------------------------------------------------------------------
+
+
+def shield() -> None:
+    """Let no malformed distribution stop this process: its entry points count as none, for every library.
+
+    numba, networkx, pydantic and matplotlib look for plug-ins of their own among all distributions, and fail where one
+    is malformed. For processes that are ours: the command line and its workers.
+    """
+    if Distribution.entry_points is not _shielded:
+        Distribution.entry_points = _shielded  # type: ignore[method-assign,assignment]
+
+
+_ORIGINAL: Any = Distribution.entry_points
+
+
+@property  # type: ignore[misc]
+def _shielded(distribution: Distribution) -> EntryPoints:
+    try:
+        found: EntryPoints = _ORIGINAL.__get__(distribution)
+        return found
+    except Exception as failure:  # whatever a file of others may hold
+        _tell(_label(distribution), failure)
+        return EntryPoints(())
+
+
+@cache
+def _entry_points() -> tuple[EntryPoint, ...]:
+    """Entry points in groups of ours; where two folders hold one distribution, the first on the path counts."""
+    found: list[EntryPoint] = []
+    seen = set[str]()
+    for distribution in _installed():
+        label = _label(distribution)
+        name = re.sub(r"[-_.]+", "-", label).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            offered = [point for point in distribution.entry_points if point.group.startswith(PREFIX)]
+            if offered and not isinstance(distribution.name, str):
+                raise ValueError("it has no METADATA with a name")
+        except Exception as failure:  # whatever a file of others may hold
+            _tell(label, failure)
+        else:
+            found += offered
+    return tuple(found)
+
+
+def _installed() -> Iterator[Distribution]:
+    going = iter(distributions())
+    while True:
+        try:
+            yield next(going)
+        except StopIteration:
+            return
+        except Exception as failure:  # a folder on the path that cannot be looked through
+            _tell("of a name that cannot be read", failure)
+            return
+
+
+def _label(distribution: Distribution) -> str:
+    """What a distribution is called: its folder tells without a file being read, and where there is none to read."""
+    folder = PurePath(str(getattr(distribution, "_path", "")))
+    if folder.suffix in (".dist-info", ".egg-info"):
+        return folder.stem.partition("-")[0]
+    try:
+        return str(distribution.name)
+    except Exception:
+        return folder.name or "without a name"
+
+
+def _tell(label: str, failure: Exception) -> None:
+    text = " ".join(str(failure).split())
+    reason = brief(f"{type(failure).__name__}: {text}" if text else type(failure).__name__, 200)
+    tell_once(label, f"the distribution {brief(label)!r} is passed by, its entry points cannot be read ({reason}).")
+
+
+def tell_once(label: str, sentence: str) -> None:
+    """Name what is broken in a sentence, on stderr unless loggers say otherwise, if it was not named before."""
+    if label in _told or multiprocessing.parent_process() is not None:  # whoever started this process has said it
+        return
+    _told.add(label)
+    logging.getLogger("optmodels").warning("%s", printable(f"optmodels: {sentence}"))

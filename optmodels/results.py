@@ -21,6 +21,7 @@ from heuristics import Evaluation, Result, Status, TracePoint
 from .data import read_json, replaced, write_text
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside
+from .protocols import WrittenOnTheWay
 
 #: Longer decisions are written to a file of their own.
 LONGEST_DECISION = 100_000
@@ -220,7 +221,7 @@ def _decision_to_data(decision: Any, folder: Path | None, stem: str) -> Any:
         return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
     if isinstance(decision, (list, tuple)) and any(hasattr(entry, "__len__") for entry in decision):
         return [_decision_to_data(entry, folder, f"{stem}-{index}") for index, entry in enumerate(decision)]
-    if hasattr(decision, "write_to"):  # one that was never in memory
+    if isinstance(decision, WrittenOnTheWay):
         return None if folder is None else decision.write_to(folder, stem)
     short = not hasattr(decision, "__len__") or isinstance(decision, str) or len(decision) <= LONGEST_DECISION
     if short or folder is None:

@@ -15,6 +15,7 @@ from heuristics import Budget, Describing, Problem, Progress, Result, Status, St
 from . import __version__
 from .errors import RequestError, short
 from .instance import load
+from .protocols import has_objective, kind_of
 from .registry import make_strategy
 
 #: A problem, or the file it is in.
@@ -73,7 +74,7 @@ def solve(
             f'{asked.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
     result = run(asked, chosen, limits, seed, progress=progress)
-    return replace(result, kind=getattr(asked, "kind", None), versions=versions(chosen))
+    return replace(result, kind=kind_of(asked), versions=versions(chosen))
 
 
 def interrupted(problem: Problem, strategy: Strategy, seed: int) -> Result:
@@ -87,7 +88,7 @@ def interrupted(problem: Problem, strategy: Strategy, seed: int) -> Result:
         strategy=strategy.name,
         parameters=parameters(strategy),
         seed=seed,
-        kind=getattr(problem, "kind", None),
+        kind=kind_of(problem),
         versions=versions(strategy),
     )
 
@@ -125,7 +126,7 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
         judged_in_full=1,
         extra=asked.describe(checked) if isinstance(asked, Describing) else {},
         checked=True,
-        kind=getattr(asked, "kind", None),
+        kind=kind_of(asked),
         versions=versions(),
     )
 
@@ -139,11 +140,6 @@ def as_problem(problem: ProblemLike) -> Problem:
             f"a problem has a name, a space and a method 'evaluate', or is the path of a file; got {problem!r}."
         )
     return problem
-
-
-def has_objective(problem: Problem) -> bool:
-    """Whether there is something to minimise; a kind without a default cost says so by ``has_objective = False``."""
-    return bool(getattr(problem, "has_objective", True))
 
 
 def make_budget(budget: Budget | None = None, seconds: float | None = None, evaluations: int | None = None) -> Budget:

@@ -1,10 +1,12 @@
-from .options import ANSWERED as ANSWERED
-from .options import File as File
-from .options import Json as Json
-from .options import Seed as Seed
-from .options import whole_number as whole_number
+from .arguments import ANSWERED as ANSWERED
+from .arguments import File as File
+from .arguments import Json as Json
+from .arguments import Seed as Seed
+from .arguments import whole_number as whole_number
+from .commands import command_of as command_of
 from .output import batch_progress as batch_progress
 from .output import check_target as check_target
+from .output import deliver as deliver
 from .output import print_json as print_json
 from .output import say as say
 from .output import settle as settle
@@ -17,6 +19,8 @@ __all__ = [
     "Seed",
     "batch_progress",
     "check_target",
+    "command_of",
+    "deliver",
     "main",
     "print_json",
     "say",

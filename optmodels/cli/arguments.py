@@ -1,13 +1,18 @@
-"""What people type, made into what commands take."""
+"""What people type, made into what commands take: options that several commands share, decisions, exit codes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from ..data import whole_from_text
 from ..errors import RequestError
+
+ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
 #: Options that take several values after one flag, by command.
 SEVERAL = {"compare": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
@@ -106,3 +111,56 @@ def _number(part: str, text: str) -> int | float:
             f"a decision is a list of finite numbers such as 0,1,1, or @file.json; got {part!r} in {text!r}."
         )
     return number
+
+
+# -- options ---------------------------------------------------------------------------------------------------------
+
+
+def seconds_of(text: str) -> float:
+    """A time after a flag."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds such as 60 or 0.5.") from None
+
+
+def whole_number(text: str | int) -> int:
+    """Read a whole number after a flag.
+
+    Parameters
+    ----------
+    text
+        What was typed; ``1e6`` is a whole number.
+
+    Returns
+    -------
+    int
+        The number.
+    """
+    try:
+        return whole_from_text(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.") from None
+
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]
+DecisionAt = Annotated[
+    str, typer.Option("--at", metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on stdout.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(parser=seconds_of, metavar="S", help="Time limit of a run; imports and compilation excluded."),
+]
+ClusterAddress = Annotated[
+    str | None, typer.Option("--cluster", metavar="ADDRESS|local", help="Dask cluster whose workers share the runs.")
+]
+Evaluations = Annotated[
+    int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may judge.")
+]
+Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
+Seeds = Annotated[
+    int, typer.Option(parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers.")
+]
+StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`.")]
+Workers = Annotated[int, typer.Option(parser=whole_number, metavar="W", help="Processes that share the runs.")]

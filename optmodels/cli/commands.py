@@ -6,33 +6,37 @@ Heavy libraries are imported inside the commands, so that ``--help`` answers at 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import InstanceError, RequestError
-from .arguments import parse_decision
-from .listing import add_to as add_list_to
-from .of_kinds import Commands
-from .options import (
+from ..errors import BrokenPlugin, InstanceError, RequestError
+from ..registry import BUILT_IN, kinds, make_strategy, tell_once
+from .arguments import (
     ANSWERED,
     NOT_UNDERSTOOD,
     NOTHING_FEASIBLE,
+    DecisionAt,
     Evaluations,
     File,
     Json,
     Seconds,
     Seed,
     StrategyName,
+    parse_decision,
     seconds_of,
 )
+from .listing import list_names
 from .output import (
     check_target,
+    deliver,
     pages_progress,
     print_evaluation,
     print_json,
@@ -41,12 +45,88 @@ from .output import (
     say,
     settle,
 )
-from .pareto import add_to as add_pareto_to
-from .simulate import add_to as add_simulate_to
 from .studies import add_to
 
 if TYPE_CHECKING:
     from heuristics import Budget, Result, Strategy
+
+
+class Commands(TyperGroup):
+    """The commands of this package, and behind them those of kinds; a name that is taken stays with its first owner.
+
+    Records of kinds are loaded for help, and for a command that is none of ours.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, for help; a command that cannot be loaded is named once, and left out."""
+        own = super().list_commands(ctx)
+        return [*own, *(name for name in added(own) if self._sound(ctx, name))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a name, ``None`` if there is none."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None:
+            return own
+        owner = added(super().list_commands(ctx)).get(cmd_name)
+        return None if owner is None else command_of(owner, cmd_name)
+
+    def _sound(self, ctx: Any, name: str) -> bool:
+        try:
+            return self.get_command(ctx, name) is not None
+        except BrokenPlugin as failure:
+            tell_once(f"command:{name}", f"{failure} It is passed by.")
+            return False
+
+
+def added(taken: Collection[str]) -> dict[str, str]:
+    """Name of a command to the kind that adds it, built-in kinds first; without those that are taken."""
+    owners: dict[str, str] = {}
+    for kind in sorted(kinds.sound(), key=lambda kind: kinds.origin(kind.name) != BUILT_IN):
+        for name in kind.commands:
+            if name in taken or name in owners:
+                whose = f"kind {owners[name]!r}" if name in owners else "optmodels"
+                sentence = f"command {name!r} of kind {kind.name!r} is passed by, {whose} has one of this name."
+                tell_once(f"command:{kind.name}:{name}", sentence)
+            else:
+                owners[name] = kind.name
+    return owners
+
+
+def command_of(kind: str, name: str) -> Any:
+    """Make a command of a function with the annotations of `typer`; where it fails, its kind is named.
+
+    Parameters
+    ----------
+    kind
+        Name of the kind that adds it.
+    name
+        Name of the command, a key of ``Kind.commands``.
+
+    Returns
+    -------
+    click.Command
+        The command, as the command line takes it.
+
+    Raises
+    ------
+    BrokenPlugin
+        If the function cannot be loaded, or has annotations that `typer` does not take.
+    """
+    function = kinds.command(kind, name)
+
+    @functools.wraps(function)
+    def named(*arguments: Any, **options: Any) -> Any:
+        with kinds.blame(kind, "command", name):
+            return function(*arguments, **options)
+
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    single.command(name)(named)
+    try:
+        return typer.main.get_command(single)
+    except Exception as failure:  # annotations that typer does not take
+        reason = " ".join(f"{type(failure).__name__}: {failure}".split())
+        raise BrokenPlugin(f"command {name!r} is none: {reason}; tell those who offer it.") from failure
+
 
 app = typer.Typer(
     name="optmodels",
@@ -76,15 +156,13 @@ def _common(
     """Options before the command; ``--debug`` is taken out of the arguments by `main`."""
 
 
-add_list_to(app)
+app.command("list")(list_names)
 
 
 @app.command()
 def evaluate(
     file: File,
-    at: Annotated[
-        str, typer.Option(metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
-    ],
+    at: DecisionAt,
     json: Json = False,
 ) -> int:
     """Measures of one decision.
@@ -96,11 +174,7 @@ def evaluate(
 
     decision = parse_decision(at)
     data = result_to_data(solving.evaluate(file, decision))
-    settle()
-    if json:
-        print_json(data)
-    else:
-        print_evaluation(data)
+    deliver(data, lambda: print_evaluation(data), as_json=json)
     return ANSWERED
 
 
@@ -124,7 +198,6 @@ def solve(
     Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
     """
     from .. import solving
-    from ..registry import kinds, make_strategy
 
     chosen = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
@@ -145,7 +218,6 @@ def solve(
 def _on_cluster(file: str, address: str) -> contextlib.AbstractContextManager[Any]:
     """The problem of an instance, with a cluster to work on it, where its kind can use one."""
     from ..instance import read
-    from ..registry import kinds
 
     kind = read(file).kind
     opened: Any = kinds.part(kind, "on_cluster") if kind in kinds else None
@@ -162,10 +234,11 @@ def _solved(
 ) -> tuple[Result, dict[str, Any], str | None]:
     """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from .. import solving
+    from ..protocols import Streamed
     from ..results import kept_result
 
     result, data, unwritten = None, None, None
-    streamed = getattr(problem, "table", None) is not None  # what takes long is then a pass over pages
+    streamed = isinstance(problem, Streamed)  # what takes long is then a pass over pages
     try:
         with contextlib.ExitStack() as stack:
             label = f"{problem.name} by {chosen.name}"
@@ -276,7 +349,6 @@ def verify(
     problem = instances.problem_of(content, file)
     try:
         found = verifying.verify_file(result, problem, content, prove=prove, seconds=seconds)
-        settle()
     except InstanceError as failure:
         settle()
         named = failure if failure.file else failure.at(file)
@@ -284,10 +356,8 @@ def verify(
             print_json(not_understood(problem.name, str(named)) | {"file": result})
         raise named from None
     error = None if found.error is None else found.error.at(result)
-    if json:
-        print_json(found.to_data() | {"file": result, "error": None if error is None else str(error)})
-    elif error is None:
-        print(found)
+    told = {"file": result, "error": None if error is None else str(error)}
+    deliver(lambda: found.to_data() | told, found if error is None else None, as_json=json)
     if error is not None:
         raise error
     return ANSWERED
@@ -313,14 +383,8 @@ def plot(
     if answer is not None and answer["problem"] != problem.name:
         raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
     plot_problem(problem, answer, out)
-    settle()
-    if json:
-        print_json({"file": out})
-    else:
-        say(f"wrote {out}")
+    deliver({"file": out}, lambda: say(f"wrote {out}"), as_json=json)
     return ANSWERED
 
 
-add_pareto_to(app)
-add_simulate_to(app)
 add_to(app)

@@ -10,8 +10,8 @@ import typer
 
 from ..data import columns
 from ..errors import RequestError, suggestion
-from .options import ANSWERED, Json
-from .output import print_json, settle, terminal_width
+from .arguments import ANSWERED, Json
+from .output import deliver, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Problem, Strategy
@@ -45,11 +45,8 @@ def list_names(
         for entry in sorted(registry.entries(), key=lambda entry: entry.name)
     ]
     rows += [[GENERATOR, kind, kinds.origin(kind)] for kind in kinds.having("generator")]
-    settle()
-    if json:
-        print_json([{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows])
-    else:
-        print(columns(rows))
+    data = [{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows]
+    deliver(data, columns(rows), as_json=json)
     return ANSWERED
 
 
@@ -64,11 +61,8 @@ def _tell(name: str, json: bool) -> int:
     told = [_about_kind(kinds[name]) if registry is kinds else _about(registry, name) for registry in owners]
     if name in kinds and kinds[name].generator is not None:
         told.append(_about_class(GENERATOR, name, kinds.origin(name), kinds.part(name, "generator")))
-    settle()
-    if json:
-        print_json([entry for entry, _ in told])
-    else:
-        print("\n".join(line for _, lines in told for line in lines))
+    text = "\n".join(line for _, lines in told for line in lines)
+    deliver([entry for entry, _ in told], text, as_json=json)
     return ANSWERED
 
 
@@ -189,8 +183,3 @@ def _example_of(kind: Kind) -> Problem | None:
         return load(file)
     except RequestError:
         return None
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the command to the command line."""
-    app.command("list")(list_names)

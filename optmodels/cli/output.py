@@ -101,6 +101,25 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, allow_nan=False))
 
 
+def deliver(data: Any, text: Any, *, as_json: bool) -> None:
+    """Print the answer, from which on no signal takes anything back: JSON alone, or what people read.
+
+    Parameters
+    ----------
+    data, text
+        Each the thing itself or a function that makes it, called where it is asked for; a function may also print.
+    as_json
+        Whether `data` is asked for.
+    """
+    settle()
+    asked = data if as_json else text
+    made = asked() if callable(asked) else asked
+    if as_json:
+        print_json(made)
+    elif made is not None:
+        print(made)
+
+
 def print_result(result: Result, data: Mapping[str, Any]) -> None:
     """An answer for people: what is known, the decision, its measures."""
     print(result)
@@ -229,10 +248,14 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
 
 @contextlib.contextmanager
 def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on the terminal that follows many runs; where stderr is none, it only tells what takes long to compile."""
+    """A bar on the terminal that follows many runs; where stderr is none, it only tells what takes long to compile.
+
+    At its end there is an answer, see `settle`.
+    """
     if quiet or not sys.stderr.isatty():
         with _telling_compilation():
             yield None
+            settle()
         return
     from rich.console import Console
     from rich.markup import escape
@@ -251,6 +274,7 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
 
         with _telling_compilation(lambda: bar.update(task, description=escape(f"{shown}: compiling"))):
             yield show
+            settle()
 
 
 @contextlib.contextmanager

@@ -17,10 +17,9 @@ from typing import Any
 from .. import clash
 from ..entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
 from ..errors import RequestError
-from ..plugins import shield
+from ..registry import blamed, shield
 from . import commands
-from .arguments import spread
-from .options import ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE
+from .arguments import ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE, spread
 from .output import discard, open_closed_streams, say, settle
 
 #: What goes wrong with standard output, not with us: a full disk, a quota, a dead device, a closed stream.
@@ -124,6 +123,9 @@ def _explain(failure: Exception, debug: bool) -> int:
     if isinstance(failure, MemoryError):
         say(f"the memory of this machine does not suffice: {failure}")
         return DEFECT
+    if (broken := blamed(failure)) is not None:
+        say(str(broken))
+        return NOT_UNDERSTOOD
     hint = "" if debug else "; --debug shows where"
     say(f"this is a defect of optmodels, please report it: {type(failure).__name__}: {failure}{hint}")
     return DEFECT

@@ -1,16 +1,16 @@
-"""Commands that make many runs, or make instances: compare, sweep, generate."""
+"""Commands that make many runs, or make instances: pareto, simulate, compare, sweep, generate."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from .arguments import parse_options
-from .options import (
+from .arguments import (
     ANSWERED,
     NOTHING_FEASIBLE,
     ClusterAddress,
+    DecisionAt,
     Evaluations,
     File,
     Json,
@@ -19,8 +19,128 @@ from .options import (
     Seeds,
     StrategyName,
     Workers,
+    parse_decision,
+    parse_options,
+    whole_number,
 )
-from .output import batch_progress, print_json, say, settle, terminal_width
+from .output import batch_progress, deliver, say, settle, terminal_width
+
+
+def pareto(
+    file: File,
+    measures: Annotated[
+        list[str],
+        typer.Option(metavar="A B", help="Two measures, each as small as can be; max:B asks for as much as can be."),
+    ],
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[:p=v,...]",
+            help="exhaustive (default up to a million decisions), or a strategy that takes limits on measures.",
+        ),
+    ] = None,
+    seconds: Seconds = None,
+    evaluations: Evaluations = None,
+    seed: Seed = 0,
+    runs: Annotated[
+        int, typer.Option(parser=whole_number, metavar="N", help="Most runs of a strategy that does not enumerate.")
+    ] = 50,
+    out: Annotated[str | None, typer.Option(metavar="F.csv", help="One line per point of the front.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="F.svg|png", help="Draw the front.")] = None,
+    json: Json = False,
+) -> int:
+    """The Pareto front of two measures: every decision not beaten in both, among those that keep all limits.
+
+    Small spaces are enumerated, and the front is exact. For larger ones a strategy is asked again and again for the
+    best A while B is limited; the front is exact if every answer was proved. Each point tells whether a weighted sum
+    "A + w B" finds it (supported), for which w, and how far above the hull of the front it lies otherwise (gap).
+
+    Ctrl-C keeps the points found so far. --seconds and --evaluations count for each run.
+
+    Examples: optmodels pareto instances/threshold/avrachenkov-k5.json --measures starvation response_time;
+    optmodels pareto instances/placement/gautam-6x6.json --measures opening mean_delay --strategy annealing --seconds 2
+    """
+    from ..studies import pareto as fronts
+
+    _check_picture(plot)
+    with batch_progress("front", quiet=json) as progress:
+        front = fronts.pareto_front(
+            file,
+            measures,
+            strategy=strategy,
+            seconds=seconds,
+            evaluations=evaluations,
+            seed=seed,
+            runs=runs,
+            progress=progress,
+        )
+    deliver(front.to_data, front.table, as_json=json)  # before files are written: a full disk takes none of it back
+    if out:
+        front.to_csv(out)
+    if plot and front.points:
+        from ..studies import plot_front
+
+        plot_front(front, plot)
+    if not front.points:
+        say("no feasible decision was found." if not front.exact else "no decision keeps all limits.")
+    elif front.stopped_by == "interrupt":
+        say(f"interrupted; points found: {len(front.points)}.")
+    return ANSWERED if front.points else NOTHING_FEASIBLE
+
+
+def time_of(text: str) -> float:
+    """A length of time in the units of a problem."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a length of time such as 1000 or 2.5e4.") from None
+
+
+def simulate(
+    file: File,
+    at: DecisionAt,
+    replications: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole_number, metavar="N", help="Independent runs; 30 unless said, or as many as --seconds allow."
+        ),
+    ] = None,
+    time: Annotated[
+        float | None,
+        typer.Option(parser=time_of, metavar="T", help="Length of a run in the problem's units of time."),
+    ] = None,
+    seconds: Seconds = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> int:
+    """Exact and simulated measures of one decision, side by side.
+
+    The simulation shares nothing with the evaluator. z is the number of standard errors between the two. Ctrl-C keeps
+    the runs that are finished.
+
+    Example: optmodels simulate instances/threshold/avrachenkov-k5.json --at=-1,2,2
+    """
+    from ..studies import simulating
+
+    decision = parse_decision(at)
+    with batch_progress("simulating", quiet=json) as progress:
+        found = simulating.simulate(
+            file,
+            decision,
+            replications=replications,
+            time=time,
+            seconds=seconds,
+            seed=seed,
+            progress=progress,
+        )
+    some = found.replications > 1
+    deliver(found.to_data, found.table if some else None, as_json=json)
+    if not some:
+        say("the simulation ended before two replications were finished; give it more time, or a smaller --time.")
+        return NOTHING_FEASIBLE
+    if found.stopped_by == "interrupt":
+        say(f"interrupted; finished replications: {found.replications}.")
+    return ANSWERED
 
 
 def compare(
@@ -59,11 +179,7 @@ def compare(
             resume=resume,
             progress=progress,
         )
-        settle()
-    if json:
-        print_json(comparison.to_data())
-    else:
-        print(comparison.table(terminal_width()))
+    deliver(comparison.to_data, lambda: comparison.table(terminal_width()), as_json=json)
     for sentence in comparison.warnings:
         say(sentence)
     if not comparison.complete:
@@ -99,12 +215,7 @@ def sweep(
     """
     from ..studies import sweeping
 
-    if plot:
-        from ..plotting import check_path, house_style
-
-        check_path(plot)
-        with house_style():  # a missing extra is told before the work is done
-            pass
+    _check_picture(plot)
     with batch_progress("sweeping", quiet=json) as progress:
         study = sweeping.sweep(
             file,
@@ -118,15 +229,11 @@ def sweep(
             out=out,
             progress=progress,
         )
-        settle()
     for sentence in study.warnings:
         say(sentence)
     if plot and study.points:
         sweeping.plot_sweep(study, plot, measure)
-    if json:
-        print_json(study.to_data())
-    else:
-        print(study.table())
+    deliver(study.to_data, study.table, as_json=json)
     if not study.complete:
         say(f"interrupted; finished points: {len(study.points)}.")
     return ANSWERED if any(point.record["objective"] is not None for point in study.points) else NOTHING_FEASIBLE
@@ -150,25 +257,22 @@ def generate(
     """
     from ..generating import generate as make
     from ..generating import generate_to
-    from ..instance import pretty
+    from ..instance import pretty, read
 
     options = parse_options(context.args)
     if out is None:
-        instance = make(kind, **options)
-        settle()
-        print(pretty(instance.to_data()))
+        text = pretty(make(kind, **options).to_data())
+        deliver(None, text, as_json=False)
         return ANSWERED
     with batch_progress(f"writing {out}", quiet=json) as bar:
         progress = None if bar is None else lambda done, total: bar(done, total, f"writing {out}")
         files = generate_to(out, kind, options, progress)
-    settle()
-    if json:
-        from ..instance import read
 
+    def data() -> dict[str, Any]:
         content = read(files[-1])
-        print_json({"file": files[-1], "files": files, "kind": content.kind, "name": content.name})
-    else:
-        say(f"wrote {' and '.join(files)}")
+        return {"file": files[-1], "files": files, "kind": content.kind, "name": content.name}
+
+    deliver(data, lambda: say(f"wrote {' and '.join(files)}"), as_json=json)
     return ANSWERED
 
 
@@ -185,8 +289,20 @@ def schema(json: Json = False) -> int:
     return ANSWERED
 
 
+def _check_picture(path: str | None) -> None:
+    """Tell of a missing extra, or of a path that no picture goes to, before the work is done."""
+    if path:
+        from ..plotting import check_path, house_style
+
+        check_path(path)
+        with house_style():
+            pass
+
+
 def add_to(app: typer.Typer) -> None:
     """Give the commands of this file to the command line."""
+    app.command()(pareto)
+    app.command()(simulate)
     app.command()(compare)
     app.command()(sweep)
     app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(generate)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -22,6 +22,7 @@ from heuristics import (
     BudgetSpent,
     Decision,
     Disagreement,
+    Explaining,
     Oracle,
     Problem,
     Result,
@@ -30,6 +31,8 @@ from heuristics import (
     interrupting,
 )
 
+from .. import protocols
+from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
 from .process import SolverProcess
 from .program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request
 from .start import find_start
@@ -52,26 +55,9 @@ class AlgebraicProblem(Problem, Protocol):
 
     The objective of the model is the objective of the evaluator, or its negative if the model maximises.
 
-    A problem may offer more, all of it optional:
-
-    ``start_pyomo(model, decision)``
-        Fills in the value of every variable for a feasible decision: the solver then starts from it.
-    ``algebraic_refusal()``
-        Why this problem cannot be written as a model after all, in one sentence; ``None`` if it can.
-    ``objective_step``
-        A number of which all objectives are multiples (1 for whole costs): bounds are rounded up to the next one.
-    ``objective_exact``
-        ``False`` if a feasible point of the model may have a value above that of its decision (a cost variable held
-        from below only). By default a value that differs either way is an error.
-    ``lower_bound()``
-        See `heuristics.protocols.Bounded`: a bound to begin with, so that there always is one.
-    ``infeasibility()``
-        A sentence that proves that no decision is feasible, or ``None``.
-    ``algebraic_limits``
-        ``True`` if the model contains the limits on measures; otherwise problems with limits are refused.
-    ``almost_feasible(decision)``
-        Whether a decision breaks its limits by no more than solvers take for rounding. One that does is cut off, and
-        the solver asked again; any other infeasible decision of a solver is an error.
+    A problem may offer more: a bound to begin with (`heuristics.protocols.Bounded`), a proof that nothing is feasible
+    (`heuristics.protocols.Explaining`), a start (`Starting`), and what `optmodels.protocols` says of integer programs
+    and of objectives that are multiples of a number.
     """
 
     def to_pyomo(self) -> Any:
@@ -183,10 +169,9 @@ class Highs:
         missing = SOLVERS[self.solver].missing(self.solver)
         if missing:
             return missing
-        if getattr(problem, "limits", None) and not getattr(problem, "algebraic_limits", False):
+        if limits_of(problem) and not (isinstance(problem, AlgebraicLimits) and problem.algebraic_limits):
             return f"strategy {self.name!r} takes no limits on measures, and {problem.name!r} has some."
-        refusal: Callable[[], str | None] | None = getattr(problem, "algebraic_refusal", None)
-        return refusal() if refusal else None
+        return problem.algebraic_refusal() if isinstance(problem, PerhapsNotAlgebraic) else None
 
     def prepare(self, problem: Problem) -> None:
         """Import Pyomo; the solver is imported by its own process only."""
@@ -368,7 +353,7 @@ class _Run:
             self.cut_off.append(incumbent.point)
             return
         claimed = program.sign * program.objective(program.rounded(incumbent.point))
-        if not getattr(problem, "objective_exact", True):
+        if isinstance(problem, LooseModel) and not problem.objective_exact:
             # Slack in the point's cost variables is no claim about the decision.
             claimed = min(claimed, judged.objective)
         self.oracle.confirm(decision, claimed, size)
@@ -447,7 +432,7 @@ def explain(program: Program, seconds: float) -> dict[str, Any]:
 
 def objective_step(problem: Problem) -> float | None:
     """The number of which all objectives are multiples, if the problem knows one."""
-    step = getattr(problem, "objective_step", None)
+    step = protocols.objective_step(problem)
     if step is None:
         return None
     if not 0 < step < math.inf:
@@ -471,14 +456,12 @@ def raised_to_step(bound: float, step: float | None) -> float:
 
 def infeasibility(problem: Problem) -> str | None:
     """Why no decision is feasible, if the problem can say."""
-    reason = getattr(problem, "infeasibility", None)
-    return reason() if reason is not None else None
+    return problem.infeasibility() if isinstance(problem, Explaining) else None
 
 
 def almost_feasible(problem: Problem, decision: Decision) -> bool:
     """Whether a decision breaks nothing but limits, and these by rounding only, if the problem can say."""
-    judge: Callable[[Decision], bool] | None = getattr(problem, "almost_feasible", None)
-    return judge is not None and judge(decision)
+    return isinstance(problem, AlmostFeasible) and problem.almost_feasible(decision)
 
 
 def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any]) -> Result:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
+from ..protocols import kind_of
 from ..registry import kinds
 from .canvas import check_path, house_style, save
 from .queues import plot_finite_source
@@ -39,12 +40,13 @@ def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Pa
     """
     kind = kinds.of(problem)
     if kind is None or kind.picture is None:
-        name = getattr(problem, "kind", type(problem).__name__)
+        name = kind_of(problem) or type(problem).__name__
         known = ", ".join(kinds.having("picture"))
         raise RequestError(f"no picture is known of problems of kind {name!r}; known are {known}.")
     check_path(path)
     with house_style():
         draw: Callable[[Any, Mapping[str, Any] | None], Figure] = kinds.part(kind.name, "picture")
-        figure = draw(problem, result)
-        save(figure, path)
+        with kinds.blame(kind.name, "picture"):
+            figure = draw(problem, result)
+            save(figure, path)
     return figure

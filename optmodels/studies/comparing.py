@@ -22,6 +22,7 @@ from ..costs import cost_to_data
 from ..data import parameter_fields
 from ..errors import InstanceError, RequestError, brief
 from ..instance import Instance, check_best_known, problem_of, read
+from ..protocols import Stored, cost_of, kind_of, limits_of
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, solve
@@ -130,19 +131,18 @@ def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int) 
 
 def problem_digest(problem: Problem) -> str:
     """A checksum of what a problem is, whatever it is called: kind, data, cost and limits."""
-    to_data = getattr(problem, "to_data", None)
-    if to_data is None:
+    if not isinstance(problem, Stored):
         try:
             content = pickle.dumps(problem, protocol=4)
         except Exception:  # a problem defined in a notebook cell
             content = repr(problem).encode()
         return hashlib.sha256(content).hexdigest()
-    cost, limits = getattr(problem, "cost", None), getattr(problem, "limits", None)
+    cost, limits = cost_of(problem), limits_of(problem)
     try:
         cost_data: Any = cost_to_data(cost)
     except RequestError:
         cost_data = repr(cost)
-    content_data = [getattr(problem, "kind", None), to_data(), cost_data, limits.to_data() if limits else None]
+    content_data = [problem.kind, problem.to_data(), cost_data, limits.to_data() if limits else None]
     return hashlib.sha256(json.dumps(plain(content_data), sort_keys=True).encode()).hexdigest()
 
 
@@ -201,7 +201,7 @@ class Cell:
                 strategy=self.strategy.name,
                 parameters=parameters(self.strategy),
                 seed=self.seed,
-                kind=getattr(self.subject.problem, "kind", None),
+                kind=kind_of(self.subject.problem),
             )
         return Run(self.subject.label, self.label, self.seed, result, error, self.key)
 

@@ -18,12 +18,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heuristics import Budget, Decision, Problem, Strategy, UnsupportedProblem, clock, parameters, refusal, warm_up
+from heuristics import (
+    Budget,
+    Decision,
+    Estimating,
+    Problem,
+    Strategy,
+    UnsupportedProblem,
+    clock,
+    parameters,
+    refusal,
+    warm_up,
+)
 from heuristics.search import Exhaustive, spelled
 
 from ..costs import WeightedSum
 from ..data import columns, csv_text, number, write_text
 from ..errors import RequestError, suggestion
+from ..protocols import Measured, kind_of
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
@@ -254,10 +266,10 @@ def pareto_front(
     front = found.archive.front()
     return Front(
         problem=asked.name,
-        kind=getattr(asked, "kind", None),
+        kind=kind_of(asked),
         objectives=(first, second),
         points=tuple(_points(front, first, second)),
-        exact=found.exact and not getattr(problem, "estimated", False),
+        exact=found.exact and not (isinstance(problem, Estimating) and problem.estimated),
         stopped_by=found.stopped_by,
         strategy=chosen.name,
         parameters=parameters(chosen),
@@ -278,7 +290,7 @@ def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[
         given = 1 if isinstance(measures, str) else len(measures)
         raise RequestError(f"a front has two measures, got {given}; write for example: loss max:success.")
     first, second = (Objective.parse(one) for one in measures)
-    offered: Sequence[str] | None = getattr(problem, "measure_names", None)
+    offered = problem.measure_names if isinstance(problem, Measured) else None
     if offered is None:
         offered = tuple(problem.evaluate(next(iter(problem.space))).measures)
     for one in (first, second):

@@ -27,8 +27,9 @@ from heuristics.search import LARGEST_BATCH
 
 from ..costs import ROUNDING, Limit, Limits, WeightedSum
 from ..errors import RequestError
+from ..protocols import has_objective, limits_of
 from ..results import plain
-from ..solving import has_objective, solve
+from ..solving import solve
 from .comparing import BatchProgress
 from .pareto_points import Archive, Candidate
 
@@ -225,7 +226,7 @@ class Sweep:
 
     def _limited(self, value: float) -> Problem:
         """The problem with the second measure no worse than `value` (of the number to be small)."""
-        known: Limits = getattr(self.problem, "limits", None) or Limits()
+        known = limits_of(self.problem)
         old = known.by_measure.get(self.second.measure, Limit())
         if self.second.maximise:
             new = Limit(max(old.minimum, -value), old.maximum)

@@ -24,7 +24,7 @@ from typing import Any
 from heuristics import UnsupportedProblem, clock
 
 from ..errors import RequestError
-from ..plugins import shield
+from ..registry import shield
 
 #: What a worker says when something must be compiled first.
 COMPILING = True

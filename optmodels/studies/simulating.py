@@ -8,19 +8,20 @@ confidence interval, is set beside the exact value, and all comparisons are judg
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Problem, clock, interrupting
+from heuristics import clock, interrupting
 from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
 
 from ..errors import RequestError, short
+from ..protocols import Drifting, Experiment, Judging, Resolving, Settling, Simulable, has_objective, kind_of
 from ..registry import kinds
-from ..solving import ProblemLike, as_problem, check_seed, has_objective
+from ..solving import ProblemLike, as_problem, check_seed
 from .simulating_report import WRONG_BY_CHANCE, Confrontation, Line
 
 #: Replications unless said, and the most that are kept.
@@ -42,45 +43,6 @@ OFTEN, MANY = 2 / 3, 1000.0
 
 Vector = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
-
-
-class Replication(Protocol):
-    """What one replication has seen: totals per unit of time, or whatever can be averaged over replications."""
-
-    @property
-    def observation(self) -> Vector: ...
-
-    @property
-    def events(self) -> int: ...
-
-
-class Experiment(Protocol):
-    """A decision that can be tried out.
-
-    ``usual_time`` is the length of a replication with about so many events; ``replications`` gives one finished
-    replication after another, and ``None`` in between, a few times a second; ``measures`` computes measures from the
-    mean of observations; ``occurrences`` tells of measures that count something how often it happened and among how
-    many (their quotient is the measure), per unit of time; ``describe`` gives more for ``--json``.
-
-    If there is a method ``resolution(time)``, it tells of measures what something unusual, had it happened once in so
-    much time, would have changed: that is the least error, however small the one of what was seen. If there is a method
-    ``drifting(observations)``, it tells whether averages are still on their way, and by a method ``settled(time)``
-    whether replications of this time begin when their beginning is forgotten: a simulation that disagrees is no witness
-    where they are, or do not.
-    """
-
-    def usual_time(self, events: int, seed: int) -> float: ...
-    def replications(self, time: float, seed: int) -> Iterator[Any]: ...
-    def measures(self, means: Vector) -> Mapping[str, float | None]: ...
-    def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]: ...
-    def describe(self, done: Sequence[Any]) -> dict[str, Any]: ...
-
-
-@runtime_checkable
-class Simulable(Problem, Protocol):
-    """A problem whose decisions can be tried out."""
-
-    def experiment(self, decision: Any) -> Experiment: ...
 
 
 def simulate(
@@ -124,7 +86,7 @@ def simulate(
     asked = as_problem(problem)
     if not isinstance(asked, Simulable):
         raise RequestError(
-            f"problems of kind {getattr(asked, 'kind', type(asked).__name__)!r} cannot be simulated, only those of "
+            f"problems of kind {kind_of(asked) or type(asked).__name__!r} cannot be simulated, only those of "
             f"kind {', '.join(kinds.having('simulated')) or '(none)'}; {asked.name!r} can only be evaluated."
         )
     try:
@@ -133,6 +95,23 @@ def simulate(
         raise RequestError(
             f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
         ) from None
+    with kinds.blame(kind_of(asked), "simulation"):
+        return _confront(asked, checked, time, seed, most, seconds, progress)
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+def _confront(
+    asked: Simulable,
+    checked: Any,
+    time: float | None,
+    seed: int,
+    most: int,
+    seconds: float | None,
+    progress: Progress | None,
+) -> Confrontation:
+    """Evaluate and try out a decision of the space."""
     experiment = asked.experiment(checked)
     exact = asked.evaluate(checked)
     span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
@@ -145,7 +124,7 @@ def simulate(
         lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
     else:
         lines = _lines(experiment, exact.measures, observations, span)
-        if has_objective(asked) and getattr(asked, "linear_cost", False):
+        if has_objective(asked) and isinstance(asked, Judging) and asked.linear_cost:
             lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
     agree, largest, limit = _judged(lines, len(run.done))
     if agree is False and _drifting(experiment, observations, span):
@@ -153,7 +132,7 @@ def simulate(
         agree, largest, limit = _judged(lines, len(run.done))
     return Confrontation(
         problem=asked.name,
-        kind=getattr(asked, "kind", None),
+        kind=kind_of(asked),
         decision=checked,
         seed=seed,
         lines=tuple(lines),
@@ -167,9 +146,6 @@ def simulate(
         stopped_by=run.stopped_by,
         extra=experiment.describe(run.done) if len(run.done) > 1 else {},
     )
-
-
-# -- inside -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -234,14 +210,12 @@ def _judged(lines: Sequence[Line], replications: int) -> tuple[bool | None, floa
 
 
 def _drifting(experiment: Experiment, observations: NDArray[np.float64], span: float) -> bool:
-    drifting, settled = (getattr(experiment, name, None) for name in ("drifting", "settled"))
-    return bool((drifting and drifting(observations)) or (settled and not settled(span)))
+    drifting = isinstance(experiment, Drifting) and experiment.drifting(observations)
+    return drifting or (isinstance(experiment, Settling) and not experiment.settled(span))
 
 
 def _resolution(experiment: Experiment, time: float) -> Mapping[str, float]:
-    told = getattr(experiment, "resolution", None)
-    found: Mapping[str, float] = told(time) if told else {}
-    return found
+    return experiment.resolution(time) if isinstance(experiment, Resolving) else {}
 
 
 def _line(
@@ -285,7 +259,7 @@ def _error_of_number(error: float | None, expected: float, seen: float, among: f
 
 
 def _objective(
-    problem: Any,
+    problem: Judging,
     experiment: Experiment,
     exact: Mapping[str, float | None],
     lines: Sequence[Line],

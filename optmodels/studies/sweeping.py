@@ -33,6 +33,7 @@ from ..data import (
 )
 from ..errors import InstanceError, RequestError, printable, short
 from ..instance import Instance, problem_of, read
+from ..protocols import Summarised, measure_names
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import check_seed, make_budget
@@ -347,8 +348,8 @@ class _Table:
     def answered(self, values: Sequence[Any], key: str, result: Result, problem: Problem) -> dict[str, Any]:
         """The record of a point with an answer: outcome, measures, and what the kind calls its ``summary_names``."""
         found = {} if result.evaluation is None else result.evaluation.measures
-        measures: Sequence[str] = getattr(problem, "measure_names", ())
-        summary: Sequence[str] = getattr(problem, "summary_names", ())
+        measures = measure_names(problem)
+        summary = problem.summary_names if isinstance(problem, Summarised) else ()
         record = self.place(values) | {
             "status": str(result.status),
             "objective": plain(result.objective),

@@ -11,6 +11,7 @@ from heuristics import Evaluation, Problem, Result, Status
 
 from ..data import parse_json
 from ..errors import InstanceError
+from ..protocols import WrittenOnTheWay, measure_names
 from ..results import LONGEST_DECISION, plain
 
 #: Letters of a cell: those of the longest decision.
@@ -19,7 +20,7 @@ LONGEST_CELL = 40 * LONGEST_DECISION
 
 def decision_text(decision: Any) -> str | None:
     """A decision as it stands in a cell; ``None`` where it is too long for one: such a point is solved again."""
-    if decision is None or hasattr(decision, "write_to"):  # one that was never in memory
+    if decision is None or isinstance(decision, WrittenOnTheWay):
         return None
     parts = decision.values() if isinstance(decision, Mapping) else [decision]
     return None if any(len(part) > LONGEST_DECISION for part in parts) else json.dumps(plain(decision))
@@ -41,8 +42,7 @@ def stored(record: Mapping[str, Any], problem: Problem) -> Result:
     decision = None if record.get("decision") is None else parse_json(str(record["decision"]), "decision")
     if decision is None and record["objective"] is not None:
         raise InstanceError("decision", None, "there is an objective, and no decision that has it.")
-    names: Sequence[str] = getattr(problem, "measure_names", ())
-    measures = {name: _number(record, name) for name in names if name in record}
+    measures = {name: _number(record, name) for name in measure_names(problem) if name in record}
     objective = _number(record, "objective")
     return Result(
         problem=problem.name,

@@ -45,6 +45,7 @@ from heuristics import (
     Explaining,
     Problem,
     Result,
+    Space,
     Status,
     Strategy,
     UnsupportedProblem,
@@ -58,6 +59,7 @@ from heuristics.dynamic import Improvable
 from ..costs import Limits
 from ..errors import RequestError
 from ..mip import within
+from ..protocols import Listing, PerhapsPartial, limits_of, objective_step
 from ..registry import make_strategy
 
 #: A bound and an objective this near, relative, are the same.
@@ -164,8 +166,7 @@ class _Proof:
 
     def bounded(self, bound: float, by: str) -> None:
         """Keep a bound if it is better; where objectives are multiples of a number, the next of these."""
-        step = getattr(self.problem, "objective_step", None)
-        raised = next_multiple(bound, step)
+        raised = next_multiple(bound, objective_step(self.problem))
         if raised == math.inf:
             self.proved = replace(self.proved, infeasible=by)
         elif raised > self.proved.bound:
@@ -220,7 +221,7 @@ def prove_again(
     for decision, by in known:
         proof.met(decision, by)
     proof.met(answer, "the answer")
-    small, complete = problem.space.size <= FEW, getattr(problem.space, "complete", True)
+    small, complete = problem.space.size <= FEW, _is_complete(problem.space)
     roads: tuple[_Road, ...] = (_reason, _own_bound, _relaxed_optimum, _policies, *([_enumerated] if small else []))
     quick = [_quick(spec) for spec in QUICK if spec.partition(":")[0] != without]
     roads += (*quick, _descent, _linear, *([] if small or not complete else [_enumerated]), _search)
@@ -258,8 +259,12 @@ def other_roads(problem: Problem, result: Result) -> list[str]:
 
 def lists(problem: Problem, decision: Decision) -> bool:
     """Whether a decision is one of those that the space lists; policies by state go beyond thresholds."""
-    listed: Callable[[Decision], bool] | None = getattr(problem.space, "lists", None)
-    return listed is None or listed(decision)
+    space = problem.space
+    return space.lists(decision) if isinstance(space, Listing) else True
+
+
+def _is_complete(space: Space) -> bool:
+    return space.complete if isinstance(space, PerhapsPartial) else True
 
 
 def next_multiple(bound: float, step: float | None) -> float:
@@ -340,7 +345,7 @@ def _enumerated(proof: _Proof) -> None:
             if evaluation.feasible:
                 least = min(least, evaluation.objective)
         count += len(batch)
-    complete = getattr(space, "complete", True) and not (proof.everywhere and hasattr(space, "lists"))
+    complete = _is_complete(space) and not (proof.everywhere and isinstance(space, Listing))
     if complete and not (isinstance(problem, Estimating) and problem.estimated):
         proof.bounded(least, f"enumeration of all {count} decisions")
 
@@ -435,6 +440,6 @@ def _relaxations(problem: Problem) -> Iterator[Problem]:
     if isinstance(problem, Relaxable):
         yield problem.relaxed()
         problem = problem.relaxed()
-    if is_dataclass(problem) and getattr(problem, "limits", None):
+    if is_dataclass(problem) and limits_of(problem):
         anything: Any = problem
         yield replace(anything, limits=Limits())

@@ -27,8 +27,9 @@ from heuristics import Describing, Evaluation, Problem, Result, Status
 from ..data import read_json
 from ..errors import InstanceError, MissingField, RequestError, short
 from ..instance import check_best_known, problem_of, read
+from ..protocols import has_objective, kind_of, objective_step
 from ..results import REQUIRED, plain, result_from_data
-from ..solving import ProblemLike, as_problem, has_objective
+from ..solving import ProblemLike, as_problem
 from . import proving
 from .claims import Claim, Verdict, Verification
 from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
@@ -123,7 +124,7 @@ def judge(result: Result, problem: Problem, *, extra: bool = True) -> Verificati
     """
     if result.problem != problem.name:
         raise InstanceError("problem", result.problem, f"this is an answer to another problem than {problem.name!r}.")
-    kind = getattr(problem, "kind", None)
+    kind = kind_of(problem)
     if result.kind is not None and kind is not None and result.kind != kind:
         raise InstanceError("kind", result.kind, f"the problem is of kind {kind!r}.")
     for name in ("evaluations", "judged_in_full", "seconds"):
@@ -309,7 +310,7 @@ def _status(
     if bound.verdict is Verdict.REFUTED:
         return refuted(bound.reason)
     assert objective is not None and result.bound is not None
-    reach = max(result.bound, next_multiple(result.bound, getattr(problem, "objective_step", None)))
+    reach = max(result.bound, next_multiple(result.bound, objective_step(problem)))
     if reach < objective - proving.PRECISION * abs(objective):
         return refuted(f"the bound {result.bound!r} leaves room below the objective {objective!r}.")
     if proved.lies_below(objective):

@@ -9,9 +9,10 @@ import sys
 
 import pytest
 
-from optmodels import plugins
+from optmodels import registry as plugins
 from optmodels.cli import main
 from optmodels.errors import BrokenPlugin
+from optmodels.generating import generate
 from optmodels.registry import REGISTRIES, kinds, make_strategy, strategies
 
 MODULE = '''
@@ -41,6 +42,50 @@ HOLLOW = Kind("hollow", "Why?", "nobody", Empty, {"x": "how many"}, generator="b
 NAMELESS = Kind("another", "Why?", "nobody", Problem, {"x": "how many"})
 '''
 
+COINS = '''
+class Coins:
+    """A problem with everything, which works as long as nothing is asked."""
+    kind, name = "coins", "two"
+
+    @classmethod
+    def from_data(cls, data, **others):
+        return cls()
+
+    @property
+    def space(self):
+        from heuristics.spaces import BinaryVectors
+        return BinaryVectors(2)
+
+    def evaluate(self, decision):
+        raise KeyError("evaluate")
+
+    def experiment(self, decision):
+        raise KeyError("experiment")
+
+class Drawn:
+    """Options of random coins."""
+    kind = "coins"
+    def instance(self):
+        raise KeyError("instance")
+
+def picture(problem, result):
+    return None
+
+def toss(json: bool = False):
+    """Toss a coin."""
+    raise KeyError("toss")
+
+def read(json: bool = False):
+    """Read a file that is not there."""
+    from optmodels import load
+    load("nowhere.json")
+
+from optmodels.kinds import Kind
+
+KIND = Kind("coins", "Why?", "nobody", Coins, {"x": "how many"}, generator=Drawn, picture=picture, simulated=True,
+            commands={"toss": toss, "read": read})
+'''
+
 SOUND = "Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
 STRATEGIES = "[optmodels.strategies]\n"
 
@@ -62,6 +107,7 @@ DISTRIBUTIONS = {
         True,
         False,
     ),
+    "bad_coins": ("[optmodels.kinds]\ncoins = failing_coins:KIND\n", True, False),
     "no_kind": (
         "[optmodels.kinds]\nabsent = no_such_module:KIND\nclass = broken_things:Problem\n"
         "nameless = broken_things:NAMELESS\nfieldless = kind_without_fields:KIND\nwrong = kind_of_wrong_type:KIND\n",
@@ -86,7 +132,7 @@ PASSED_BY = sorted(name for name, (_, _, passed) in DISTRIBUTIONS.items() if pas
 def folder(tmp_path_factory):
     """A folder of installed distributions."""
     place = tmp_path_factory.mktemp("installed")
-    for name, text in {"broken_things": MODULE, **RECORDS}.items():
+    for name, text in {"broken_things": MODULE, "failing_coins": COINS, **RECORDS}.items():
         (place / f"{name}.py").write_text(text)
     for name, (points, metadata, _) in DISTRIBUTIONS.items():
         info = place / f"{name}-1.dist-info"
@@ -103,7 +149,7 @@ def installed(folder, monkeypatch):
     """The distributions, on the path of this process."""
 
     def forget():
-        plugins._offered.cache_clear()
+        plugins._entry_points.cache_clear()
         plugins._told.clear()
         for registry in REGISTRIES:
             registry._offered = None
@@ -111,7 +157,7 @@ def installed(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(folder))
     forget()
     yield folder
-    for name in ("broken_things", *RECORDS):
+    for name in ("broken_things", "failing_coins", *RECORDS):
         sys.modules.pop(name, None)
     monkeypatch.undo()
     forget()
@@ -204,6 +250,33 @@ def test_a_kind_that_fails_costs_its_own_file_alone(installed, tmp_path, small, 
     assert "generator 'hollow' (bad-kind) is none" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["generate", "coins"], "generator 'coins' (bad-coins) fails: KeyError: 'instance'; tell those who offer it."),
+        (["toss"], "command 'toss' (bad-coins) fails: KeyError: 'toss'; tell those who offer it."),
+        (["read"], "nowhere.json: there is no such file"),
+        (["plot", "FILE", "--out", "a.svg"], "picture 'coins' (bad-coins) fails: AttributeError: "),
+        (["simulate", "FILE", "--at", "0,1"], "simulation 'coins' (bad-coins) fails: KeyError: 'experiment'"),
+        (["evaluate", "FILE", "--at", "0,1"], "the distribution 'bad-coins' fails: KeyError: 'evaluate'"),
+        (["solve", "FILE", "--strategy", "exhaustive"], "the distribution 'bad-coins' fails: KeyError: 'evaluate'"),
+    ],
+)
+def test_what_fails_is_the_defect_of_those_who_offer_it(installed, tmp_path, monkeypatch, capsys, words, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FILE").write_text(json.dumps({"format": 1, "kind": "coins", "name": "x", "data": {}}))
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert "defect of optmodels" not in told and "Traceback" not in told
+
+
+def test_python_gets_the_cause_with_the_sentence(installed):
+    with pytest.raises(BrokenPlugin, match="generator 'coins'") as failure:
+        generate("coins")
+    assert isinstance(failure.value.__cause__, KeyError)
+
+
 def test_a_defect_of_a_built_in_kind_stays_a_defect(small, monkeypatch, capsys):
     def fails(*_, **__):
         raise TypeError("ours")
@@ -220,11 +293,11 @@ def test_the_first_folder_on_the_path_counts(tmp_path, monkeypatch):
         (info / "METADATA").write_text(SOUND.format(name="same-name"))
         (info / "entry_points.txt").write_text(f"{STRATEGIES}same = module{number}:Same\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "1"), str(tmp_path / "2")])
-    plugins._offered.cache_clear()
+    plugins._entry_points.cache_clear()
     try:
-        assert [point.value for point in plugins.entry_points("optmodels.strategies")] == ["module1:Same"]
+        assert [point.value for point in plugins._entry_points()] == ["module1:Same"]
     finally:
-        plugins._offered.cache_clear()
+        plugins._entry_points.cache_clear()
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ def offered(monkeypatch):
             point = Point(name, value, "test.things")
             vars(point)["dist"] = type("Distribution", (), {"name": distribution})()
             found.append(point)
-        monkeypatch.setattr(optmodels.registry, "entry_points", lambda group: found)
+        monkeypatch.setattr(optmodels.registry, "_entry_points", lambda: found)
         return Registry("thing", "test.things", {"own": "collections:Counter"})
 
     return offer

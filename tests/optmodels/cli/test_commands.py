@@ -26,9 +26,8 @@ from heuristics.testing import Hopeless, Separable
 from optmodels import registry
 from optmodels.cli import main
 from optmodels.cli.arguments import parse_decision, parse_options, spread
-from optmodels.cli.commands import app
+from optmodels.cli.commands import added, app
 from optmodels.cli.explain import explanation, parameters_of, summary_of
-from optmodels.cli.of_kinds import added
 from optmodels.errors import RequestError
 from optmodels.kinds import Kind
 

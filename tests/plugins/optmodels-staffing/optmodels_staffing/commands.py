@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from optmodels.cli import ANSWERED, Json, print_json
+from optmodels.cli import ANSWERED, Json, deliver
 
 from .queue import waiting_probability
 
@@ -21,8 +21,6 @@ def erlang(
     Example: optmodels erlang 2 3
     """
     probability = waiting_probability(load, servers)
-    if json:
-        print_json({"load": load, "servers": servers, "waiting_probability": probability})
-    else:
-        print(f"{probability:.6g}")
+    data = {"load": load, "servers": servers, "waiting_probability": probability}
+    deliver(data, f"{probability:.6g}", as_json=json)
     return ANSWERED
