@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .results import read_result, result_from_data, result_to_data, write_result
     from .solving import evaluate, solve
     from .studies import Comparison, Front, Sweep, compare, pareto_front, sweep
-    from .testing import check_problem
+    from .testing import check_kind, check_problem
     from .verification import Verification, verify
 
 __all__ = [
@@ -73,6 +73,7 @@ __all__ = [
     "UnsupportedProblem",
     "Verification",
     "__version__",
+    "check_kind",
     "check_problem",
     "compare",
     "costs",
@@ -118,6 +119,7 @@ _HOMES = {
     "RequestError": "optmodels.errors",
     "Sweep": "optmodels.studies.sweeping",
     "Verification": "optmodels.verification.claims",
+    "check_kind": "optmodels.testing",
     "check_problem": "optmodels.testing",
     "compare": "optmodels.studies.comparing",
     "evaluate": "optmodels.solving",

@@ -1,11 +1,14 @@
-"""Checks that any problem must pass, for us and for third parties.
+"""Checks that any problem and any kind must pass, for us and for third parties.
 
 ::
 
-    from optmodels.testing import check_problem
+    from optmodels.testing import check_kind, check_problem
 
     def test_my_problem_keeps_the_house_rules():
         check_problem(MyProblem(...))
+
+    def test_my_kind_keeps_what_its_record_says():
+        check_kind("my-kind")
 """
 
 from __future__ import annotations
@@ -13,8 +16,11 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,16 +33,218 @@ from heuristics import (
     Incremental,
     Problem,
     Repairable,
+    Result,
     Space,
     Status,
+    UnsupportedProblem,
     agree,
+    refusal,
 )
 
-from .results import plain
-from .solving import has_objective
+from .errors import BrokenPlugin, RequestError
+from .instance import check_best_known, problem_of, read
+from .protocols import Measured, Simulable, Stored, cost_of, has_objective, kind_of, limits_of
+from .registry import kinds, lacks, make_strategy, strategies
+from .results import plain, result_to_data
+from .solving import solve
+
+if TYPE_CHECKING:
+    from .kinds import Kind
 
 #: Spaces up to this size are enumerated and their optimum compared with that of the integer program.
 ENUMERABLE = 4096
+
+#: Evaluations of a recommended strategy that need not prove anything, and replications of a simulation.
+FEW_EVALUATIONS, FEW_REPLICATIONS = 2_000, 5
+
+
+def check_kind(
+    kind: Kind | str, *, options: Mapping[str, Any] | None = None, decisions: int = 20, seconds: float = 20.0
+) -> None:
+    """Assert that a kind keeps what its record says.
+
+    Everything that the record refers to is loaded and tried on the example: the file is read, its problem passes
+    `check_problem`, the recommended strategies take it and the first of them proves its answer, the simulation agrees
+    with the evaluator, the picture is drawn with and without an answer, the generator makes instances, and the command
+    line takes the commands. All rules are tried, and every one that is broken is told.
+
+    Parameters
+    ----------
+    kind
+        A kind that has a name here (`optmodels.registry.kinds`), by its record or its name.
+    options
+        For the generator, where instances by its defaults are large.
+    decisions
+        Random decisions that are looked at, see `check_problem`.
+    seconds
+        For each recommended strategy, and for the simulation.
+
+    Raises
+    ------
+    AssertionError
+        With one line for each rule that is broken.
+    UnknownName
+        If nothing has this name.
+
+    Examples
+    --------
+    >>> from optmodels import Kind, check_kind, registry
+    >>> meaning = {"heads": "number of coins that show heads"}
+    >>> coins = Kind("coins", "Which coins are turned.", "nobody's", "collections:Counter", meaning)
+    >>> registry.kinds.register("coins", coins)
+    >>> check_kind("coins")
+    Traceback (most recent call last):
+    AssertionError: kind 'coins': the question does not end in a question mark.
+    kind 'coins': its class Counter has no kind, from_data, to_data, measure_names, name, space, evaluate.
+    kind 'coins': there is no example; name the smallest instance.
+    >>> registry.kinds.unregister("coins")
+    """
+    record = kinds[kind if isinstance(kind, str) else kind.name]
+    trial = _Trial(record, dict(options or {}), decisions, seconds)
+    broken: dict[str, None] = {}  # in order, and each once
+    for rule in _RULES:
+        try:
+            for sentence in rule(trial):
+                broken[f"kind {record.name!r}: {sentence}"] = None
+        except (AssertionError, RequestError, UnsupportedProblem) as failure:
+            broken[f"kind {record.name!r}: {failure}"] = None
+            if rule is _example_faults:
+                break  # nothing else can be tried
+    assert not broken, "\n".join(broken)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A kind that is tried, and what its example gives."""
+
+    kind: Kind
+    options: dict[str, Any]
+    decisions: int
+    seconds: float
+    answers: dict[str, Result] = field(default_factory=dict)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem of the example."""
+        file = self.kind.example_file()
+        assert file is not None, "there is no example; name the smallest instance."
+        content = read(file)
+        assert content.kind == self.kind.name, f"the example is of kind {content.kind!r}."
+        problem = problem_of(content, file)
+        check_best_known(content, problem)
+        return problem
+
+
+def _record_faults(trial: _Trial) -> Iterator[str]:
+    """What can be seen without an instance."""
+    kind = trial.kind
+    target = kind.part("problem")
+    if not kind.question.endswith("?"):
+        yield "the question does not end in a question mark."
+    asked = ("kind", "from_data", "to_data", "measure_names", "name", "space", "evaluate")
+    if lacking := lacks(target, asked):
+        yield f"its class {target.__name__} has no {', '.join(lacking)}."
+        return
+    if target.kind != kind.name:
+        yield f"problems call their kind {target.kind!r}."
+    if list(target.measure_names) != list(kind.measures):
+        yield f"its measures are {', '.join(kind.measures)}, those of problems {', '.join(target.measure_names)}."
+    if kind.simulated != hasattr(target, "experiment"):
+        yield f"simulated is {kind.simulated}, and problems have {'no' if kind.simulated else 'a'} method experiment."
+    for part in ("generator", "picture", "beside", "on_cluster"):
+        kinds.part(kind.name, part)
+
+
+def _example_faults(trial: _Trial) -> Iterator[str]:
+    check_problem(trial.problem, decisions=trial.decisions)
+    yield from ()
+
+
+def _strategy_faults(trial: _Trial) -> Iterator[str]:
+    """What the recommended strategies make of the example."""
+    for position, name in enumerate(trial.kind.recommended):
+        if name not in strategies:
+            yield f"the recommended {name!r} is no strategy that has a name here."
+        elif sentence := refusal(trial.problem, make_strategy(name)):
+            yield f"the recommended {name!r} does not take the example: {sentence}"
+        else:
+            few = FEW_EVALUATIONS if position else None
+            answer = solve(trial.problem, name, seconds=trial.seconds, evaluations=few, seed=1)
+            if answer.decision is None:
+                yield f"the recommended {name!r} finds no decision of the example: {answer}."
+            elif not position and answer.status is not Status.OPTIMAL:
+                yield f"{name!r}, recommended first, does not prove its answer to the example: {answer}."
+            trial.answers[name] = answer
+
+
+def _simulation_faults(trial: _Trial) -> Iterator[str]:
+    """Whether the simulation confirms the evaluator, on what strategies found or, without any, on a random decision."""
+    if not isinstance(trial.problem, Simulable):
+        return
+    from .studies import simulate
+
+    found = [answer.decision for answer in trial.answers.values() if answer.decision is not None]
+    decision = found[0] if found else trial.problem.space.sample(np.random.default_rng(1))
+    try:
+        seen = simulate(trial.problem, decision, replications=FEW_REPLICATIONS, seconds=trial.seconds, seed=1)
+    except BrokenPlugin:
+        raise
+    except RequestError:  # not every instance of a kind can be tried out
+        return
+    if seen.replications < 2:
+        yield f"the simulation of the example makes no two replications in {trial.seconds:g} seconds."
+    elif seen.agree is False:
+        yield f"the simulation of the example does not agree with the evaluator:\n{seen.table()}"
+
+
+def _generator_faults(trial: _Trial) -> Iterator[str]:
+    """Whether the same options make the same instance, another seed another one."""
+    if trial.kind.generator is None:
+        return
+    from .generating import generate
+
+    name = trial.kind.name
+    first, again, other = (generate(name, **trial.options, seed=seed) for seed in (1, 1, 2))
+    if first.kind != name:
+        yield f"the generator makes instances of kind {first.kind!r}."
+    if first != again:
+        yield "the generator makes two instances by the same options and seed."
+    if first.data == other.data:
+        yield "the generator makes the same data by another seed."
+
+
+def _picture_faults(trial: _Trial) -> Iterator[str]:
+    """Whether the example can be drawn, and every answer to it."""
+    if trial.kind.picture is None:
+        return
+    from matplotlib.figure import Figure
+
+    from .plotting import plot_problem
+
+    for answer in (None, *map(result_to_data, trial.answers.values())):
+        if not isinstance(figure := plot_problem(trial.problem, answer), Figure):
+            yield f"the picture is no figure of matplotlib but {type(figure).__name__}."
+            return
+
+
+def _command_faults(trial: _Trial) -> Iterator[str]:
+    """Whether the command line takes the commands."""
+    from .cli import command_of
+
+    for name in trial.kind.commands:
+        if not command_of(trial.kind.name, name).help:
+            yield f"command {name!r} has no docstring, and so no help."
+
+
+_RULES: tuple[Callable[[_Trial], Iterator[str]], ...] = (
+    _record_faults,
+    _example_faults,
+    _strategy_faults,
+    _simulation_faults,
+    _generator_faults,
+    _picture_faults,
+    _command_faults,
+)
 
 
 def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, seed: int = 0) -> None:
@@ -115,7 +323,7 @@ def check_space(space: Space, rng: np.random.Generator, count: int = 20) -> None
 
 
 def _check_evaluations(problem: Problem, sample: list[Decision]) -> None:
-    names = getattr(problem, "measure_names", None)
+    names = problem.measure_names if isinstance(problem, Measured) else None
     for decision in sample:
         evaluation = problem.evaluate(decision)
         assert isinstance(evaluation, Evaluation), f"evaluate returns {type(evaluation).__name__}, not an Evaluation."
@@ -147,16 +355,16 @@ def _check_purity(problem: Problem, sample: list[Decision], before: str) -> None
         _assert_equal(back, answer, f"the evaluation of {decision} does not survive pickling")
 
 
-def _check_file(problem: Any, sample: list[Decision]) -> None:
-    if not hasattr(problem, "to_data"):
-        assert not hasattr(problem, "kind"), f"kind {problem.kind!r} needs to_data and from_data to live in files."
+def _check_file(problem: Problem, sample: list[Decision]) -> None:
+    if not isinstance(problem, Stored):
+        kind = kind_of(problem)
+        assert kind is None, f"kind {kind!r} needs to_data and from_data to live in files."
         return
     data = problem.to_data()
     written = json.loads(json.dumps(data, allow_nan=False))
     assert written == data, "to_data gives something that JSON changes (tuples, whole numbers as keys, numpy scalars)."
-    limits = {"limits": problem.limits} if hasattr(problem, "limits") else {}
     name = f"{problem.name}, read back"
-    again = type(problem).from_data(written, name=name, cost=getattr(problem, "cost", None), **limits)
+    again = type(problem).from_data(written, name=name, cost=cost_of(problem), limits=limits_of(problem))
     assert again.name == name, f"from_data forgets the name: {again.name!r}."
     assert again.to_data() == data, "reading and writing again gives other data."
     for decision in sample:
@@ -224,14 +432,12 @@ def _check_bound(problem: Problem, sample: list[Decision]) -> None:
 
 def _check_program(problem: Problem) -> None:
     """Compare enumeration and the integer program where both can be had."""
-    if not (hasattr(problem, "to_pyomo") and hasattr(problem, "from_pyomo")) or problem.space.size > ENUMERABLE:
-        return
-    from heuristics import refusal, run
+    from heuristics import run
     from heuristics.search import Exhaustive
 
-    from .mip import Highs
+    from .mip import AlgebraicProblem, Highs
 
-    if refusal(problem, Highs()):
+    if not isinstance(problem, AlgebraicProblem) or problem.space.size > ENUMERABLE or refusal(problem, Highs()):
         return
     listed, solved = run(problem, Exhaustive()), run(problem, Highs())
     proved = (Status.OPTIMAL, Status.INFEASIBLE)
@@ -280,7 +486,7 @@ def _told(evaluation: Evaluation) -> str:
 
 def _shown(problem: Any) -> str:
     """What can be seen of a problem from outside; without a file form, its fields."""
-    if hasattr(problem, "to_data"):
+    if isinstance(problem, Stored):
         return json.dumps(plain(problem.to_data()), sort_keys=True)
     fields = getattr(problem, "__dataclass_fields__", None)
     return repr({name: getattr(problem, name) for name in fields}) if fields else str(problem.name)

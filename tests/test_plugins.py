@@ -170,9 +170,17 @@ def test_a_kind_from_outside_makes_instances_and_adds_its_command(environment, t
     assert float(succeed(command, "erlang", "2", "3", cwd=tmp_path)) == pytest.approx(4 / 9, rel=1e-5)
 
 
-def test_the_kind_keeps_the_house_rules(environment, staffed, tmp_path):
-    code = f"import optmodels as om; om.check_problem(om.load({str(staffed)!r}))"
-    succeed(environment / "python", "-c", code, cwd=tmp_path)
+def test_the_kind_keeps_the_house_rules(environment, tmp_path):
+    succeed(environment / "python", "-c", "import optmodels as om; om.check_kind('staffing')", cwd=tmp_path)
+
+
+def test_a_kind_from_outside_is_simulated(environment, staffed, tmp_path):
+    words = ("simulate", staffed, "--at", "3,6,4", "--replications", "5", "--json")
+    found = json.loads(succeed(environment / "optmodels", *words, cwd=tmp_path))
+    assert found["agree"] is True
+    assert set(found["measures"]) == {"worst_waiting_probability", "worst_mean_wait"}
+    answer = run(environment / "optmodels", "simulate", staffed, "--at", "1,6,4", cwd=tmp_path)
+    assert answer.returncode == 2 and "in hour 0 the queue grows for ever" in answer.stderr
 
 
 def test_a_wrong_field_of_a_kind_from_outside_is_named(environment, staffed, tmp_path):

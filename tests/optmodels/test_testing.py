@@ -1,5 +1,6 @@
-"""`check_problem` accepts sound problems and finds planted defects."""
+"""`check_problem` and `check_kind` accept what is sound and find planted defects."""
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,9 @@ import pytest
 from heuristics import BinaryVectors, Disagreement, Evaluation, Followed
 from heuristics.testing import Ring, RingWalk, toy_problems
 from optmodels.costs import Limits
-from optmodels.testing import check_problem, check_space
+from optmodels.errors import UnknownName
+from optmodels.registry import kinds
+from optmodels.testing import check_kind, check_problem, check_space
 
 
 @dataclass(frozen=True)
@@ -343,3 +346,80 @@ def test_a_space_that_makes_strangers_is_found():
 
     with pytest.raises(AssertionError, match=r"neighbour made .* which is not in the space"):
         check_space(Careless(4), np.random.default_rng(0))
+
+
+# --- kinds ------------------------------------------------------------------------------------------------------------
+
+
+class Lying:
+    """An experiment that sees everybody wait."""
+
+    def __init__(self, experiment):
+        self.experiment = experiment
+
+    def __getattr__(self, name):
+        return getattr(self.experiment, name)
+
+    def measures(self, means):
+        return {name: 2 * value for name, value in self.experiment.measures(means).items()}
+
+
+@pytest.fixture
+def staffing(monkeypatch, root):
+    """Register the kind from outside with fields of its record changed, and give it its module."""
+    monkeypatch.syspath_prepend(str(root / "tests" / "plugins" / "optmodels-staffing"))
+    problem = importlib.import_module("optmodels_staffing.problem")
+    record = importlib.import_module("optmodels_staffing.kind").KIND
+
+    def register(**changes):
+        changed = replace(record, **changes)
+        kinds.register("staffing", changed, replace=True)
+        return changed
+
+    register.module = problem
+    yield register
+    kinds.unregister("staffing")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"question": "How many."}, "the question does not end in a question mark"),
+        ({"measures": {"wages": "in money"}}, "its measures are wages, those of problems wages, server_hours"),
+        ({"simulated": False}, "simulated is False, and problems have a method experiment"),
+        ({"example": None}, "there is no example; name the smallest instance"),
+        ({"recommended": ("local-search",)}, "'local-search', recommended first, does not prove its answer"),
+        ({"recommended": ("highs", "tabulate")}, "the recommended 'tabulate' is no strategy that has a name here"),
+        ({"recommended": ("highs", "dejavu")}, "the recommended 'dejavu' does not take the example: strategy 'dejavu'"),
+        ({"picture": lambda problem, result: 3}, "the picture is no figure of matplotlib but int"),
+        ({"picture": "optmodels_staffing:nothing"}, "picture 'staffing' (this process) cannot be loaded"),
+        ({"commands": {"quiet": lambda: 0}}, "command 'quiet' has no docstring, and so no help"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_a_record_promises_and_does_not_keep_is_told(staffing, changes, sentence):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(AssertionError) as failure:
+        check_kind(staffing(**changes))
+    told = str(failure.value).splitlines()
+    assert len(told) == 1 and told[0].startswith(f"kind 'staffing': {sentence}")
+
+
+def test_all_that_is_broken_in_a_kind_is_told_at_once(staffing, monkeypatch):
+    pytest.importorskip("matplotlib")
+    honest = staffing.module.StaffingProblem.experiment
+    monkeypatch.setattr(staffing.module.StaffingProblem, "experiment", lambda self, at: Lying(honest(self, at)))
+    generator = importlib.import_module("optmodels_staffing.generate").StaffingGenerator
+    made = generator.instance
+    monkeypatch.setattr(generator, "instance", lambda self: made(generator()))
+    with pytest.raises(AssertionError) as failure:
+        check_kind(staffing(question="How many."))
+    told = str(failure.value)
+    assert "does not end in a question mark" in told
+    assert "the simulation of the example does not agree with the evaluator" in told
+    assert "the generator makes the same data by another seed" in told
+
+
+def test_a_kind_that_has_no_name_here_is_not_tried():
+    with pytest.raises(UnknownName, match="no problem kind is called 'nothing'"):
+        check_kind("nothing")

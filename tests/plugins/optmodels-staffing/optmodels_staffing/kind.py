@@ -22,5 +22,6 @@ KIND = Kind(
     example=str(Path(__file__).with_name("small.json")),
     generator="optmodels_staffing.generate:StaffingGenerator",
     picture="optmodels_staffing.plots:draw_staffing",
+    simulated=True,
     commands={"erlang": "optmodels_staffing.commands:erlang"},
 )

@@ -16,6 +16,7 @@ from optmodels.costs import CostFunction, Limits, is_linear
 from optmodels.errors import InstanceError, MissingField
 
 from .queue import mean_wait, waiting_probability
+from .simulation import StaffingExperiment, experiment_of
 
 MEASURES = ("wages", "server_hours", "worst_waiting_probability", "worst_mean_wait")
 REQUIRED = ("arrival_rates", "service_rate", "wages", "most_servers")
@@ -137,6 +138,10 @@ class StaffingProblem:
         probability, wait = self._hour(hour, servers)
         return wait < math.inf and probability <= self.max_waiting_probability and wait <= self.max_mean_wait
 
+    def prepare(self) -> None:
+        """Do before the clock starts what is done once; a kind with compiled kernels compiles them here."""
+        waiting_probability(1.0, 2)
+
     def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
         """The fewest servers that will do, hour by hour, if there are such."""
         fewest = [self._fewest(hour) for hour in range(len(self.arrival_rates))]
@@ -177,11 +182,21 @@ class StaffingProblem:
         )
         return model
 
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Write a decision into the model, for the solver to start from."""
+        for hour, servers in enumerate(decision):
+            for number in model.numbers:
+                model.chosen[hour, number].value = int(number == servers)
+
     def from_pyomo(self, model: Any) -> Decision:
         """Read the numbers of servers off a solved model."""
         return tuple(
             max(model.numbers, key=lambda number, hour=hour: model.chosen[hour, number].value) for hour in model.hours
         )
+
+    def experiment(self, decision: Decision) -> StaffingExperiment:
+        """The servers of a decision, to be tried out customer by customer."""
+        return experiment_of(self, tuple(int(servers) for servers in decision))
 
     def _hour(self, hour: int, servers: int) -> tuple[float, float]:
         rate = self.arrival_rates[hour]
