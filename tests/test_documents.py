@@ -97,6 +97,49 @@ def test_every_word_of_the_glossary_says_where_it_lives():
     assert [word for word, entry in words.items() if not paths_of(entry)] == ["slot"]
 
 
+# --- code in documents ------------------------------------------------------------------------------------------------
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+
+
+def strange_blocks(text: str, folder: Path) -> list[str]:
+    """Blocks of code in a text, but for commands, that stand word for word in no file of a folder."""
+    files = [
+        file.read_text(encoding="utf-8") for file in folder.rglob("*.*") if file.suffix in (".py", ".json", ".toml")
+    ]
+    return [code for _, code in BLOCK.findall(text) if not any(code in file for file in files)]
+
+
+def test_the_page_on_kinds_shows_the_code_of_the_one_it_builds():
+    page = (ROOT / "docs" / "adding-a-kind.md").read_text(encoding="utf-8")
+    folder = ROOT / "tests" / "plugins" / "optmodels-staffing"
+    assert strange_blocks(page, folder) == []
+    assert strange_blocks(page.replace("float(sum(decision))", "sum(decision)"), folder) != []
+    shown = {code for _, code in BLOCK.findall(page)}
+    files = [file for file in folder.rglob("*.py") if file.name != "__init__.py"]
+    assert [file.name for file in files if not any(code in file.read_text(encoding="utf-8") for code in shown)] == []
+
+
+def test_the_page_on_kinds_names_what_is_there():
+    import heuristics
+    import heuristics.spaces
+    import optmodels.mip
+    import optmodels.protocols
+
+    page = (ROOT / "docs" / "adding-a-kind.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w()`, ]+)` \| `([\w.]+)` \|", page, re.M)
+    assert len(rows) > 10
+    for members, protocol in rows:
+        home, _, name = protocol.rpartition(".")
+        module = {"heuristics": heuristics, "optmodels.mip": optmodels.mip, "": optmodels.protocols}[home]
+        for member in re.findall(r"(\w+)(?:\(.*?\))?(?:`, `|$)", members):
+            assert hasattr(getattr(module, name), member), (member, protocol)
+    spaces = re.findall(r"^\| `([A-Z]\w+)` \|", page, re.M)
+    assert set(spaces) == {
+        name for name in heuristics.spaces.__all__ if hasattr(getattr(heuristics.spaces, name), "sample")
+    }
+
+
 # --- how to cite ------------------------------------------------------------------------------------------------------
 
 
