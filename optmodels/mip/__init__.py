@@ -14,12 +14,10 @@
     A bound for programs whose linear relaxation is too large for the simplex method: any time, and safe.
 `scip`
     SCIP inside its own process.
-`start`
-    A good decision for an exact solver to start from.
 `strategy`
     Exact answers for any problem that can write itself as a linear program with whole numbers.
 `timing`
-    Ending in time what has no clock of its own.
+    The time of exact solvers: a good decision to start from in a share of it, and an end for what has no clock.
 `worker`
     The inside of a solver's process: read a request, let the backend work on it, report as it goes.
 """

@@ -35,8 +35,7 @@ from .. import protocols
 from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
 from .process import SolverProcess
 from .program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request
-from .start import find_start
-from .timing import within
+from .timing import find_start, within
 
 if TYPE_CHECKING:
     from .pyomo import CompiledModel
