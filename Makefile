@@ -20,7 +20,7 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all fuzz mutants bench lint smoke house lock size clean
+.PHONY: help venv demo test test-all fuzz mutants bench lint smoke house fields lock size clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ smoke: ## the wheel on another Python: list, solves, a few tests (make smoke PYT
 
 house: $(READY) ## figures about the code base, each beside its aim, written into CONTRIBUTING.md (half a minute)
 	$(BIN)/python tools/house.py --write CONTRIBUTING.md
+
+fields: $(READY) ## tables of fields in docs/<kind>.md, from the models that read files
+	$(BIN)/python tools/fields.py
 
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \

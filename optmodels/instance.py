@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator
 
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
-from .data import check_tree, join_place, write_text
+from .data import FieldRow, check_tree, field_rows, join_place, schema_of, write_text
 from .data import parse_json as parse_json
 from .data import read_json as read_json
 from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
@@ -149,11 +149,38 @@ class Instance(BaseModel):
         return InstanceError(place, value, f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}")
 
 
-def schema() -> dict[str, Any]:
-    """JSON Schema of the envelope; ``data`` is described in the documentation of each kind."""
-    described = Instance.model_json_schema()
+def schema(kind: str | None = None) -> dict[str, Any]:
+    """JSON Schema of instance files.
+
+    Parameters
+    ----------
+    kind
+        Describe the ``data`` of this kind, too; without it ``data`` is any object.
+
+    Examples
+    --------
+    >>> schema("routing")["$defs"]["PoissonSource"]["properties"]["rate"]["unit"]
+    'per unit of time'
+    """
+    described = schema_of(Instance if kind is None else _of_kind(kind))
     described["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return described
+
+
+def data_fields(kind: str) -> list[FieldRow]:
+    """A row for each field of the ``data`` of a kind: what it is, its unit, default, rule and meaning."""
+    described = schema(kind)
+    return field_rows(described, described["properties"]["data"])
+
+
+def _of_kind(kind: str) -> type[Instance]:
+    """The envelope with the data of a kind in it."""
+    model = kinds.part(kind, "data")
+    if model is None:
+        raise RequestError(f"problem kind {kind!r} ({kinds.origin(kind)}) does not describe its data.")
+    data = Field(description=Instance.model_fields["data"].description)
+    named: Any = Literal[kind]
+    return create_model("Instance", __base__=Instance, kind=(named, ...), data=(model, data))
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from .errors import RequestError, short
 Reference: TypeAlias = str | Callable[..., Any]
 
 #: Fields that refer to something; `Kind.part` loads it.
-PARTS = ("problem", "generator", "picture", "beside", "on_cluster")
+PARTS = ("problem", "data", "generator", "picture", "beside", "on_cluster")
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
@@ -47,6 +47,8 @@ class Kind:
         Class of the problems, or ``"module:Class"``: it has a class method ``from_data``.
     measures
         Name of a measure to what it means, with its unit; every name in ``measure_names`` of the class is there.
+    data
+        Pydantic model of the ``data`` of its files (`optmodels.data.Data`, or any other), for ``optmodels schema``.
     recommended
         Names of strategies to begin with, first the one whose answers are proved to be best.
     example
@@ -73,7 +75,7 @@ class Kind:
 
     Notes
     -----
-    `problem`, `generator`, `picture`, `beside`, `on_cluster` and the values of `commands` may be given as
+    `problem`, `data`, `generator`, `picture`, `beside`, `on_cluster` and the values of `commands` may be given as
     ``"module:name"``, which is imported when it is first used. A record in a distribution should give them so, and
     stand in a module that imports little: records are loaded to list kinds and to print the help of the command line.
 
@@ -107,6 +109,7 @@ class Kind:
     commands: Mapping[str, Reference] = field(default_factory=dict)
     beside: Reference | None = None
     on_cluster: Reference | None = None
+    data: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""

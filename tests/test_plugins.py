@@ -170,6 +170,16 @@ def test_a_kind_from_outside_makes_instances_and_adds_its_command(environment, t
     assert float(succeed(command, "erlang", "2", "3", cwd=tmp_path)) == pytest.approx(4 / 9, rel=1e-5)
 
 
+def test_a_kind_from_outside_describes_its_fields(environment, tmp_path):
+    command = environment / "optmodels"
+    table = succeed(command, "schema", "staffing", cwd=tmp_path)
+    assert re.search(
+        r"^max_mean_wait +number +hours +null +it is a number above 0\. +that no hour may exceed", table, re.M
+    )
+    described = json.loads(succeed(command, "schema", "staffing", "--json", cwd=tmp_path))
+    assert described["$defs"]["StaffingData"]["properties"]["most_servers"]["maximum"] == 1000
+
+
 def test_the_kind_keeps_the_house_rules(environment, tmp_path):
     succeed(environment / "python", "-c", "import optmodels as om; om.check_kind('staffing')", cwd=tmp_path)
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,6 +18,8 @@ from ..errors import RequestError, brief, printable
 
 if TYPE_CHECKING:
     from heuristics import Progress, Result
+
+    from ..data import FieldRow
 
 #: Entries of a decision printed to a terminal; `--json` prints all.
 SHOWN_ENTRIES = 300
@@ -118,6 +120,18 @@ def deliver(data: Any, text: Any, *, as_json: bool) -> None:
         print_json(made)
     elif made is not None:
         print(made)
+
+
+def print_rows(rows: Sequence[FieldRow]) -> None:
+    """Fields of files, a row each, folded where the terminal ends."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*rows[0]._fields, box=None, pad_edge=False, header_style="")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(width=terminal_width() or 250, color_system=None).print(table)
 
 
 def print_result(result: Result, data: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, say, settle, terminal_width
+from .output import batch_progress, deliver, print_json, print_rows, say, settle, terminal_width
 
 
 def pareto(
@@ -276,16 +276,28 @@ def generate(
     return ANSWERED
 
 
-def schema(json: Json = False) -> int:
-    """JSON Schema of instance files, for editors and other programs; it is JSON with and without --json.
+def schema(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Describe the data of this kind, too.")] = None,
+    json: Json = False,
+) -> int:
+    """What stands in instance files: JSON Schema, for editors and other programs; of a kind a table of its fields.
 
-    Example: optmodels schema > instance.schema.json
+    The table tells type, unit, default, rule and meaning of each field of `data`; with --json it is JSON Schema of the
+    whole file. Without KIND, `data` is any object, and it is JSON with and without --json.
+
+    Examples: optmodels schema routing; optmodels schema routing --json > routing.schema.json
     """
-    from ..instance import pretty
-    from ..instance import schema as envelope
+    from ..instance import data_fields, pretty
+    from ..instance import schema as described
 
+    if kind is None or json:
+        content = pretty(described(kind))
+        settle()
+        print(content)
+        return ANSWERED
+    rows = data_fields(kind)
     settle()
-    print(pretty(envelope()))
+    print_rows(rows)
     return ANSWERED
 
 

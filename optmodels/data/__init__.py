@@ -6,8 +6,12 @@
     Checks of fields in instance files, for every kind: each complaint is one sentence that names the place.
 `laws`
     Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+`models`
+    Models of what stands in files: each field once, with its type, unit, default, rule and meaning.
 `parameters`
     Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
+`schemas`
+    Models described: JSON Schema for programs, and a row for each field, for people and for the documentation.
 `strict_json`
     JSON files read strictly.
 `tables`

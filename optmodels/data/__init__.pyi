@@ -17,13 +17,30 @@ from .fields import refuse_unknown as refuse_unknown
 from .fields import told as told
 from .laws import DIGITS as DIGITS
 from .laws import FORM as FORM
-from .laws import READERS as READERS
+from .laws import LAWS as LAWS
+from .laws import RATE as RATE
+from .laws import TIME as TIME
+from .laws import Law as Law
+from .laws import Phases as Phases
+from .laws import Time as Time
 from .laws import draw_law as draw_law
-from .laws import law_fields as law_fields
 from .laws import read_law as read_law
 from .laws import read_time as read_time
+from .laws import times as times
 from .laws import write_law as write_law
 from .laws import write_time as write_time
+from .models import Choice as Choice
+from .models import Data as Data
+from .models import Made as Made
+from .models import Number as Number
+from .models import OneOf as OneOf
+from .models import Reader as Reader
+from .models import Refusal as Refusal
+from .models import Rows as Rows
+from .models import entry as entry
+from .models import numbers as numbers
+from .models import read_as as read_as
+from .models import square as square
 from .parameters import build as build
 from .parameters import field_types as field_types
 from .parameters import from_json as from_json
@@ -32,6 +49,9 @@ from .parameters import is_required as is_required
 from .parameters import parameter_fields as parameter_fields
 from .parameters import parameter_list as parameter_list
 from .parameters import whole_from_text as whole_from_text
+from .schemas import FieldRow as FieldRow
+from .schemas import field_rows as field_rows
+from .schemas import schema_of as schema_of
 from .strict_json import check_tree as check_tree
 from .strict_json import join_place as join_place
 from .strict_json import parse_json as parse_json
@@ -63,9 +83,23 @@ from .written import write_parquet as write_parquet
 __all__ = [
     "DIGITS",
     "FORM",
-    "READERS",
+    "LAWS",
+    "RATE",
+    "TIME",
+    "Choice",
+    "Data",
+    "FieldRow",
+    "Law",
+    "Made",
     "Matrix",
+    "Number",
+    "OneOf",
     "Part",
+    "Phases",
+    "Reader",
+    "Refusal",
+    "Rows",
+    "Time",
     "Written",
     "append_line",
     "append_to",
@@ -77,7 +111,9 @@ __all__ = [
     "csv_rows",
     "csv_text",
     "draw_law",
+    "entry",
     "explained",
+    "field_rows",
     "field_types",
     "footer_of",
     "from_json",
@@ -86,15 +122,16 @@ __all__ = [
     "is_required",
     "is_whole",
     "join_place",
-    "law_fields",
     "locked",
     "npy_layout",
     "npy_window",
     "number",
+    "numbers",
     "parameter_fields",
     "parameter_list",
     "parquet",
     "parse_json",
+    "read_as",
     "read_json",
     "read_law",
     "read_list",
@@ -108,7 +145,10 @@ __all__ = [
     "refuse_negative",
     "refuse_unknown",
     "replaced",
+    "schema_of",
+    "square",
     "stamp_of",
+    "times",
     "told",
     "unguarded",
     "whole_file",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InstanceError
+from .strict_json import join_place
 
 Matrix = NDArray[np.float64]
 Made = TypeVar("Made")
@@ -38,13 +39,12 @@ def is_whole(value: Any) -> bool:
         return False
 
 
-def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str) -> None:
+def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str = "") -> None:
     """Refuse fields nobody reads: they are misspellings."""
     for field in data:
         if field not in known:
-            raise InstanceError(
-                f"{place}.{field}", data[field], f"no such field; known are {', '.join(sorted(known))}."
-            )
+            rule = f"no such field; known are {', '.join(sorted(known))}."
+            raise InstanceError(join_place(place, field), data[field], rule)
 
 
 def read_list(value: Any, place: str, rule: str) -> list[Any]:
@@ -62,7 +62,7 @@ def read_object(value: Any, place: str, known: set[str], form: str) -> Mapping[s
     return value
 
 
-def read_numbers(value: Any, place: str) -> list[float]:
+def read_numbers(value: Any, place: str = "") -> list[float]:
     """A list of finite numbers, one at least."""
     listed = read_list(value, place, "this is a list of numbers.")
     for index, entry in enumerate(listed):
@@ -71,7 +71,7 @@ def read_numbers(value: Any, place: str) -> list[float]:
     return [float(entry) for entry in listed]
 
 
-def read_matrix(value: Any, place: str) -> Matrix:
+def read_matrix(value: Any, place: str = "") -> Matrix:
     """A square matrix of finite numbers."""
     rows = read_list(value, place, "a matrix is a list of rows.")
     for index, row in enumerate(rows):

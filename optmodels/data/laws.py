@@ -1,14 +1,13 @@
 """Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
 
 `read_time` and `write_time` know every law by its name; `read_law`, `write_law` and `draw_law` are of phase-type laws,
-which stand in files without a name.
+which stand in files without a name. A model of another data file has fields of the types `Time` and `Phases`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +16,206 @@ from queueing import PhaseType
 from queueing.numerics import SUM_TOLERANCE
 from queueing.processes import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 
-from ..errors import InstanceError, MissingField, suggestion
-from .fields import is_number, is_whole, read_matrix, read_numbers, read_object, refuse_negative, refuse_unknown, told
+from ..errors import InstanceError
+from .models import Data, Made, Matrix, Number, OneOf, Reader, Refusal, entry, numbers, read_as, square
 
 FORM = 'a law is an object such as {"law": "constant", "value": x} or {"law": "exponential", "mean": x}.'
 
 #: Digits after the point of rates and probabilities: few enough to read.
 DIGITS = 4
 
+#: How a time, and a rate, is measured.
+TIME, RATE = "units of time", "per unit of time"
+
+Positive: TypeAlias = Annotated[float, Number("times are finite numbers above 0.", above=0)]
+
+
+# -- phase-type laws --------------------------------------------------------------------------------------------------
+
+
+def _chances(noun: str) -> Reader:
+    """Probabilities that sum to 1."""
+    listed = numbers("probabilities are zero or more.")
+
+    def read(value: Any) -> list[float]:
+        chances: list[float] = listed.function(value)
+        if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
+            raise Refusal(f"{noun} sum to 1, and these sum to {sum(chances)!r}.")
+        return chances
+
+    return Reader(read, {**listed.described, "rule": f"{noun} are zero or more and sum to 1."})
+
+
+class PhaseTypeData(Data):
+    """The time until a chain of phases ends."""
+
+    form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
+
+    initial: Annotated[list[float], _chances("initial probabilities")] = entry("probability of beginning in each phase")
+    generator: Annotated[Matrix, square("rates between phases are zero or more.")] = entry(
+        "rates between phases; what a row lacks to 0 is the rate of ending", unit=RATE
+    )
+    scale: Annotated[float, Number("a scale multiplies all rates and is a positive number.", above=0)] = entry(
+        "multiplies all rates", default=1.0
+    )
+
+    def made(self) -> Any:
+        generator = self.generator
+        for row, total in enumerate(generator.sum(axis=1)):
+            if total > SUM_TOLERANCE * abs(generator[row, row]):
+                ends = "its rows sum to at most 0 (what lacks is the rate of ending)"
+                rule = f"{ends}, this one sums to {float(total)!r}."
+                raise InstanceError(f"generator[{row}]", generator[row].tolist(), rule)
+        if len(self.initial) != len(generator):
+            rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
+            raise Refusal(rule, "initial")
+        return PhaseType(np.array(self.initial), generator * self.scale)
+
+
+#: A field that holds a phase-type law.
+Phases: TypeAlias = Annotated[PhaseType, Made(PhaseTypeData)]
+
+
+def read_law(value: Any, place: str) -> PhaseType:
+    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
+    law: PhaseType = read_as(Phases, value, place)
+    return law
+
+
+def write_law(law: PhaseType) -> dict[str, Any]:
+    """The form read by `read_law`."""
+    return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
+
+
+# -- laws by name -----------------------------------------------------------------------------------------------------
+
+
+class Law(Data):
+    """A law by its name; its method ``made`` makes the law itself.
+
+    Parameters
+    ----------
+    law
+        The name.
+    """
+
+    form: ClassVar[str] = FORM
+    law: str
+
+    @classmethod
+    def why(cls, name: str) -> str:
+        """The law cannot do without."""
+        return f"law {get_args(cls.model_fields['law'].annotation)[0]!r} needs it."
+
+
+class ConstantLaw(Law):
+    """Every time is the same."""
+
+    law: Literal["constant"] = entry("name of the law")
+    value: Positive = entry("the time", unit=TIME)
+
+    def made(self) -> AccessTime:
+        return Constant(self.value)
+
+
+class ExponentialLaw(Law):
+    """Exponential times."""
+
+    law: Literal["exponential"] = entry("name of the law")
+    mean: Positive = entry("mean time", unit=TIME)
+
+    def made(self) -> AccessTime:
+        return Exponential(self.mean)
+
+
+class ErlangLaw(Law):
+    """Sums of exponential times of one mean."""
+
+    law: Literal["erlang"] = entry("name of the law")
+    stages: Annotated[int, Number("stages are counted in whole numbers, 1 or more.", least=1, whole=True)] = entry(
+        "how many times are summed"
+    )
+    mean: Positive = entry("mean of the sum", unit=TIME)
+
+    def made(self) -> AccessTime:
+        return Erlang(self.stages, self.mean)
+
+
+class HyperexponentialLaw(Law):
+    """Exponential times, the mean of each drawn first."""
+
+    law: Literal["hyperexponential"] = entry("name of the law")
+    probabilities: Annotated[list[float], _chances("probabilities")] = entry("of each mean")
+    means: Annotated[list[float], numbers("times are finite numbers above 0.", above=True)] = entry(
+        "mean times that are drawn from", unit=TIME
+    )
+
+    def made(self) -> AccessTime:
+        if len(self.means) != len(self.probabilities):
+            raise Refusal(f"each of the {len(self.probabilities)} probabilities needs a mean.", "means")
+        return Hyperexponential(tuple(self.probabilities), tuple(self.means))
+
+
+class PhaseTypeLaw(PhaseTypeData, Law):
+    """The time until a chain of phases ends."""
+
+    law: Literal["phase-type"] = entry("name of the law")
+
+    def made(self) -> AccessTime:
+        return PhaseTypeTime(super().made())
+
+
+def times(rule: str) -> Reader:
+    """Read a list of times that were seen, not all of them 0.
+
+    Parameters
+    ----------
+    rule
+        Told of negative times.
+
+    Returns
+    -------
+    Reader
+        Of a field that becomes a tuple of floats.
+    """
+    listed = numbers(rule)
+
+    def read(value: Any) -> tuple[float, ...]:
+        found: list[float] = listed.function(value)
+        if not any(found):
+            raise Refusal("one time at least is above 0.")
+        return tuple(found)
+
+    return Reader(read, listed.described)
+
+
+class SamplesLaw(Law):
+    """Times drawn from those listed, each as often as any other."""
+
+    law: Literal["samples"] = entry("name of the law")
+    values: Annotated[tuple[float, ...], times("times are zero or more.")] = entry("times that were seen", unit=TIME)
+
+    def made(self) -> AccessTime:
+        return Samples(self.values)
+
+
+LAWS: dict[str, type[Law]] = {
+    "constant": ConstantLaw,
+    "erlang": ErlangLaw,
+    "exponential": ExponentialLaw,
+    "hyperexponential": HyperexponentialLaw,
+    "phase-type": PhaseTypeLaw,
+    "samples": SamplesLaw,
+}
+
+#: A field that holds a law by its name.
+Time: TypeAlias = Annotated[AccessTime, OneOf(LAWS, FORM)]
+
 
 def read_time(value: Any, place: str) -> AccessTime:
     """The law of a time: ``{"law": name, ...}``."""
-    if not isinstance(value, Mapping):
-        raise InstanceError(place, value, FORM)
-    if "law" not in value:
-        raise MissingField(f"{place}.law", FORM)
-    name = value["law"]
-    if not isinstance(name, str) or name not in READERS:
-        known = suggestion(name, READERS) if isinstance(name, str) else f"Known: {', '.join(sorted(READERS))}."
-        raise InstanceError(f"{place}.law", name, f"there is no such law. {known}")
-    return READERS[name](value, place)
+    law: AccessTime = read_as(Time, value, place)
+    return law
 
 
 def write_time(law: AccessTime) -> dict[str, Any]:
@@ -56,127 +235,6 @@ def write_time(law: AccessTime) -> dict[str, Any]:
         case Samples():
             return {"law": "samples", "values": list(law.values)}
     raise InstanceError("data.access_time", repr(law), "this law has no name a file could use.")
-
-
-# -- one law each -----------------------------------------------------------------------------------------------------
-
-
-def _constant(data: Mapping[str, Any], place: str) -> AccessTime:
-    law_fields(data, place, "value")
-    value = _positive(data["value"], f"{place}.value")
-    return told(lambda: Constant(value), place, dict(data))
-
-
-def _exponential(data: Mapping[str, Any], place: str) -> AccessTime:
-    law_fields(data, place, "mean")
-    mean = _positive(data["mean"], f"{place}.mean")
-    return told(lambda: Exponential(mean), place, dict(data))
-
-
-def _erlang(data: Mapping[str, Any], place: str) -> AccessTime:
-    law_fields(data, place, "stages", "mean")
-    stages, mean = data["stages"], _positive(data["mean"], f"{place}.mean")
-    if not is_whole(stages) or stages < 1:
-        raise InstanceError(f"{place}.stages", stages, "stages are counted in whole numbers, 1 or more.")
-    return told(lambda: Erlang(int(stages), mean), place, dict(data))
-
-
-def _phase_type(data: Mapping[str, Any], place: str) -> AccessTime:
-    law = read_law({key: entry for key, entry in data.items() if key != "law"}, place)
-    return told(lambda: PhaseTypeTime(law), place, dict(data))
-
-
-def _hyperexponential(data: Mapping[str, Any], place: str) -> AccessTime:
-    law_fields(data, place, "probabilities", "means")
-    chances = read_numbers(data["probabilities"], f"{place}.probabilities")
-    means = read_numbers(data["means"], f"{place}.means")
-    for index, chance in enumerate(chances):
-        if chance < 0:
-            raise InstanceError(f"{place}.probabilities[{index}]", chance, "probabilities are zero or more.")
-    if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
-        rule = f"probabilities sum to 1, and these sum to {sum(chances)!r}."
-        raise InstanceError(f"{place}.probabilities", data["probabilities"], rule)
-    if len(means) != len(chances):
-        raise InstanceError(f"{place}.means", data["means"], f"each of the {len(chances)} probabilities needs a mean.")
-    for index, mean in enumerate(means):
-        _positive(mean, f"{place}.means[{index}]")
-    return told(lambda: Hyperexponential(tuple(chances), tuple(means)), place, dict(data))
-
-
-def _samples(data: Mapping[str, Any], place: str) -> AccessTime:
-    law_fields(data, place, "values")
-    values = read_numbers(data["values"], f"{place}.values")
-    for index, value in enumerate(values):
-        if value < 0:
-            raise InstanceError(f"{place}.values[{index}]", value, "times are zero or more.")
-    if not any(values):
-        raise InstanceError(f"{place}.values", data["values"], "one time at least is above 0.")
-    return told(lambda: Samples(tuple(values)), place, dict(data))
-
-
-READERS: dict[str, Callable[[Mapping[str, Any], str], AccessTime]] = {
-    "constant": _constant,
-    "erlang": _erlang,
-    "exponential": _exponential,
-    "hyperexponential": _hyperexponential,
-    "phase-type": _phase_type,
-    "samples": _samples,
-}
-
-
-def law_fields(data: Mapping[str, Any], place: str, *names: str) -> None:
-    """All of these fields and no others."""
-    refuse_unknown(data, {"law", *names}, place)
-    for name in names:
-        if name not in data:
-            raise MissingField(f"{place}.{name}", f"law {data['law']!r} needs it.")
-
-
-def _positive(value: Any, place: str) -> float:
-    if not is_number(value) or value <= 0:
-        raise InstanceError(place, value, "times are finite numbers above 0.")
-    return float(value)
-
-
-# -- phase-type laws --------------------------------------------------------------------------------------------------
-
-
-def read_law(value: Any, place: str) -> PhaseType:
-    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
-    form = 'a phase-type law is {"initial": [..], "generator": [[..]]}.'
-    known = read_object(value, place, {"initial", "generator", "scale"}, form)
-    for name in ("initial", "generator"):
-        if name not in known:
-            raise MissingField(f"{place}.{name}", form)
-    generator = read_matrix(known["generator"], f"{place}.generator")
-    refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
-    for row, total in enumerate(generator.sum(axis=1)):
-        if total > SUM_TOLERANCE * abs(generator[row, row]):
-            rule = f"its rows sum to at most 0 (what lacks is the rate of ending), this one sums to {float(total)!r}."
-            raise InstanceError(f"{place}.generator[{row}]", generator[row].tolist(), rule)
-    initial = _probabilities(known["initial"], f"{place}.initial")
-    if len(initial) != len(generator):
-        rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
-        raise InstanceError(f"{place}.initial", known["initial"], rule)
-    scale = known.get("scale", 1)
-    if not is_number(scale) or scale <= 0:
-        raise InstanceError(f"{place}.scale", scale, "a scale multiplies all rates and is a positive number.")
-    return told(lambda: PhaseType(np.array(initial), generator * float(scale)), place, dict(known))
-
-
-def write_law(law: PhaseType) -> dict[str, Any]:
-    """The form read by `read_law`."""
-    return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
-
-
-def _probabilities(value: Any, place: str) -> list[float]:
-    chances = read_numbers(value, place)
-    for index, chance in enumerate(chances):
-        if chance < 0:
-            raise InstanceError(f"{place}[{index}]", chance, "probabilities are zero or more.")
-    if abs(sum(chances) - 1.0) > SUM_TOLERANCE:
-        raise InstanceError(place, value, f"initial probabilities sum to 1, and these sum to {sum(chances)!r}.")
-    return chances
 
 
 # -- at random --------------------------------------------------------------------------------------------------------

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from queueing import BMAP
 from queueing.numerics import SUM_TOLERANCE
 from queueing.processes import Constant, Exponential, Samples
 from queueing.routing import Arrivals, MarkovArrivals, RenewalArrivals, TraceArrivals
 
-from ..data import READERS as LAWS
-from ..data import Matrix, is_number, law_fields, read_matrix, read_numbers, refuse_negative, told, write_time
-from ..errors import InstanceError, MissingField, suggestion
+from ..data import (
+    LAWS,
+    RATE,
+    TIME,
+    Law,
+    Matrix,
+    Number,
+    OneOf,
+    Reader,
+    Refusal,
+    entry,
+    numbers,
+    read_as,
+    square,
+    times,
+    write_time,
+)
+from ..errors import InstanceError
 
 FORM = 'arrivals are an object such as {"law": "poisson", "rate": x} or {"law": "deterministic", "interval": x}.'
 
@@ -26,19 +40,8 @@ MOST_PHASES = 100
 
 def read_arrivals(value: Any, place: str = "data.arrivals") -> Arrivals:
     """The source of packets: ``{"law": name, ...}``, of independent times of any law in `optmodels.data.laws` too."""
-    if not isinstance(value, Mapping):
-        raise InstanceError(place, value, FORM)
-    if "law" not in value:
-        raise MissingField(f"{place}.law", FORM)
-    name = value["law"]
-    if isinstance(name, str) and name in READERS:
-        return READERS[name](value, place)
-    if isinstance(name, str) and name in LAWS:
-        law = LAWS[name](value, place)
-        return told(lambda: RenewalArrivals(law), place, dict(value))
-    known = sorted({*READERS, *LAWS})
-    rule = suggestion(name, known) if isinstance(name, str) else f"Known: {', '.join(known)}."
-    raise InstanceError(f"{place}.law", name, f"there is no such law. {rule}")
+    source: Arrivals = read_as(Source, value, place)
+    return source
 
 
 def write_arrivals(arrivals: Arrivals) -> dict[str, Any]:
@@ -65,93 +68,119 @@ def write_arrivals(arrivals: Arrivals) -> dict[str, Any]:
 # -- one law each -----------------------------------------------------------------------------------------------------
 
 
-def _poisson(data: Mapping[str, Any], place: str) -> Arrivals:
-    law_fields(data, place, "rate")
-    rate = _positive(data["rate"], f"{place}.rate", "rates are finite numbers above 0.")
-    return told(lambda: RenewalArrivals(Exponential(1.0 / rate)), place, dict(data))
+def _phases(rule: str, *, diagonal: bool = False) -> Reader:
+    """Read rates between so many phases of a source as are supported."""
+    matrix = square(rule, diagonal=diagonal)
+
+    def read(value: Any) -> Matrix:
+        found: Matrix = matrix.function(value)
+        if len(found) > MOST_PHASES:
+            raise Refusal(f"a source has {MOST_PHASES} phases at most, and here are {len(found)}.")
+        return found
+
+    return Reader(read, {**matrix.described, "maxItems": MOST_PHASES})
 
 
-def _deterministic(data: Mapping[str, Any], place: str) -> Arrivals:
-    law_fields(data, place, "interval")
-    interval = _positive(data["interval"], f"{place}.interval", "intervals are finite numbers above 0.")
-    return told(lambda: RenewalArrivals(Constant(interval)), place, dict(data))
+_SEEN = times("times between arrivals are zero or more.")
+_BLOCKS = "rates are zero or more, but for the diagonal of D0."
 
 
-def _mmpp(data: Mapping[str, Any], place: str) -> Arrivals:
-    law_fields(data, place, "generator", "rates")
-    generator = _square(data["generator"], f"{place}.generator")
-    refuse_negative(generator, f"{place}.generator", "rates between phases are zero or more.", diagonal=False)
-    _refuse_leaks(generator, generator, f"{place}.generator", "the rates of this row")
-    rates = read_numbers(data["rates"], f"{place}.rates")
-    if len(rates) != len(generator):
-        rule = f"each of the {len(generator)} phases needs a rate of arrivals, and here are {len(rates)}."
-        raise InstanceError(f"{place}.rates", data["rates"], rule)
-    for index, rate in enumerate(rates):
-        if rate < 0:
-            raise InstanceError(f"{place}.rates[{index}]", rate, "rates of arrivals are zero or more.")
-    return told(lambda: MarkovArrivals(BMAP.mmpp(generator, rates)), place, dict(data))
+class PoissonSource(Law):
+    """Packets at exponential times."""
+
+    law: Literal["poisson"] = entry("name of the law")
+    rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] = entry("of packets", unit=RATE)
+
+    def made(self) -> Arrivals:
+        return RenewalArrivals(Exponential(1.0 / self.rate))
 
 
-def _map(data: Mapping[str, Any], place: str) -> Arrivals:
-    law_fields(data, place, "D0", "D1")
-    quiet, arrival = _square(data["D0"], f"{place}.D0"), _square(data["D1"], f"{place}.D1")
-    rule = "rates are zero or more, but for the diagonal of D0."
-    refuse_negative(quiet, f"{place}.D0", rule, diagonal=False)
-    refuse_negative(arrival, f"{place}.D1", rule, diagonal=True)
-    if len(arrival) != len(quiet):
-        raise InstanceError(f"{place}.D1", data["D1"], f"D1 has as many rows as D0, {len(quiet)}.")
-    _refuse_leaks(quiet + arrival, quiet, f"{place}.D0", "the rates of this row, summed over D0 and D1,")
-    return told(lambda: MarkovArrivals(BMAP.map(quiet, arrival)), place, dict(data))
+class DeterministicSource(Law):
+    """Packets at even intervals."""
+
+    law: Literal["deterministic"] = entry("name of the law")
+    interval: Annotated[float, Number("intervals are finite numbers above 0.", above=0)] = entry(
+        "time from one packet to the next", unit=TIME
+    )
+
+    def made(self) -> Arrivals:
+        return RenewalArrivals(Constant(self.interval))
 
 
-def _samples(data: Mapping[str, Any], place: str) -> Arrivals:
-    values = _times(data, place)
-    return told(lambda: RenewalArrivals(Samples(values)), place, dict(data))
+class MmppSource(Law):
+    """A Poisson source whose rate follows a Markov chain."""
+
+    law: Literal["mmpp"] = entry("name of the law")
+    generator: Annotated[Matrix, _phases("rates between phases are zero or more.")] = entry(
+        "of the chain; rows sum to 0 (1e-9 relative)", unit=RATE
+    )
+    rates: Annotated[list[float], numbers("rates of arrivals are zero or more.")] = entry(
+        "of packets, by phase", unit=RATE
+    )
+
+    def made(self) -> Arrivals:
+        _refuse_leaks(self.generator, self.generator, "generator", "the rates of this row")
+        if len(self.rates) != len(self.generator):
+            rule = f"each of the {len(self.generator)} phases needs a rate of arrivals, and here are {len(self.rates)}."
+            raise Refusal(rule, "rates")
+        return MarkovArrivals(BMAP.mmpp(self.generator, self.rates))
 
 
-def _trace(data: Mapping[str, Any], place: str) -> Arrivals:
-    values = _times(data, place)
-    if len(values) > LONGEST_TRACE:
-        rule = f"a trace has {LONGEST_TRACE} times at most, and here are {len(values)}."
-        raise InstanceError(f"{place}.values", data["values"], rule)
-    return told(lambda: TraceArrivals(values), place, dict(data))
+class MapSource(Law):
+    """A Markovian arrival process; the rows of D0 + D1 sum to 0 (1e-9 relative)."""
+
+    law: Literal["map"] = entry("name of the law")
+    D0: Annotated[Matrix, _phases(_BLOCKS)] = entry("rates of changes of phase without a packet", unit=RATE)
+    D1: Annotated[Matrix, _phases(_BLOCKS, diagonal=True)] = entry("rates of changes with a packet", unit=RATE)
+
+    def made(self) -> Arrivals:
+        if len(self.D1) != len(self.D0):
+            raise Refusal(f"D1 has as many rows as D0, {len(self.D0)}.", "D1")
+        _refuse_leaks(self.D0 + self.D1, self.D0, "D0", "the rates of this row, summed over D0 and D1,")
+        return MarkovArrivals(BMAP.map(self.D0, self.D1))
 
 
-READERS: dict[str, Callable[[Mapping[str, Any], str], Arrivals]] = {
-    "deterministic": _deterministic,
-    "map": _map,
-    "mmpp": _mmpp,
-    "poisson": _poisson,
-    "samples": _samples,
-    "trace": _trace,
+class SampledSource(Law):
+    """Independent times drawn from those listed."""
+
+    law: Literal["samples"] = entry("name of the law")
+    values: Annotated[tuple[float, ...], _SEEN] = entry("times between packets", unit=TIME)
+
+    def made(self) -> Arrivals:
+        return RenewalArrivals(Samples(self.values))
+
+
+class TraceSource(Law):
+    """Times in the order listed, over and over."""
+
+    law: Literal["trace"] = entry("name of the law")
+    values: Annotated[tuple[float, ...], _SEEN] = entry("times between packets, 100 000 at most", unit=TIME)
+
+    def made(self) -> Arrivals:
+        if len(self.values) > LONGEST_TRACE:
+            raise Refusal(f"a trace has {LONGEST_TRACE} times at most, and here are {len(self.values)}.", "values")
+        return TraceArrivals(self.values)
+
+
+#: Sources by name; the laws of times that have no name here are those between packets.
+SOURCES: dict[str, type[Law]] = LAWS | {
+    "deterministic": DeterministicSource,
+    "map": MapSource,
+    "mmpp": MmppSource,
+    "poisson": PoissonSource,
+    "samples": SampledSource,
+    "trace": TraceSource,
 }
 
 
-# -- inside -----------------------------------------------------------------------------------------------------------
+def _renewed(made: Any) -> Arrivals:
+    """The source itself, or packets whose times have a law."""
+    known = RenewalArrivals | MarkovArrivals | TraceArrivals
+    return made if isinstance(made, known) else RenewalArrivals(made)
 
 
-def _positive(value: Any, place: str, rule: str) -> float:
-    if not is_number(value) or value <= 0:
-        raise InstanceError(place, value, rule)
-    return float(value)
-
-
-def _square(value: Any, place: str) -> Matrix:
-    matrix = read_matrix(value, place)
-    if len(matrix) > MOST_PHASES:
-        raise InstanceError(place, value, f"a source has {MOST_PHASES} phases at most, and here are {len(matrix)}.")
-    return matrix
-
-
-def _times(data: Mapping[str, Any], place: str) -> tuple[float, ...]:
-    law_fields(data, place, "values")
-    values = read_numbers(data["values"], f"{place}.values")
-    for index, value in enumerate(values):
-        if value < 0:
-            raise InstanceError(f"{place}.values[{index}]", value, "times between arrivals are zero or more.")
-    if not any(values):
-        raise InstanceError(f"{place}.values", data["values"], "one time at least is above 0.")
-    return tuple(values)
+#: A field that holds a source of packets.
+Source: TypeAlias = Annotated[Arrivals, OneOf(SOURCES, FORM, then=_renewed)]
 
 
 def _refuse_leaks(total: Matrix, quiet: Matrix, place: str, names: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading the data of a routing instance: every field checked, every complaint one sentence."""
+"""The data of a routing instance: every field with its rule, and what they make together."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ConfigDict, model_validator
 
 from queueing import PhaseType
 from queueing.routing import Arrivals, GapCosts, callable_costs, freshness_costs, loss_costs
 
-from ..data import is_number, is_whole, read_law, refuse_unknown, told, write_law
-from ..errors import InstanceError, MissingField
-from .arrivals import read_arrivals, write_arrivals
+from ..data import RATE, TIME, Choice, Data, Number, OneOf, Phases, Reader, Refusal, Rows, entry, write_law
+from ..errors import MissingField
+from .arrivals import Source, write_arrivals
 from .gap_costs import GapCost, limit_of, read_gap_cost, slope_of, write_gap_cost
 
-FIELDS = {"servers", "arrivals", "application", "period", "max_period", "horizon", "initial"}
-
 Application: TypeAlias = Literal["loss", "freshness"]
-APPLICATIONS = ("loss", "freshness")
 
 #: More servers are refused: kind "freshness" is made for as many pages as there are.
 MOST_SERVERS = 1000
@@ -33,7 +31,7 @@ LONGEST_PERIOD, LONGEST_MAX_PERIOD = 10_000, 1000
 #: Longer horizons, and gaps before them, are refused: a table has a column for each gap, and so many numbers at most.
 LONGEST_HORIZON, LARGEST_TABLE = 100_000, 20_000_000
 
-_SERVER = 'a server is {"rate": x}, {"service": phase-type law} or {"gap_cost": "name", ...}.'
+_NEVER = ", or null for a server never used"
 
 
 @dataclass(frozen=True)
@@ -100,116 +98,150 @@ class Routing:
         return servers | {"arrivals": write_arrivals(self.arrivals), "application": self.application}
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
+# -- fields -----------------------------------------------------------------------------------------------------------
 
 
-def read_routing(data: Mapping[str, Any]) -> Routing:
-    """Servers, arrivals and application, checked together."""
-    refuse_unknown(data, FIELDS, "data")
-    servers = _servers(data)
-    if servers[0].cost is not None:
-        for name in ("arrivals", "application"):
-            if name in data:
-                raise InstanceError(f"data.{name}", data[name], "servers have gap costs of their own; leave it out.")
-        routing = Routing(servers)
-    else:
+def _slots(noun: str, most: int, end: str = "") -> Number:
+    return Number(f"{noun} of slots from 1 to {most}{end}.", least=1, most=most, whole=True)
+
+
+class ServerData(Data):
+    """A server by its rate, or by its law of service."""
+
+    form = 'a server is {"rate": x}, {"service": phase-type law} or {"gap_cost": "name", ...}.'
+
+    rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] | None = entry(
+        "of service, or of changes of the page", unit=RATE, default=None
+    )
+    service: Phases | None = entry(
+        "instead: law of the service, or of the time until the page changes", unit=TIME, default=None
+    )
+    weight: Annotated[float, Number("weights are finite numbers, zero or more.", least=0)] = entry(
+        "of a packet lost, or of a unit of time out of date", default=1.0
+    )
+
+    def made(self) -> Server:
+        """The server, by one of the two."""
+        if (self.rate is None) == (self.service is None):
+            raise Refusal(self.form)
+        return Server(self.rate if self.service is None else self.service, self.weight)
+
+
+class GapCostData(Data):
+    """A server whose gaps cost what a registered function says; its other fields are parameters of the function."""
+
+    model_config = ConfigDict(extra="allow")
+
+    gap_cost: Annotated[Any, Reader(lambda name: name, {"type": "string"})] = entry(
+        "instead of the other fields: name of a cost of gaps, whose parameters stand beside it"
+    )
+
+    def made(self) -> Server:
+        """The server with its cost."""
+        return Server(None, cost=read_gap_cost({"gap_cost": self.gap_cost, **(self.model_extra or {})}, ""))
+
+
+def _form(value: Any) -> str:
+    return "given" if isinstance(value, Mapping) and "gap_cost" in value else "served"
+
+
+_Served: TypeAlias = Annotated[Server, OneOf({"served": ServerData, "given": GapCostData}, tag=_form)]
+
+
+class RoutingData(Data):
+    """The data of kind "routing"."""
+
+    needed = "list the servers, one at least."
+
+    servers: Annotated[
+        tuple[_Served, ...],
+        Rows(needed, most=MOST_SERVERS, many="{most} servers at most are routed to, and here are {count}."),
+    ] = entry("servers, or pages, all by costs of gaps or none")
+    arrivals: Source | None = entry(
+        "source of packets, or of visits; needed unless servers have gap costs", default=None
+    )
+    application: Annotated[Application, Choice('the application is "loss" or "freshness".')] | None = entry(
+        "what costs: packets lost, or pages out of date; needed unless servers have gap costs", default=None
+    )
+    period: Annotated[int, _slots("periods are whole numbers", LONGEST_PERIOD)] | None = entry(
+        "length of the word; without it the best over all lengths is asked for", unit="slots", default=None
+    )
+    max_period: Annotated[int, _slots("periods are whole numbers", LONGEST_MAX_PERIOD)] | None = entry(
+        "instead: greatest length of the word", unit="slots", default=None
+    )
+    horizon: Annotated[int, _slots("the horizon is a whole number", LONGEST_HORIZON)] | None = entry(
+        "instead: number of slots of the finite-horizon problem", unit="slots", default=None
+    )
+    initial: (
+        Annotated[
+            tuple[Annotated[int, _slots("gaps are whole numbers", LONGEST_HORIZON, _NEVER)] | None, ...],
+            Rows("this is a list, one gap for each server."),
+        ]
+        | None
+    ) = entry(
+        "with a horizon: how long ago each server got its last packet; null for never, where costs have a limit",
+        unit="slots",
+        default=None,
+    )
+
+    @cached_property
+    def routing(self) -> Routing:
+        """Servers and source, without the periods."""
+        return Routing(self.servers, self.arrivals, self.application or "loss")
+
+    @cached_property
+    def gaps(self) -> NDArray[np.float64]:
+        """Gaps before the first slot of a horizon; infinite for servers never used."""
+        return np.array([math.inf if gap is None else float(gap) for gap in self.initial or ()])
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> RoutingData:
+        own = [server.cost is not None for server in self.servers]
+        if any(own) and not all(own):
+            rule = "all servers have a gap cost, or none has: costs of one kind are added up."
+            raise Refusal(rule, "servers", own.index(not own[0]))
         for name, rule in (
             ("arrivals", "the source of packets is needed."),
             ("application", 'say "loss" or "freshness".'),
         ):
-            if name not in data:
-                raise MissingField(f"data.{name}", rule)
-        application = data["application"]
-        if application not in APPLICATIONS:
-            raise InstanceError("data.application", application, 'the application is "loss" or "freshness".')
-        routing = Routing(servers, read_arrivals(data["arrivals"]), application)
-    told(lambda: routing.costs.table(2), "data.servers", data["servers"])
-    return routing
+            if own[0] and name in self.model_fields_set:
+                raise Refusal("servers have gap costs of their own; leave it out.", name)
+            if not own[0] and getattr(self, name) is None:
+                raise MissingField(name, rule)
+        self._table(2, "servers")
+        if self.horizon is not None or self.initial is not None:
+            self._check_horizon()
+        elif self.period is not None and self.max_period is not None:
+            raise Refusal(f"the period is fixed at {self.period}; give one of the two.", "max_period")
+        return self
 
-
-def read_periods(data: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """``period`` and ``max_period``, one of them at most."""
-    found: list[int | None] = []
-    for name, longest in (("period", LONGEST_PERIOD), ("max_period", LONGEST_MAX_PERIOD)):
-        value = data.get(name)
-        if value is not None and (not is_whole(value) or not 1 <= value <= longest):
-            rule = f"periods are whole numbers of slots from 1 to {longest}."
-            raise InstanceError(f"data.{name}", value, rule)
-        found.append(None if value is None else int(value))
-    if None not in found:
-        rule = f"the period is fixed at {found[0]}; give one of the two."
-        raise InstanceError("data.max_period", found[1], rule)
-    return found[0], found[1]
-
-
-def read_horizon(data: Mapping[str, Any], routing: Routing) -> tuple[int, NDArray[np.float64]]:
-    """``horizon`` and ``initial``: how many slots, and the gaps before the first of them; null is infinity."""
-    for name in ("period", "max_period"):
-        if data.get(name) is not None:
-            raise InstanceError(f"data.{name}", data[name], "a finite horizon has no period; leave one of them out.")
-    horizon = data["horizon"]
-    if not is_whole(horizon) or not 1 <= horizon <= LONGEST_HORIZON:
-        rule = f"the horizon is a whole number of slots from 1 to {LONGEST_HORIZON}."
-        raise InstanceError("data.horizon", horizon, rule)
-    if "initial" not in data:
-        raise MissingField("data.initial", "list for each server how many slots ago it got its last packet.")
-    initial, servers = data["initial"], len(routing.servers)
-    if not isinstance(initial, list | tuple):
-        raise InstanceError("data.initial", initial, "this is a list, one gap for each server.")
-    if len(initial) != servers:
-        rule = f"each of the {servers} servers needs a gap, and here are {len(initial)}."
-        raise InstanceError("data.initial", initial, rule)
-    gaps = np.full(servers, math.inf)
-    for index, entry in enumerate(initial):
-        if entry is None:
-            if routing.costs.slopes[index] != 0 or not math.isfinite(routing.costs.limits[index]):
+    def _check_horizon(self) -> None:
+        if self.horizon is None:
+            raise MissingField("horizon", "an initial state is that of a finite horizon; give one, or neither.")
+        for name in ("period", "max_period"):
+            if getattr(self, name) is not None:
+                raise Refusal("a finite horizon has no period; leave one of them out.", name)
+        if self.initial is None:
+            raise MissingField("initial", "list for each server how many slots ago it got its last packet.")
+        servers = len(self.servers)
+        if len(self.initial) != servers:
+            raise Refusal(f"each of the {servers} servers needs a gap, and here are {len(self.initial)}.", "initial")
+        costs = self.routing.costs
+        for index in np.flatnonzero(np.isinf(self.gaps)).tolist():
+            if costs.slopes[index] != 0 or not math.isfinite(costs.limits[index]):
                 rule = "null stands for a server never used, whose gap has a cost only where costs have a limit."
-                raise InstanceError(f"data.initial[{index}]", None, rule)
-            continue
-        if not is_whole(entry) or not 1 <= entry <= LONGEST_HORIZON:
-            rule = f"gaps are whole numbers of slots from 1 to {LONGEST_HORIZON}, or null for a server never used."
-            raise InstanceError(f"data.initial[{index}]", entry, rule)
-        gaps[index] = float(entry)
-    longest = int(horizon + max((gap for gap in gaps.tolist() if math.isfinite(gap)), default=0))
-    if longest * servers > LARGEST_TABLE:
-        rule = f"gaps of up to {longest} slots at {servers} servers make a table of more than {LARGEST_TABLE} numbers."
-        raise InstanceError("data.horizon", horizon, rule)
-    told(lambda: routing.costs.table(longest), "data.horizon", horizon)
-    return int(horizon), gaps
+                raise Refusal(rule, "initial", index)
+        longest = self.horizon + max((gap for gap in self.initial if gap is not None), default=0)
+        if longest * servers > LARGEST_TABLE:
+            rule = (
+                f"gaps of up to {longest} slots at {servers} servers make a table of more than {LARGEST_TABLE} numbers."
+            )
+            raise Refusal(rule, "horizon")
+        self._table(longest, "horizon")
 
-
-def _servers(data: Mapping[str, Any]) -> tuple[Server, ...]:
-    if "servers" not in data:
-        raise MissingField("data.servers", "list the servers, one at least.")
-    listed = data["servers"]
-    if not isinstance(listed, list | tuple) or not listed:
-        raise InstanceError("data.servers", listed, "list the servers, one at least.")
-    if len(listed) > MOST_SERVERS:
-        rule = f"{MOST_SERVERS} servers at most are routed to, and here are {len(listed)}."
-        raise InstanceError("data.servers", listed, rule)
-    servers = tuple(_server(entry, f"data.servers[{index}]") for index, entry in enumerate(listed))
-    own = [server.cost is not None for server in servers]
-    if any(own) and not all(own):
-        index = own.index(not own[0])
-        rule = "all servers have a gap cost, or none has: costs of one kind are added up."
-        raise InstanceError(f"data.servers[{index}]", listed[index], rule)
-    return servers
-
-
-def _server(entry: Any, place: str) -> Server:
-    if not isinstance(entry, Mapping):
-        raise InstanceError(place, entry, _SERVER)
-    if "gap_cost" in entry:
-        return Server(None, cost=read_gap_cost(entry, place))
-    refuse_unknown(entry, {"rate", "service", "weight", "gap_cost"}, place)
-    if ("rate" in entry) == ("service" in entry):
-        raise InstanceError(place, dict(entry), _SERVER)
-    weight = entry.get("weight", 1.0)
-    if not is_number(weight) or weight < 0:
-        raise InstanceError(f"{place}.weight", weight, "weights are finite numbers, zero or more.")
-    if "service" in entry:
-        return Server(read_law(entry["service"], f"{place}.service"), float(weight))
-    rate = entry["rate"]
-    if not is_number(rate) or rate <= 0:
-        raise InstanceError(f"{place}.rate", rate, "rates are finite numbers above 0.")
-    return Server(float(rate), float(weight))
+    def _table(self, gaps: int, field: str) -> None:
+        """Refuse costs that are no numbers, or not convex."""
+        try:
+            self.routing.costs.table(gaps)
+        except ValueError as refusal:
+            raise Refusal(str(refusal), field) from None

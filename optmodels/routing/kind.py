@@ -12,6 +12,7 @@ KIND = Kind(
         'buffers", Journal of Applied Probability 37 (2000), 668-684.'
     ),
     problem="optmodels.routing.problem:RoutingProblem",
+    data="optmodels.routing.data:RoutingData",
     measures={
         "cost": "weighted packets lost per arrival, or weighted fraction of time that pages are out of date",
         "period": "length of the period, in packets",

@@ -34,8 +34,9 @@ from queueing.processes import Exponential
 from queueing.routing import GapCosts, RenewalArrivals, horizon_cost, not_convex, word_gaps, words_cost
 
 from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
-from ..errors import InstanceError, MissingField, RequestError
-from .data import Routing, Server, read_horizon, read_periods, read_routing
+from ..data import read_as
+from ..errors import InstanceError, RequestError
+from .data import Routing, RoutingData, Server
 from .gap_costs import Given, limit_of, slope_of
 from .simulation import RoutingExperiment, experiment_of
 from .space import RoutingActions, RoutingWords, words_of
@@ -193,13 +194,13 @@ class RoutingProblem(PricedRouting):
         folder: Path | None = None,
     ) -> PricedRouting:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
-        routing = read_routing(data)
-        if data.get("horizon") is not None or "initial" in data:
-            return RoutingHorizonProblem.of(data, routing, name=name, cost=cost, limits=limits or Limits())
-        period, max_period = read_periods(data)
-        if period is None and max_period is None:
-            return RoutingProblem(name, routing, cost, limits or Limits())
-        return PeriodicRoutingProblem(name, routing, cost, limits or Limits(), period, max_period)
+        found: RoutingData = read_as(RoutingData, data)
+        given = name, found.routing, cost, limits or Limits()
+        if found.horizon is not None:
+            return RoutingHorizonProblem(*given, found.horizon, found.gaps)
+        if found.period is None and found.max_period is None:
+            return RoutingProblem(*given)
+        return PeriodicRoutingProblem(*given, found.period, found.max_period)
 
     @staticmethod
     def of_costs(
@@ -404,18 +405,11 @@ class RoutingHorizonProblem(PricedRouting):
     horizon: int = 1
     initial: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
 
-    @classmethod
-    def of(
-        cls, data: Mapping[str, Any], routing: Routing, name: str, cost: CostFunction | None, limits: Limits
-    ) -> RoutingHorizonProblem:
-        """Read what an instance file says about the horizon."""
-        if data.get("horizon") is None:
-            raise MissingField("data.horizon", "an initial state is that of a finite horizon; give one, or neither.")
-        used = measures_used(cost) | {f: (f"limits.{f}", limits.to_data()[f]) for f in limits.by_measure}
+    def __post_init__(self) -> None:
+        """Refuse a price or a limit of the period, which there is not."""
+        used = measures_used(self.cost) | {f: (f"limits.{f}", limit) for f, limit in self.limits.to_data().items()}
         if "period" in used:
             raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
-        horizon, initial = read_horizon(data, routing)
-        return cls(name, routing, cost, limits, horizon, initial)
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], **options: Any) -> PricedRouting:

@@ -13,7 +13,7 @@ import numpy as np
 
 from queueing.freshness.estimation import GammaPrior, RateEstimates, estimate
 
-from ...data import FORM, READERS, csv_rows, parquet, parse_json, read_time, whole_file, write_parquet, write_time
+from ...data import FORM, csv_rows, parquet, parse_json, read_time, whole_file, write_parquet, write_time
 from ...errors import RequestError
 from ...instance import Instance, write
 from ..data import PROPORTIONAL
@@ -124,7 +124,7 @@ def read_access_time(text: str) -> dict[str, Any]:
     if name not in known or math.isnan(number) or (colon and not name):
         raise RequestError(f"{place} is a time, exponential:MEAN, or JSON; got {text!r}; {FORM}")
     law = name or "constant"
-    return write_time(READERS[law]({"law": law, known[name]: number}, place))
+    return write_time(read_time({"law": law, known[name]: number}, place))
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

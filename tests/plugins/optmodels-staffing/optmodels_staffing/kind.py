@@ -12,6 +12,7 @@ KIND = Kind(
         'telephone exchanges", Elektroteknikeren 13 (1917), 5-13.'
     ),
     problem="optmodels_staffing.problem:StaffingProblem",
+    data="optmodels_staffing.problem:StaffingData",
     measures={
         "wages": "sum over hours of the wage times the number of servers, in the unit of wages",
         "server_hours": "sum over hours of the number of servers, in hours",

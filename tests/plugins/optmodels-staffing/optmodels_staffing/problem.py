@@ -6,21 +6,43 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import model_validator
 
 from heuristics import Decision, Evaluation
 from heuristics.spaces import IntegerBox
 from optmodels.costs import CostFunction, Limits, is_linear
-from optmodels.errors import InstanceError, MissingField
+from optmodels.data import Data, Number, Refusal, Rows, entry, read_as
 
 from .queue import mean_wait, waiting_probability
 from .simulation import StaffingExperiment, experiment_of
 
 MEASURES = ("wages", "server_hours", "worst_waiting_probability", "worst_mean_wait")
-REQUIRED = ("arrival_rates", "service_rate", "wages", "most_servers")
-OPTIONAL = ("max_waiting_probability", "max_mean_wait")
+Positive = Annotated[float, Number("it is a number above 0.", above=0)]
+Hours = Annotated[tuple[Positive, ...], Rows("it is a list of numbers, one for each hour.")]
+
+
+class StaffingData(Data):
+    """The data of kind "staffing"."""
+
+    needed = "kind 'staffing' needs arrival_rates, service_rate, wages, most_servers."
+
+    arrival_rates: Hours = entry("customers that come, hour by hour", unit="per hour")
+    service_rate: Positive = entry("customers that one server serves", unit="per hour")
+    wages: Hours = entry("of one server, hour by hour", unit="per hour")
+    most_servers: Annotated[int, Number("it is a whole number from 1 to 1000.", least=1, most=1000, whole=True)] = (
+        entry("that can work in any hour")
+    )
+    max_waiting_probability: Positive = entry("that no hour may exceed", default=1.0)
+    max_mean_wait: Positive = entry("that no hour may exceed", unit="hours", default=math.inf)
+
+    @model_validator(mode="after")
+    def _has_a_wage_for_each_hour(self) -> StaffingData:
+        if len(self.arrival_rates) != len(self.wages):
+            raise Refusal("there is one for each arrival rate.", "wages")
+        return self
 
 
 @dataclass(frozen=True)
@@ -72,22 +94,9 @@ class StaffingProblem:
         folder: Path | None = None,
     ) -> StaffingProblem:
         """Read the ``data`` of an instance file."""
-        for key in data:
-            if key not in REQUIRED + OPTIONAL:
-                raise InstanceError(f"data.{key}", data[key], f"known fields are {', '.join(REQUIRED + OPTIONAL)}.")
-        for key in REQUIRED:
-            if key not in data:
-                raise MissingField(f"data.{key}", f"kind 'staffing' needs {', '.join(REQUIRED)}.")
-        lists = {key: _positive_list(f"data.{key}", data[key]) for key in ("arrival_rates", "wages")}
-        if len(lists["arrival_rates"]) != len(lists["wages"]):
-            raise InstanceError("data.wages", data["wages"], "there is one for each arrival rate.")
-        most = data["most_servers"]
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= 1000:
-            raise InstanceError("data.most_servers", most, "it is a whole number from 1 to 1000.")
-        rules: dict[str, Any] = {key: _positive(f"data.{key}", data[key]) for key in OPTIONAL if key in data}
-        rate = _positive("data.service_rate", data["service_rate"])
-        rules |= {"cost": cost, "limits": limits or Limits()}
-        return cls(name, lists["arrival_rates"], rate, lists["wages"], most, **rules)
+        read: StaffingData = read_as(StaffingData, data)
+        limits = limits or Limits()
+        return cls(name, cost=cost, limits=limits, **{key: getattr(read, key) for key in StaffingData.model_fields})
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
@@ -207,15 +216,3 @@ class StaffingProblem:
 
     def _fewest(self, hour: int) -> int | None:
         return next((number for number in range(1, self.most_servers + 1) if self.allowed(hour, number)), None)
-
-
-def _positive(place: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InstanceError(place, value, "it is a number above 0.")
-    return float(value)
-
-
-def _positive_list(place: str, values: Any) -> tuple[float, ...]:
-    if not isinstance(values, list) or not values:
-        raise InstanceError(place, values, "it is a list of numbers, one for each hour.")
-    return tuple(_positive(f"{place}[{hour}]", value) for hour, value in enumerate(values))
