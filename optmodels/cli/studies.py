@@ -23,7 +23,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, print_json, print_rows, say, settle, terminal_width
+from .output import batch_progress, deliver, print_rows, say, settle, terminal_width
 
 
 def pareto(

@@ -180,7 +180,7 @@ def _type(part: Mapping[str, Any]) -> str:
     kind = part.get("type", "any")
     if kind == "array":
         entries = _type(part["items"]) if "items" in part else "anything"
-        return f"list of {PLURALS.get(entries, entries)}"
+        return f"list of {PLURALS.get(entries, entries.replace('list of', 'lists of', 1))}"
     return NOUNS.get(kind, str(kind))
 
 

@@ -1,31 +1,39 @@
-"""Reading the data of a threshold instance: every field checked, every complaint one sentence."""
+"""The data of a threshold instance: every field with its rule, and what they make together."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
 from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, reduce_order, thinned_modes
 from queueing.numerics import SUM_TOLERANCE
-from queueing.threshold import ADMISSIONS, unbounded_room
+from queueing.threshold import unbounded_room
 
 from ..data import (
+    RATE,
+    TIME,
+    Choice,
+    Data,
     Matrix,
-    is_whole,
+    Number,
+    OneOf,
+    Phases,
+    Reader,
+    Refusal,
+    Rows,
+    entry,
     read_list,
     read_matrix,
     read_numbers,
-    read_object,
     refuse_negative,
     refuse_unknown,
+    square,
     told,
 )
-from ..errors import InstanceError, MissingField
-
-FIELDS = {"capacity", "service", "patience", "modes", "admission", "use_all_modes"}
+from ..errors import InstanceError
 
 #: More pages in the system than this are refused: matrices are kept for every level.
 MOST_PAGES = 100_000
@@ -44,17 +52,232 @@ _FORMS = (
     '{"marked": ..}.'
 )
 _ARRIVALS = "arrivals are the matrices [D0, D1, ..., Dm], two at least."
+_OF_ROBOT = "list the matrices [D0, D1, ...] of each robot."
+_RATES = "rates are zero or more, but for the diagonal of D0."
 
 
-def read_capacity(value: Any, modes: Sequence[Mode], patience: PhaseType | None) -> tuple[int, float | None]:
-    """K, the most pages in the system; without bound, room that is as good as that, and what is cut off by it."""
-    if value is None:
-        return _without_bound(modes, patience)
-    if not is_whole(value) or value < 1:
-        raise InstanceError("data.capacity", value, "the capacity is a whole number of pages, 1 or more.")
-    if value > MOST_PAGES:
-        raise InstanceError("data.capacity", value, f"at most {MOST_PAGES} pages are supported.")
-    return int(value), None
+# -- arrivals ---------------------------------------------------------------------------------------------------------
+
+
+def _arrivals(value: Any, place: str = "") -> BMAP:
+    """D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
+    listed = read_list(value, place, _ARRIVALS)
+    if len(listed) < 2:
+        raise InstanceError(place, value, _ARRIVALS)
+    _refuse_large_batch(len(listed) - 1, place, value)
+    quiet = read_matrix(listed[0], f"{place}[0]")
+    refuse_negative(quiet, f"{place}[0]", _RATES, diagonal=False)
+    batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
+    _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
+    return told(lambda: BMAP((quiet, *batches)), place, value)
+
+
+def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
+    if largest > MOST_IN_BATCH:
+        rule = f"its matrices go up to batches of {largest} pages, and at most {MOST_IN_BATCH} are supported."
+        raise InstanceError(place, value, rule)
+
+
+def _block(value: Any, place: str, size: int) -> Matrix:
+    """Rates of moves with a batch: none is negative, the diagonal included."""
+    matrix = read_matrix(value, place)
+    if len(matrix) != size:
+        raise InstanceError(place, value, f"all matrices of an arrival process have as many rows as D0, {size}.")
+    refuse_negative(matrix, place, _RATES, diagonal=True)
+    return matrix
+
+
+def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
+    total = np.sum(blocks, axis=0)
+    for row, missed in enumerate(total.sum(axis=1).tolist()):
+        if abs(missed) > SUM_TOLERANCE * abs(float(blocks[0][row, row])):
+            rule = f"the rates of this row, summed over {names}, make {missed!r} and must make 0 (1e-9 relative)."
+            raise InstanceError(f"{place}[{row}]", blocks[0][row].tolist(), rule)
+
+
+_MATRICES = {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}}
+_BLOCKS = {**_MATRICES, "minItems": 2, "maxItems": MOST_IN_BATCH + 1, "form": "list of square matrices"}
+Process: TypeAlias = Annotated[BMAP, Reader(_arrivals, {**_BLOCKS, "rule": f"{_ARRIVALS} {_RATES}"})]
+
+
+# -- modes in their four forms ----------------------------------------------------------------------------------------
+
+
+class ModeData(Data):
+    """Arrivals while so many robots are active."""
+
+    form = 'a mode is {"robots": r, "arrivals": [D0, D1, ...]}.'
+
+    robots: Annotated[int, Number("robots are counted in whole numbers, zero or more.", least=0, whole=True)] = entry(
+        "active robots, rising from mode to mode"
+    )
+    arrivals: Process = entry(
+        "rates of moves of the chain with 0, 1, 2, ... pages; rows sum to 0 over all matrices (1e-9 relative)",
+        unit=RATE,
+    )
+
+
+class IndependentData(Data):
+    """Robots that are told one by one."""
+
+    independent: Annotated[tuple[Process, ...], Rows(_OF_ROBOT)] = entry(
+        f"instead: arrivals of each robot, whose phases multiply, to {MOST_PHASES} at most", unit=RATE
+    )
+
+    def made(self) -> tuple[Mode, ...]:
+        """One robot, two robots, ..."""
+        phases = math.prod(chain.phases for chain in self.independent)
+        if phases > MOST_PHASES:
+            rule = f"the phases of all robots multiply to {phases}, and at most {MOST_PHASES} are supported."
+            raise Refusal(rule, "independent")
+        return independent_modes(self.independent)
+
+
+_RISING = "probabilities rise from above 0 to 1."
+_CHANCES = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}, "rule": _RISING}
+
+
+class ThinnedData(Data):
+    """Parts of the arrivals of all robots."""
+
+    form = 'thinned modes are {"arrivals": [D0, D1, ...], "probabilities": [q1, ..., 1]}.'
+
+    arrivals: Process = entry("of all robots together", unit=RATE)
+    probabilities: Annotated[list[float], Reader(read_numbers, _CHANCES)] = entry(
+        "that a page is kept while one robot is active, while two are, ..."
+    )
+
+
+class ThinnedModes(Data):
+    """The form with arrivals of all robots."""
+
+    thinned: ThinnedData = entry("instead: arrivals of all robots, and the share of them by number of active robots")
+
+    def made(self) -> tuple[Mode, ...]:
+        """One robot, two robots, ..."""
+        arrivals, chances = self.thinned.arrivals, self.thinned.probabilities
+        return told(lambda: thinned_modes(arrivals, chances), "thinned.probabilities", chances)
+
+
+def _of_robots(value: Any) -> list[list[Any]]:
+    """Matrices D1, D2, ... of each robot, not looked at yet."""
+    robots = []
+    for index, blocks in enumerate(read_list(value, "", MarkedData.form)):
+        robots.append(read_list(blocks, f"[{index}]", "list the matrices [D1, D2, ...] of this robot."))
+        _refuse_large_batch(len(robots[-1]), f"[{index}]", blocks)
+    return robots
+
+
+_OF_ALL = {"type": "array", "minItems": 1, "items": _MATRICES, "form": "list of lists of square matrices"}
+
+
+class MarkedData(Data):
+    """One chain that says which robot brings pages."""
+
+    form = 'marked modes are {"D0": matrix, "robots": [[D1, D2, ...], ...]}.'
+
+    D0: Annotated[Matrix, square(_RATES)] = entry("rates of moves without pages", unit=RATE)
+    robots: Annotated[list[list[Any]], Reader(_of_robots, {**_OF_ALL, "rule": _RATES})] = entry(
+        "of each robot the rates of moves on which it brings 1, 2, ... pages", unit=RATE
+    )
+
+
+class MarkedModes(Data):
+    """The form with one chain for all robots."""
+
+    marked: MarkedData = entry("instead: one chain, and which robot brings pages on which of its moves")
+
+    def made(self) -> tuple[Mode, ...]:
+        """One robot, two robots, ..."""
+        quiet, listed = self.marked.D0, self.marked.robots
+        robots = [
+            [_block(block, f"marked.robots[{index}][{size}]", len(quiet)) for size, block in enumerate(blocks)]
+            for index, blocks in enumerate(listed)
+        ]
+        everything = [quiet, *(block for blocks in robots for block in blocks)]
+        _refuse_leaks(everything, "marked.D0", "D0 and all matrices of the robots")
+        return told(lambda: marked_modes(quiet, robots), "marked", {"D0": quiet.tolist(), "robots": listed})
+
+
+_MODES: dict[str, Any] = {
+    "list": Annotated[tuple[ModeData, ...], Rows("one mode at least is needed.")],
+    "independent": IndependentData,
+    "thinned": ThinnedModes,
+    "marked": MarkedModes,
+}
+
+
+def _form(value: Any) -> str:
+    """Which of the four forms a value has."""
+    if isinstance(value, list | tuple):
+        return "list"
+    if not isinstance(value, Mapping):
+        raise Refusal(_FORMS)
+    refuse_unknown(value, {*_MODES} - {"list"})
+    if len(value) != 1:
+        raise Refusal(_FORMS)
+    return str(next(iter(value)))
+
+
+def _in_order(found: Any) -> tuple[Mode, ...]:
+    """Modes of any form; those of a list checked against one another."""
+    modes: list[Mode] = []
+    for index, mode in enumerate(found):
+        if isinstance(mode, Mode):
+            return tuple(found)
+        if modes and mode.robots <= modes[-1].robots:
+            rule = f"modes stand in rising number of robots, and the one before has {modes[-1].robots}."
+            raise Refusal(rule, index, "robots")
+        phases = mode.arrivals.phases
+        if modes and phases != modes[0].arrivals.phases:
+            rule = f"one chain drives all modes: {modes[0].arrivals.phases} phases in the first, {phases} here."
+            raise Refusal(rule, index, "arrivals")
+        modes.append(Mode(mode.robots, mode.arrivals))
+    return tuple(modes)
+
+
+def write_modes(modes: Sequence[Mode]) -> list[dict[str, Any]]:
+    """The list form of the field ``modes``."""
+    return [{"robots": mode.robots, "arrivals": [block.tolist() for block in mode.arrivals.blocks]} for mode in modes]
+
+
+# -- all fields -------------------------------------------------------------------------------------------------------
+
+
+class ThresholdData(Data):
+    """The data of kind "threshold"."""
+
+    needed = "a threshold queue needs it."
+
+    capacity: (
+        Annotated[int, Number("the capacity is a whole number of pages, 1 or more.", least=1, whole=True)] | None
+    ) = entry(
+        f"K, the most pages in the system, the one in service included, {MOST_PAGES} at most; null, which needs "
+        "patience: room for all",
+        unit="pages",
+    )
+    service: Phases = entry("law of the time that indexing a page takes", unit=TIME)
+    patience: Phases | None = entry(
+        "law of the time after which a waiting page is out of date; null: it never is", unit=TIME
+    )
+    modes: Annotated[tuple[Mode, ...], OneOf(_MODES, tag=_form, then=_in_order)] = entry(
+        "arrivals by number of active robots"
+    )
+    admission: Annotated[
+        Literal["partial", "whole-batch", "complete"],
+        Choice('batches are admitted by one of "partial", "whole-batch", "complete".'),
+    ] = entry("of a batch without enough room enter as many as fit, none, or all where one fits", default="partial")
+    use_all_modes: Annotated[bool, Choice("this is true or false.")] = entry(
+        "true: thresholds in 0..K-1, as in the tables of the paper; false: in -1..K", default=False
+    )
+
+    def room(self) -> tuple[int, float | None]:
+        """The most pages in the system; without bound, room that is as good as that, and what is cut off by it."""
+        if self.capacity is None:
+            return _without_bound(self.modes, self.patience)
+        if self.capacity > MOST_PAGES:
+            raise InstanceError("data.capacity", self.capacity, f"at most {MOST_PAGES} pages are supported.")
+        return self.capacity, None
 
 
 def _without_bound(modes: Sequence[Mode], patience: PhaseType | None) -> tuple[int, float]:
@@ -69,144 +292,3 @@ def _without_bound(modes: Sequence[Mode], patience: PhaseType | None) -> tuple[i
         )
         raise InstanceError("data.capacity", None, rule)
     return room.capacity, room.tail_mass
-
-
-def read_admission(value: Any) -> Any:
-    """What becomes of a batch that finds too little room."""
-    if value not in ADMISSIONS:
-        known = ", ".join(f'"{name}"' for name in ADMISSIONS)
-        raise InstanceError("data.admission", value, f"batches are admitted by one of {known}.")
-    return value
-
-
-def read_modes(value: Any) -> tuple[Mode, ...]:
-    """The modes in any of their four forms, as a list by number of robots."""
-    place = "data.modes"
-    if isinstance(value, list | tuple):
-        return _direct(value, place)
-    if not isinstance(value, Mapping):
-        raise InstanceError(place, value, _FORMS)
-    forms: dict[str, Callable[[Any, str], tuple[Mode, ...]]] = {
-        "independent": _independent,
-        "thinned": _thinned,
-        "marked": _marked,
-    }
-    refuse_unknown(value, set(forms), place)
-    if len(value) != 1:
-        raise InstanceError(place, dict(value), _FORMS)
-    ((form, content),) = value.items()
-    return forms[form](content, f"{place}.{form}")
-
-
-def write_modes(modes: Sequence[Mode]) -> list[dict[str, Any]]:
-    """The list form read by `read_modes`."""
-    return [{"robots": mode.robots, "arrivals": [block.tolist() for block in mode.arrivals.blocks]} for mode in modes]
-
-
-# -- the four forms ---------------------------------------------------------------------------------------------------
-
-
-def _direct(value: Sequence[Any], place: str) -> tuple[Mode, ...]:
-    if not value:
-        raise InstanceError(place, list(value), "one mode at least is needed.")
-    modes: list[Mode] = []
-    for index, entry in enumerate(value):
-        here = f"{place}[{index}]"
-        form = 'a mode is {"robots": r, "arrivals": [D0, D1, ...]}.'
-        known = read_object(entry, here, {"robots", "arrivals"}, form)
-        for name in ("robots", "arrivals"):
-            if name not in known:
-                raise MissingField(f"{here}.{name}", form)
-        robots = known["robots"]
-        if not is_whole(robots) or robots < 0:
-            raise InstanceError(f"{here}.robots", robots, "robots are counted in whole numbers, zero or more.")
-        if modes and robots <= modes[-1].robots:
-            rule = f"modes stand in rising number of robots, and the one before has {modes[-1].robots}."
-            raise InstanceError(f"{here}.robots", robots, rule)
-        arrivals = _arrivals(known["arrivals"], f"{here}.arrivals")
-        if modes and arrivals.phases != modes[0].arrivals.phases:
-            rule = (
-                f"one chain drives all modes: {modes[0].arrivals.phases} phases in the first, {arrivals.phases} here."
-            )
-            raise InstanceError(f"{here}.arrivals", known["arrivals"], rule)
-        modes.append(Mode(int(robots), arrivals))
-    return tuple(modes)
-
-
-def _independent(value: Any, place: str) -> tuple[Mode, ...]:
-    robots = read_list(value, place, "list the matrices [D0, D1, ...] of each robot.")
-    chains = [_arrivals(robot, f"{place}[{index}]") for index, robot in enumerate(robots)]
-    phases = math.prod(chain.phases for chain in chains)
-    if phases > MOST_PHASES:
-        rule = f"the phases of all robots multiply to {phases}, and at most {MOST_PHASES} are supported."
-        raise InstanceError(place, value, rule)
-    return independent_modes(chains)
-
-
-def _thinned(value: Any, place: str) -> tuple[Mode, ...]:
-    form = 'thinned modes are {"arrivals": [D0, D1, ...], "probabilities": [q1, ..., 1]}.'
-    known = read_object(value, place, {"arrivals", "probabilities"}, form)
-    for name in ("arrivals", "probabilities"):
-        if name not in known:
-            raise MissingField(f"{place}.{name}", form)
-    arrivals = _arrivals(known["arrivals"], f"{place}.arrivals")
-    chances = read_numbers(known["probabilities"], f"{place}.probabilities")
-    return told(lambda: thinned_modes(arrivals, chances), f"{place}.probabilities", known["probabilities"])
-
-
-def _marked(value: Any, place: str) -> tuple[Mode, ...]:
-    form = 'marked modes are {"D0": matrix, "robots": [[D1, D2, ...], ...]}.'
-    known = read_object(value, place, {"D0", "robots"}, form)
-    for name in ("D0", "robots"):
-        if name not in known:
-            raise MissingField(f"{place}.{name}", form)
-    quiet = read_matrix(known["D0"], f"{place}.D0")
-    refuse_negative(quiet, f"{place}.D0", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
-    robots = []
-    for index, blocks in enumerate(read_list(known["robots"], f"{place}.robots", form)):
-        here = f"{place}.robots[{index}]"
-        listed = read_list(blocks, here, "list the matrices [D1, D2, ...] of this robot.")
-        _refuse_large_batch(len(listed), here, blocks)
-        robots.append([_block(block, f"{here}[{size}]", len(quiet)) for size, block in enumerate(listed)])
-    everything = [quiet, *(block for blocks in robots for block in blocks)]
-    _refuse_leaks(everything, f"{place}.D0", "D0 and all matrices of the robots")
-    return told(lambda: marked_modes(quiet, robots), place, dict(known))
-
-
-def _arrivals(value: Any, place: str) -> BMAP:
-    """D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
-    listed = read_list(value, place, _ARRIVALS)
-    if len(listed) < 2:
-        raise InstanceError(place, value, _ARRIVALS)
-    _refuse_large_batch(len(listed) - 1, place, value)
-    quiet = read_matrix(listed[0], f"{place}[0]")
-    refuse_negative(quiet, f"{place}[0]", "rates are zero or more, but for the diagonal of D0.", diagonal=False)
-    batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
-    _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
-    return told(lambda: BMAP((quiet, *batches)), place, value)
-
-
-def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
-    if largest > MOST_IN_BATCH:
-        rule = f"its matrices go up to batches of {largest} pages, and at most {MOST_IN_BATCH} are supported."
-        raise InstanceError(place, value, rule)
-
-
-# -- matrices ---------------------------------------------------------------------------------------------------------
-
-
-def _block(value: Any, place: str, size: int) -> Matrix:
-    """Rates of moves with a batch: none is negative, the diagonal included."""
-    matrix = read_matrix(value, place)
-    if len(matrix) != size:
-        raise InstanceError(place, value, f"all matrices of an arrival process have as many rows as D0, {size}.")
-    refuse_negative(matrix, place, "rates are zero or more, but for the diagonal of D0.", diagonal=True)
-    return matrix
-
-
-def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
-    total = np.sum(blocks, axis=0)
-    for row, missed in enumerate(total.sum(axis=1).tolist()):
-        if abs(missed) > SUM_TOLERANCE * abs(float(blocks[0][row, row])):
-            rule = f"the rates of this row, summed over {names}, make {missed!r} and must make 0 (1e-9 relative)."
-            raise InstanceError(f"{place}[{row}]", blocks[0][row].tolist(), rule)

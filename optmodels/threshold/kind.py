@@ -13,6 +13,7 @@ KIND = Kind(
         "1880-1893."
     ),
     problem="optmodels.threshold.problem:ThresholdProblem",
+    data="optmodels.threshold.data:ThresholdData",
     measures={
         "arrival_rate": "pages that robots bring per unit of time",
         "loss": "probability that a page finds no room",

@@ -30,9 +30,9 @@ from queueing.threshold.policies import PolicyChain, pair_count, policy_chain, p
 from queueing.threshold.tensor import TENSOR_TRAIN
 
 from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
-from ..data import read_law, refuse_unknown, write_law
-from ..errors import InstanceError, MissingField, RequestError
-from .data import FIELDS, read_admission, read_capacity, read_modes, write_modes
+from ..data import read_as, write_law
+from ..errors import InstanceError, RequestError
+from .data import ThresholdData, write_modes
 from .simulation import ThresholdExperiment, experiment_of
 from .sojourn import cheap_sojourn, sojourn_quantiles
 from .space import Thresholds
@@ -124,29 +124,21 @@ class ThresholdProblem:
         folder: Path | None = None,
     ) -> ThresholdProblem:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "threshold")."""
-        refuse_unknown(data, FIELDS, "data")
-        for field_name in ("capacity", "service", "patience", "modes"):
-            if field_name not in data:
-                raise MissingField(f"data.{field_name}", "a threshold queue needs it.")
-        use_all_modes = data.get("use_all_modes", False)
-        if not isinstance(use_all_modes, bool):
-            raise InstanceError("data.use_all_modes", use_all_modes, "this is true or false.")
-        patience = None if data["patience"] is None else read_law(data["patience"], "data.patience")
-        modes = read_modes(data["modes"])
-        capacity, tail_mass = read_capacity(data["capacity"], modes, patience)
+        found: ThresholdData = read_as(ThresholdData, data)
+        capacity, tail_mass = found.room()
         queue = ThresholdQueue(
-            modes=modes,
-            service=read_law(data["service"], "data.service"),
-            patience=patience,
+            modes=found.modes,
+            service=found.service,
+            patience=found.patience,
             capacity=capacity,
-            admission=read_admission(data.get("admission", "partial")),
+            admission=found.admission,
         )
         try:
             queue.method()
         except ValueError as refusal:  # too many states for any method
             raise InstanceError("data.capacity", data["capacity"], str(refusal)) from None
         _refuse_undefined(queue, cost)
-        return cls(name, queue, use_all_modes, cost, limits or Limits(), tail_mass)
+        return cls(name, queue, found.use_all_modes, cost, limits or Limits(), tail_mass)
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
