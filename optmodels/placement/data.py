@@ -1,28 +1,37 @@
-"""Reading and writing the data of a placement instance: every field checked, every complaint one sentence."""
+"""The data of a placement instance: every field with its rule, what they make together, and writing them back."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from queueing.placement import CLIENT_CAP, POPULATION_CAP
 
-from ..data import is_number, is_whole, refuse_unknown
-from ..errors import InstanceError, MissingField
-from .layout import Grid, Layout
+from ..data import (
+    RATE,
+    TIME,
+    Choice,
+    Data,
+    Made,
+    Number,
+    OneOf,
+    Reader,
+    Refusal,
+    entry,
+    is_number,
+    is_whole,
+    refuse_unknown,
+)
+from ..errors import InstanceError
+from .layout import Grid, Layout, LayoutData
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
-
-FIELDS = {
-    "shape", "network", "demand", "opening_cost", "operating_cost",
-    "service_rate", "processors", "think_time", "quality",
-}  # fmt: skip
 
 #: Whole numbers up to this size are exact everywhere (sums over sites included).
 MOST_CLIENTS = 10**9
@@ -54,32 +63,8 @@ class Quality:
     delay: float
     guarantee: Literal["worst-case", "farthest"] = "worst-case"
 
-    @classmethod
-    def from_data(cls, data: Any) -> Quality:
-        """Read and check the field ``quality``."""
-        if not isinstance(data, Mapping):
-            raise InstanceError(
-                "data.quality", data, "quality is an object with min_throughput, max_delay_probability, delay."
-            )
-        refuse_unknown(data, {"min_throughput", "max_delay_probability", "delay", "guarantee"}, "data.quality")
-        for name in ("min_throughput", "max_delay_probability", "delay"):
-            if name not in data:
-                raise MissingField(
-                    f"data.quality.{name}", "quality needs min_throughput, max_delay_probability and delay."
-                )
-            if not is_number(data[name]) or data[name] < 0:
-                raise InstanceError(f"data.quality.{name}", data[name], "quality limits are numbers, zero or more.")
-        if data["max_delay_probability"] > 1:
-            raise InstanceError(
-                "data.quality.max_delay_probability", data["max_delay_probability"], "probabilities are at most 1."
-            )
-        guarantee = data.get("guarantee", "worst-case")
-        if guarantee not in ("worst-case", "farthest"):
-            raise InstanceError("data.quality.guarantee", guarantee, 'a guarantee is "worst-case" or "farthest".')
-        return cls(float(data["min_throughput"]), float(data["max_delay_probability"]), float(data["delay"]), guarantee)
-
     def to_data(self) -> dict[str, Any]:
-        """The form read by `from_data`."""
+        """The form in a file."""
         return {
             "min_throughput": self.min_throughput,
             "max_delay_probability": self.max_delay_probability,
@@ -88,20 +73,55 @@ class Quality:
         }
 
 
-def per_site(data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False) -> NDArray[Any]:
-    """One number per site: nested rows on a grid, a flat list on a network."""
-    values = [_entry(value, where, rule, least, whole) for where, value in entries(data, layout, place)]
-    return np.array(values, dtype=np.int64 if whole else np.float64)
+@dataclass(frozen=True)
+class PerSite:
+    """A field with a number for each site: nested rows on a grid, a flat list on a network.
+
+    Parameters
+    ----------
+    rule
+        Told of everything else.
+    least
+        The least number that is good.
+    whole
+        Whether numbers are whole.
+    same
+        Whether one number for all sites is good, too.
+    """
+
+    rule: str
+    least: float
+    whole: bool = False
+    same: bool = True
+
+    @property
+    def reader(self) -> Reader:
+        """Of the field, which `read` looks at once the sites are known."""
+        bound = {"exclusiveMinimum": 0} if self.least == TINIEST else {"minimum": self.least}
+        entry = {"type": "integer" if self.whole else "number", **bound}
+        listed = {"type": "array", "items": {"anyOf": [entry, {"type": "array", "items": entry}]}}
+        noun = "whole number" if self.whole else "number"
+        if not self.same:
+            return Reader(_as_it_is, {**listed, "form": f"{noun} by site", "rule": self.rule})
+        return Reader(_as_it_is, {"anyOf": [entry, listed], "form": f"{noun}, or one by site", "rule": self.rule})
+
+    def read(self, data: Any, layout: Layout, place: str) -> NDArray[Any]:
+        """One number for each site."""
+        kind = np.int64 if self.whole else np.float64
+        if self.same and not isinstance(data, list | tuple):
+            return np.full(layout.sites, self._number(data, place), dtype=kind)
+        return np.array([self._number(value, where) for where, value in entries(data, layout, place)], dtype=kind)
+
+    def _number(self, value: Any, place: str) -> float:
+        if not (is_whole(value) if self.whole else is_number(value)) or value < self.least:
+            raise InstanceError(place, value, self.rule)
+        if self.whole and value > MOST_CLIENTS:
+            raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
+        return float(value)
 
 
-def number_or_per_site(
-    data: Any, layout: Layout, place: str, rule: str, least: float, *, whole: bool = False
-) -> NDArray[Any]:
-    """The same number for all sites, or one per site."""
-    if isinstance(data, list | tuple):
-        return per_site(data, layout, place, rule, least, whole=whole)
-    value = _entry(data, place, rule, least, whole)
-    return np.full(layout.sites, value, dtype=np.int64 if whole else np.float64)
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def entries(data: Any, layout: Layout, place: str) -> list[tuple[str, Any]]:
@@ -131,30 +151,13 @@ def to_rows(values: NDArray[Any], layout: Layout) -> list[Any]:
     return flat
 
 
-def think_times(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
+def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArray[np.float64]:
     """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the end of a list."""
-    if not isinstance(data, Mapping):
-        raise InstanceError(
-            "data.think_time",
-            data,
-            'a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.',
-        )
-    if "by_distance" in data:
-        refuse_unknown(data, {"by_distance"}, "data.think_time")
-        return _by_distance(data["by_distance"], layout, largest)
-    refuse_unknown(data, {"base", "per_distance", "by_distance"}, "data.think_time")
-    for name in ("base", "per_distance"):
-        if name not in data:
-            raise MissingField(f"data.think_time.{name}", "a linear think time needs base and per_distance.")
     place = "data.think_time"
-    base = number_or_per_site(data["base"], layout, f"{place}.base", "think times are numbers, zero or more.", 0.0)
-    slope = number_or_per_site(
-        data["per_distance"],
-        layout,
-        f"{place}.per_distance",
-        "think times do not fall with distance: zero or more.",
-        0.0,
-    )
+    if "by_distance" in data:
+        return _by_distance(data["by_distance"], layout, largest)
+    base = BASE.read(data["base"], layout, f"{place}.base")
+    slope = SLOPE.read(data["per_distance"], layout, f"{place}.per_distance")
     if (base + slope <= 0).any():
         raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
     distance = np.arange(1, largest + 1)
@@ -275,10 +278,83 @@ def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
     return curve
 
 
-def _entry(value: Any, place: str, rule: str, least: float, whole: bool) -> float:
-    good = is_whole(value) if whole else is_number(value)
-    if not good or value < least:
-        raise InstanceError(place, value, rule)
-    if whole and value > MOST_CLIENTS:
-        raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
-    return float(value)
+# -- fields -----------------------------------------------------------------------------------------------------------
+
+BASE = PerSite("think times are numbers, zero or more.", 0.0)
+SLOPE = PerSite("think times do not fall with distance: zero or more.", 0.0)
+DEMAND = PerSite("demands are whole numbers, zero or more.", 0, whole=True, same=False)
+OPENING = PerSite("costs are numbers, zero or more.", 0.0, same=False)
+OPERATING = PerSite("costs are numbers, zero or more.", 0.0)
+SERVICE_RATE = PerSite("service rates are positive numbers.", TINIEST)
+PROCESSORS = PerSite("processors are whole numbers from 1.", 1, whole=True)
+
+_CURVE = {"type": "array", "form": "list of numbers, or one by site", "rule": "think times are positive numbers."}
+
+Limit: TypeAlias = Annotated[float, Number("quality limits are numbers, zero or more.", least=0)]
+
+
+class LinearThinkTime(Data):
+    """A think time that is a straight line."""
+
+    needed = "a linear think time needs base and per_distance."
+
+    base: Annotated[Any, BASE.reader] = entry("a of the mean think time a + b d at distance d, from 1", unit=TIME)
+    per_distance: Annotated[Any, SLOPE.reader] = entry("b", unit=TIME)
+
+
+class ListedThinkTime(Data):
+    """A think time by distance."""
+
+    by_distance: Annotated[Any, Reader(_as_it_is, _CURVE)] = entry(
+        "instead: the mean think times f(1), f(2), ..., which do not fall; farther clients are not served", unit=TIME
+    )
+
+
+def _form(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        raise Refusal('a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.')
+    if "by_distance" in value:
+        return "listed"
+    refuse_unknown(value, {"base", "per_distance", "by_distance"})
+    return "linear"
+
+
+class QualityData(Data):
+    """What every client is promised."""
+
+    form = "quality is an object with min_throughput, max_delay_probability, delay."
+    needed = "quality needs min_throughput, max_delay_probability and delay."
+
+    min_throughput: Limit = entry("least requests of a client that are served", unit=RATE)
+    max_delay_probability: Limit = entry("the probability of waiting longer than the delay is below this, 1 at most")
+    delay: Limit = entry("the wait that few requests exceed", unit=TIME)
+    guarantee: Annotated[Literal["worst-case", "farthest"], Choice('a guarantee is "worst-case" or "farthest".')] = (
+        entry(
+            "for every mix of distances, or by the rule of the paper, which is not on the safe side",
+            default="worst-case",
+        )
+    )
+
+    def made(self) -> Quality:
+        """The promise."""
+        if self.max_delay_probability > 1:
+            raise Refusal("probabilities are at most 1.", "max_delay_probability")
+        return Quality(self.min_throughput, self.max_delay_probability, self.delay, self.guarantee)
+
+
+class PlacementData(LayoutData):
+    """The data of kind "placement"; numbers by site are read once the sites are known."""
+
+    needed = "a placement needs it."
+
+    demand: Annotated[Any, DEMAND.reader] = entry("clients of each cell")
+    opening_cost: Annotated[Any, OPENING.reader] = entry("price of an open site")
+    operating_cost: Annotated[Any, OPERATING.reader] | None = entry(
+        "price of a site at full utilisation; null: there is none", default=None
+    )
+    service_rate: Annotated[Any, SERVICE_RATE.reader] = entry("requests that a processor serves", unit=RATE)
+    processors: Annotated[Any, PROCESSORS.reader] = entry("of a server", default=1)
+    think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
+        "mean time from an answer to the next request of a client, by distance from the server"
+    )
+    quality: Annotated[Quality, Made(QualityData)] = entry("what every client is promised")

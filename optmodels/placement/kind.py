@@ -12,6 +12,7 @@ KIND = Kind(
         "Journal of Operational Research 142 (2002), 396-418."
     ),
     problem="optmodels.placement.problem:PlacementProblem",
+    data="optmodels.placement.data:PlacementData",
     measures={
         "opening": "sum of the opening costs of open sites, in the unit of costs",
         "operating": "sum of operating costs, each times the utilisation of its site, in the unit of costs",

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
-from ..data import is_whole, refuse_unknown
+from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole, read_as
 from ..errors import InstanceError, MissingField
 
 if TYPE_CHECKING:
@@ -128,11 +129,8 @@ Layout: TypeAlias = Grid | Network | Piece
 
 def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
     """Read ``shape`` or ``network`` of an instance."""
-    if "shape" not in data and "network" not in data:
-        raise MissingField("data.shape", 'give either "shape": [rows, columns] or "network".')
-    if "shape" in data and "network" in data:
-        raise InstanceError("data.shape", data["shape"], "give either shape or network, not both.")
-    return _grid(data["shape"]) if "shape" in data else _network(data["network"])
+    found: LayoutData = read_as(LayoutData, data)
+    return found.layout
 
 
 def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
@@ -149,65 +147,123 @@ def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
     return Network(len(order), edges), order
 
 
+# -- fields -----------------------------------------------------------------------------------------------------------
+
+_SHAPE = "a shape is [rows, columns], two whole numbers from 1."
+_EDGES = "edges are a list of pairs of node numbers."
+
+
 def _grid(shape: Any) -> Grid:
     if (
         not isinstance(shape, list | tuple)
         or len(shape) != 2
         or not all(is_whole(side) and side >= 1 for side in shape)
     ):
-        raise InstanceError("data.shape", shape, "a shape is [rows, columns], two whole numbers from 1.")
+        raise Refusal(_SHAPE)
     grid = Grid(int(shape[0]), int(shape[1]))
     if grid.sites > MOST_SITES:
-        raise InstanceError("data.shape", shape, f"that is {grid.sites} sites; at most {MOST_SITES} are supported.")
+        raise Refusal(f"that is {grid.sites} sites; at most {MOST_SITES} are supported.")
     return grid
 
 
-def _network(network: Any) -> Network:
-    if not isinstance(network, Mapping):
-        raise InstanceError(
-            "data.network", network, 'a network is {"nodes": n, "edges": [[u, v], ...]} or {"topohub": name}.'
-        )
-    if "topohub" in network:
-        refuse_unknown(network, {"topohub"}, "data.network")
-        return _topohub(network["topohub"])
-    refuse_unknown(network, {"nodes", "edges"}, "data.network")
-    for name in ("nodes", "edges"):
-        if name not in network:
-            raise MissingField(f"data.network.{name}", 'a network is {"nodes": n, "edges": [[u, v], ...]}.')
-    nodes, edges = network["nodes"], network["edges"]
-    if not is_whole(nodes) or not 1 <= nodes <= MOST_SITES:
-        raise InstanceError(
-            "data.network.nodes", nodes, f"the number of nodes is a whole number from 1 to {MOST_SITES}."
-        )
+def _listed(edges: Any) -> Any:
     if not isinstance(edges, list | tuple):
-        raise InstanceError("data.network.edges", edges, "edges are a list of pairs of node numbers.")
-    for index, edge in enumerate(edges):
-        good = isinstance(edge, list | tuple) and len(edge) == 2
-        if not good or not all(is_whole(end) and 0 <= end < nodes for end in edge) or edge[0] == edge[1]:
-            raise InstanceError(
-                f"data.network.edges[{index}]",
-                edge,
-                f"an edge is a pair of different node numbers from 0 to {nodes - 1}.",
-            )
-    return Network(int(nodes), tuple((int(u), int(v)) for u, v in edges))
+        raise Refusal(_EDGES)
+    return edges
 
 
 def _topohub(name: Any) -> Network:
     try:
         import topohub
     except ImportError:
-        raise InstanceError(
-            "data.network.topohub", name, "named topologies need an extra: pip install 'optmodels[topohub]'."
-        ) from None
+        raise InstanceError("", name, "named topologies need an extra: pip install 'optmodels[topohub]'.") from None
     # topohub.get reads a file by joining the name to its own folder: only plain names may pass.
     parts = name.split("/") if isinstance(name, str) else []
     if not parts or not all(part and part.strip(".") and "\\" not in part for part in parts):
-        raise InstanceError("data.network.topohub", name, 'a topology is named like "sndlib/germany50".')
+        raise InstanceError("", name, 'a topology is named like "sndlib/germany50".')
     try:
         topology = topohub.get(name)
     except (OSError, KeyError, ValueError):
-        raise InstanceError("data.network.topohub", name, "no such topology is shipped with topohub.") from None
+        raise InstanceError("", name, "no such topology is shipped with topohub.") from None
     number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
     links = topology.get("edges") or topology.get("links") or []
     edges = {(number[link["source"]], number[link["target"]]) for link in links if link["source"] != link["target"]}
     return Network(len(number), tuple(sorted(edges)), topohub=name)
+
+
+def _pairs(least: int, rule: str, **described: Any) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "integer", "minimum": least}, "minItems": 2, "maxItems": 2} | (
+        {"rule": rule} | described
+    )
+
+
+class EdgesData(Data):
+    """A network by its edges."""
+
+    form = 'a network is {"nodes": n, "edges": [[u, v], ...]}.'
+
+    nodes: Annotated[
+        int,
+        Number(f"the number of nodes is a whole number from 1 to {MOST_SITES}.", least=1, most=MOST_SITES, whole=True),
+    ] = entry("how many there are; they are numbered from 0")
+    edges: Annotated[Any, Reader(_listed, {"type": "array", "items": _pairs(0, _EDGES)})] = entry(
+        "pairs of different nodes; every node reaches every other"
+    )
+
+    def made(self) -> Network:
+        """The network."""
+        for index, edge in enumerate(self.edges):
+            good = isinstance(edge, list | tuple) and len(edge) == 2
+            if not good or not all(is_whole(end) and 0 <= end < self.nodes for end in edge) or edge[0] == edge[1]:
+                rule = f"an edge is a pair of different node numbers from 0 to {self.nodes - 1}."
+                raise Refusal(rule, "edges", index)
+        return Network(self.nodes, tuple((int(u), int(v)) for u, v in self.edges))
+
+
+class TopologyData(Data):
+    """A network by its name."""
+
+    topohub: Annotated[Network, Reader(_topohub, {"type": "string"})] = entry(
+        'instead: name of a topology that topohub has, such as "sndlib/germany50"'
+    )
+
+    def made(self) -> Network:
+        """The network."""
+        return self.topohub
+
+
+def _form(network: Any) -> str:
+    if not isinstance(network, Mapping):
+        raise Refusal('a network is {"nodes": n, "edges": [[u, v], ...]} or {"topohub": name}.')
+    return "topohub" if "topohub" in network else "edges"
+
+
+class LayoutData(Data):
+    """Where the sites are."""
+
+    shape: Annotated[Any, Reader(_grid, _pairs(1, _SHAPE, form="[rows, columns]"))] = entry(
+        f"cells of a grid, {MOST_SITES} at most; the distance of two is the steps from one to the other, plus 1",
+        default=None,
+    )
+    network: Annotated[Any, OneOf({"edges": EdgesData, "topohub": TopologyData}, tag=_form)] = entry(
+        "instead: a network, whose distances are hops plus 1", default=None
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_one(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and "shape" in value and "network" in value:
+            raise Refusal("give either shape or network, not both.", "shape")
+        return value
+
+    @model_validator(mode="after")
+    def _has_any(self) -> LayoutData:
+        if self.shape is None and self.network is None:
+            raise MissingField("shape", 'give either "shape": [rows, columns] or "network".')
+        return self
+
+    @property
+    def layout(self) -> Grid | Network:
+        """The one that is given."""
+        found: Grid | Network = self.network if self.shape is None else self.shape
+        return found

@@ -25,12 +25,24 @@ from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 
 from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
-from ..data import refuse_unknown
-from ..errors import InstanceError, MissingField
+from ..data import read_as
+from ..errors import InstanceError
 from ..mip import common_step
-from .data import FIELDS, TINIEST, Quality, check_crowd, check_pace, number_or_per_site, per_site, think_times, written
+from .data import (
+    DEMAND,
+    OPENING,
+    OPERATING,
+    PROCESSORS,
+    SERVICE_RATE,
+    PlacementData,
+    Quality,
+    check_crowd,
+    check_pace,
+    think_times,
+    written,
+)
 from .feasibility import capacities, infeasibility
-from .layout import Grid, Layout, Piece, layout_from_data, network_from_graph
+from .layout import Grid, Layout, Piece, network_from_graph
 from .measures import (
     MEASURES,
     DefinedMeasures,
@@ -130,38 +142,26 @@ class PlacementProblem:
         folder: Path | None = None,
     ) -> PlacementProblem:
         """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "placement")."""
-        refuse_unknown(data, FIELDS, "data")
-        for field_name in ("demand", "opening_cost", "service_rate", "think_time", "quality"):
-            if field_name not in data:
-                raise MissingField(f"data.{field_name}", "a placement needs it.")
-        layout = layout_from_data(data)
-        largest = int(layout.distances.max())
-        prices = "costs are numbers, zero or more."
-        operating = data.get("operating_cost")
-        service_rate = number_or_per_site(
-            data["service_rate"], layout, "data.service_rate", "service rates are positive numbers.", TINIEST
-        )
-        think_time = think_times(data["think_time"], layout, largest)
+        found: PlacementData = read_as(PlacementData, data)
+        layout = found.layout
+        service_rate = SERVICE_RATE.read(found.service_rate, layout, "data.service_rate")
+        think_time = think_times(data["think_time"], layout, int(layout.distances.max()))
         check_pace(data, layout, service_rate, think_time)
-        demand = per_site(
-            data["demand"], layout, "data.demand", "demands are whole numbers, zero or more.", 0, whole=True
-        )
-        processors = number_or_per_site(
-            data.get("processors", 1), layout, "data.processors", "processors are whole numbers from 1.", 1, whole=True
-        )
+        demand = DEMAND.read(found.demand, layout, "data.demand")
+        processors = PROCESSORS.read(found.processors, layout, "data.processors")
         check_crowd(data, layout, demand, processors)
         return cls(
             name=name,
             layout=layout,
             demand=demand,
-            opening_cost=per_site(data["opening_cost"], layout, "data.opening_cost", prices, 0.0),
+            opening_cost=OPENING.read(found.opening_cost, layout, "data.opening_cost"),
             operating_cost=None
-            if operating is None
-            else number_or_per_site(operating, layout, "data.operating_cost", prices, 0.0),
+            if found.operating_cost is None
+            else OPERATING.read(found.operating_cost, layout, "data.operating_cost"),
             service_rate=service_rate,
             processors=processors,
             think_time=think_time,
-            quality=Quality.from_data(data["quality"]),
+            quality=found.quality,
             cost=cost,
             limits=limits or Limits(),
         )
