@@ -281,7 +281,25 @@ class Samples(_Transformed):
 
 
 def not_negative_numbers(name: str, values: ArrayLike) -> Vector:
-    """Return `values` as finite floats of at least 0 in one row, or refuse them and name the first wrong one."""
+    """Return `values` as finite floats of at least 0 in one row, or refuse them.
+
+    Parameters
+    ----------
+    name
+        what the numbers are called in the error.
+    values
+        a list of numbers.
+
+    Returns
+    -------
+    Vector
+        the numbers; not a copy where they are such an array already.
+
+    Raises
+    ------
+    ValueError
+        if they are no list of such numbers; the first wrong one is named.
+    """
     try:
         array = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):

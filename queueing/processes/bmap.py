@@ -238,7 +238,18 @@ def _check_rows(name: str, quiet: Matrix, total: Matrix) -> None:
 
 
 def check_same_phases(processes: Sequence[BMAP]) -> None:
-    """Refuse processes whose chains differ in size: one chain must drive them all."""
+    """Refuse processes whose chains differ in size: one chain must drive them all.
+
+    Parameters
+    ----------
+    processes
+        one for each mode.
+
+    Raises
+    ------
+    ValueError
+        if their numbers of phases differ; the first mode that differs from mode 0 is named.
+    """
     for index, process in enumerate(processes):
         if process.phases != processes[0].phases:
             raise ValueError(

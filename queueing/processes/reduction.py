@@ -87,11 +87,24 @@ def same_law(first: PhaseType, second: PhaseType, tolerance: float = 1e-10) -> b
 
 
 def distance(first: PhaseType, second: PhaseType, enough: float = math.inf) -> float:
-    """The largest relative difference of moments, divided by their order, and of tails; 0 of a law and itself.
+    """Tell how far two phase-type laws are from being the same.
 
+    Parameters
+    ----------
+    first, second
+        the laws.
+    enough
+        differences beyond this are not looked at further.
+
+    Returns
+    -------
+    float
+        the largest relative difference of moments, divided by their order, and of tails; 0 of a law and itself.
+
+    Notes
+    -----
     Laws of orders m and n with equal moments up to m + n - 1 are equal; beyond the twentieth, moments say little more
-    about doubles, and tails are compared as well unless some phase is too short for that. Differences beyond `enough`
-    are not looked at further.
+    about doubles, and tails are compared as well unless some phase is too short for that.
     """
     if first is second:
         return 0.0

@@ -20,7 +20,18 @@ SMALL_TRANSFORM = 1e-280
 
 @njit(cache=True)
 def first_negative(values: Vector) -> int:
-    """Index of the first entry that is negative, infinite or no number; -1 if there is none."""
+    """Find the first entry that is negative, infinite or no number.
+
+    Parameters
+    ----------
+    values
+        numbers.
+
+    Returns
+    -------
+    int
+        its index; -1 if there is none.
+    """
     for index in range(len(values)):
         if not 0.0 <= values[index] < np.inf:
             return index
@@ -36,7 +47,20 @@ _LOG_TERMS = np.array([1 / (2 * k + 3) for k in range(16)])
 
 @njit(cache=True)
 def power_series(terms: Vector, x: float) -> float:
-    """The sum of terms[k] x**k, for an even number of terms: even and odd powers side by side."""
+    """Add up terms[k] x**k, even and odd powers side by side.
+
+    Parameters
+    ----------
+    terms
+        coefficients, an even number of them.
+    x
+        the argument.
+
+    Returns
+    -------
+    float
+        the sum.
+    """
     square, even, odd = x * x, 0.0, 0.0
     for k in range(len(terms) - 2, -1, -2):
         even = even * square + terms[k]
@@ -46,7 +70,18 @@ def power_series(terms: Vector, x: float) -> float:
 
 @njit(cache=True)
 def exp_excess(x: float) -> float:
-    """Return exp(-x) - 1 + x for x >= 0, also where it is about x**2 / 2."""
+    """Return exp(-x) - 1 + x with all its digits, also where it is about x**2 / 2.
+
+    Parameters
+    ----------
+    x
+        a number of at least 0.
+
+    Returns
+    -------
+    float
+        the difference.
+    """
     if x >= 0.5:
         return x + math.expm1(-x)
     return x * x * power_series(_EXP_TERMS, x)
@@ -66,7 +101,22 @@ def log_excess(x: float) -> float:
 
 @njit(cache=True)
 def decay_at(kind: int, parameters: Vector, rate: float) -> float:
-    """Return l = -ln E exp(-rate X)."""
+    """Return the decay l = -ln E exp(-rate X) of a law at one rate.
+
+    Parameters
+    ----------
+    kind
+        number of the law, `CONSTANT` to `SAMPLES`.
+    parameters
+        its parameters, as `AccessTime.kernel` gives them.
+    rate
+        a number of at least 0.
+
+    Returns
+    -------
+    float
+        the decay.
+    """
     if kind == CONSTANT:
         return float(rate * parameters[0])
     if kind == EXPONENTIAL:
@@ -78,7 +128,22 @@ def decay_at(kind: int, parameters: Vector, rate: float) -> float:
 
 @njit(cache=True)
 def decay_and_deficit_at(kind: int, parameters: Vector, rate: float) -> tuple[float, float]:
-    """Return l = -ln E exp(-rate X) and rate E[X] - l."""
+    """Return the decay l = -ln E exp(-rate X) of a law at one rate, and the deficit rate E[X] - l.
+
+    Parameters
+    ----------
+    kind
+        number of the law, `CONSTANT` to `SAMPLES`.
+    parameters
+        its parameters, as `AccessTime.kernel` gives them.
+    rate
+        a number of at least 0.
+
+    Returns
+    -------
+    tuple of float
+        decay and deficit, each with all its digits.
+    """
     if kind == CONSTANT:
         return rate * parameters[0], 0.0
     if kind == EXPONENTIAL:
@@ -98,7 +163,7 @@ def decay_and_deficit_at(kind: int, parameters: Vector, rate: float) -> tuple[fl
 
 @njit(cache=True)
 def decays(kind: int, parameters: Vector, rates: Vector) -> Vector:
-    """`decay_at` at each rate."""
+    """Return what `decay_at` returns, at each of these rates."""
     found = np.empty(len(rates))
     for index in range(len(rates)):
         found[index] = decay_at(kind, parameters, rates[index])
@@ -107,7 +172,22 @@ def decays(kind: int, parameters: Vector, rates: Vector) -> Vector:
 
 @njit(cache=True)
 def decays_and_deficits(kind: int, parameters: Vector, rates: Vector) -> tuple[Vector, Vector]:
-    """`decay_and_deficit_at` at each rate."""
+    """Return what `decay_and_deficit_at` returns, at each of these rates.
+
+    Parameters
+    ----------
+    kind
+        number of the law, `CONSTANT` to `SAMPLES`.
+    parameters
+        its parameters, as `AccessTime.kernel` gives them.
+    rates
+        numbers of at least 0.
+
+    Returns
+    -------
+    tuple of Vector
+        decays and deficits.
+    """
     found, lacking = np.empty(len(rates)), np.empty(len(rates))
     for index in range(len(rates)):
         found[index], lacking[index] = decay_and_deficit_at(kind, parameters, rates[index])
