@@ -49,7 +49,20 @@ class Incoming(NamedTuple):
 
 
 def assemble(chain: Chain, letters: Letters) -> Incoming:
-    """Rates of the whole chain; `letters` in the coordinates of the law itself."""
+    """Write the generator of the whole chain, by target state.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page, in the coordinates of the law itself (`plain_letters`).
+
+    Returns
+    -------
+    Incoming
+        rates into each state, and the diagonal.
+    """
     offsets = np.array(level_offsets(chain, letters.order), dtype=np.int64)
     begins = np.zeros(offsets[-1] + 1, dtype=np.uint64)
     arguments = (chain.climbs, chain.service, chain.start, chain.ending)

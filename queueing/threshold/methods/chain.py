@@ -51,7 +51,20 @@ class Chain(NamedTuple):
 
 
 def chain_of(model: ThresholdModel, modes: ModeByLevel) -> Chain:
-    """The chain of one policy, without levels that are never reached."""
+    """Write one policy as arrays, without levels that are never reached.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    Chain
+        arrivals by level, and service.
+    """
     phases = model.arrivals[0].phases
     shape = (model.top + 1, min(model.top, model.largest_batch) + 1)
     climbs, joining = np.zeros((*shape, phases, phases)), np.zeros((*shape, phases))

@@ -66,7 +66,21 @@ class Rates(NamedTuple):
 
 
 def stationary_levels(model: ThresholdModel, modes: ModeByLevel) -> Matrix:
-    """Probabilities of (arrival phase, service phase) by level; at level 0 of the phase the next service begins in."""
+    """Find the stationary distribution of a policy, level by level.
+
+    Parameters
+    ----------
+    model
+        the queue; its patience has one phase at most.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    Matrix
+        by level, probabilities of (arrival phase, service phase); at level 0 the service phase is the one in which the
+        next service begins.
+    """
     return _stationary(rates_of(model), modes)
 
 
@@ -76,7 +90,20 @@ def _stationary(rates: Rates, modes: ModeByLevel) -> Matrix:
 
 
 def stationary_by_state(rates: Rates, modes: ModeByState) -> Matrix:
-    """As `stationary_levels`, with a mode for each level and state; at level 0 the first ones, by arrival phase."""
+    """Find the stationary distribution where the mode depends on the state, not only on the level.
+
+    Parameters
+    ----------
+    rates
+        the queue, as `rates_of` writes it.
+    modes
+        by level and state in it, the mode in force; at level 0 the first ones count, by arrival phase.
+
+    Returns
+    -------
+    Matrix
+        probabilities, as `stationary_levels` returns them.
+    """
     passages, factors, totals, bottom = _eliminate(rates, modes)
     return np.asarray(_distribute(rates, modes, stationary_of_rates(bottom), passages, factors, totals))
 
@@ -102,7 +129,18 @@ ELIMINATION = Method(name="elimination", refusal=_refusal, flows=_flows)
 
 
 def rates_of(model: ThresholdModel) -> Rates:
-    """Write a model as arrays."""
+    """Write a model as arrays.
+
+    Parameters
+    ----------
+    model
+        the queue.
+
+    Returns
+    -------
+    Rates
+        what compiled code is given.
+    """
     phases, largest = model.arrivals[0].phases, max(1, model.largest_batch)
     blocks = np.zeros((len(model.arrivals), largest + 1, phases, phases))
     for mode, process in enumerate(model.arrivals):
@@ -136,13 +174,39 @@ def rates_of(model: ThresholdModel) -> Rates:
 
 @njit(cache=True)
 def room_at(rates: Rates, level: int) -> int:
-    """Tell how many pages find room when there are `level` in the system."""
+    """Tell how many pages find room.
+
+    Parameters
+    ----------
+    rates
+        the queue, as `rates_of` writes it.
+    level
+        number of pages in the system.
+
+    Returns
+    -------
+    int
+        capacity minus level, at least 0.
+    """
     return max(0, rates.capacity - level)
 
 
 @njit(cache=True)
 def reach_of(rates: Rates, level: int) -> int:
-    """How many levels a batch can climb."""
+    """Tell how many levels a batch can climb.
+
+    Parameters
+    ----------
+    rates
+        the queue, as `rates_of` writes it.
+    level
+        number of pages in the system.
+
+    Returns
+    -------
+    int
+        the most pages of one batch that can enter.
+    """
     largest: int = rates.blocks.shape[1] - 1
     room: int = room_at(rates, level)
     if rates.admission == COMPLETE:
@@ -152,7 +216,24 @@ def reach_of(rates: Rates, level: int) -> int:
 
 @njit(cache=True)
 def climb_of(rates: Rates, mode: int, level: int, step: int) -> Matrix:
-    """Moves of the arrival chain by which `step` pages enter, at most `reach_of`; at 0 the diagonal is no rate."""
+    """Return the transitions of the arrival chain by which so many pages enter.
+
+    Parameters
+    ----------
+    rates
+        the queue, as `rates_of` writes it.
+    mode
+        the mode in force.
+    level
+        number of pages in the system.
+    step
+        number of pages that enter, at most `reach_of`.
+
+    Returns
+    -------
+    Matrix
+        rates by arrival phase before and after; with 0 pages, the diagonal is no rate.
+    """
     room = room_at(rates, level)
     matrix: Matrix
     if step == 0:
@@ -299,9 +380,18 @@ def _distribute(
 
 @njit(cache=True)
 def outcomes_of(rates: Rates) -> Blocks:
-    """By outcome, pages ahead and phase of service: P(served), mean time and served, P(obsolete), mean time and so.
+    """Find what becomes of a page that enters, by Avrachenkov et al. (2011), theorem 4, with patience of one phase.
 
-    The recursion of :mod:`queueing.threshold.methods.generator` with patience of one phase.
+    Parameters
+    ----------
+    rates
+        the queue, as `rates_of` writes it.
+
+    Returns
+    -------
+    Blocks
+        by outcome, pages ahead and phase of service: the probability that the page is served, the mean time it then
+        spends (0 if it is not served), and the same two for a page that goes out of date.
     """
     order, top, fading = len(rates.start), rates.top, rates.fading
     outcomes = np.zeros((4, top, order))

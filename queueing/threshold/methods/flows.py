@@ -46,7 +46,20 @@ _SHARE, _STILL = 0.01, 1e-5
 
 
 def level_offsets(chain: Chain, order: int) -> list[int]:
-    """Where each level begins in a row over all states, and the length of the row."""
+    """Tell where each level begins in a row over all states.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    order
+        number of phases of patience.
+
+    Returns
+    -------
+    list of int
+        by level, the place of its first state; at last the number of states.
+    """
     offsets = [0, chain.climbs.shape[2]]
     for level in range(1, chain.top + 1):
         offsets.append(offsets[-1] + chain.inner * order ** (level - 1))
@@ -54,7 +67,22 @@ def level_offsets(chain: Chain, order: int) -> list[int]:
 
 
 def guessed_row(chain: Chain, letters: Letters) -> tuple[Numbers, Matrix]:
-    """A row to begin with and its level masses: phases of waiting pages as those of a page met at any time."""
+    """Guess the stationary row: phases of waiting pages are taken as those of a page met at any time.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page.
+
+    Returns
+    -------
+    row : Numbers
+        the guess, over all states, in the coordinates of `letters`.
+    masses : Matrix
+        by level, its probabilities of (arrival phase, service phase).
+    """
     # gamma (-Gamma)^{-1}, the mean times in phases, or gamma where pages never go out of date
     endless = not np.diagonal(letters.change).all()
     times = letters.start if endless else np.linalg.solve(-letters.change.T, letters.start)
@@ -73,9 +101,24 @@ def guessed_row(chain: Chain, letters: Letters) -> tuple[Numbers, Matrix]:
 
 
 def balance(chain: Chain, letters: Letters, row: Numbers, weights: tuple[list[Numbers], list[Numbers]]) -> Matrix:
-    """Bring a row, in place, to the level masses that its own rates of obsolescence imply; these masses.
+    """Bring a row, in place, to the level masses that its own rates of obsolescence imply.
 
-    A level whose mass is lost in rounding keeps the rates of the level below it.
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page.
+    row
+        approximate probabilities of all states; a level whose mass is lost in rounding keeps the rates of the level
+        below it.
+    weights
+        `weights_of_words` of as many levels at least.
+
+    Returns
+    -------
+    Matrix
+        these masses: by level, probabilities of (arrival phase, service phase).
     """
     offsets = level_offsets(chain, letters.order)
     old, hazards = np.zeros((chain.top + 1, chain.inner)), np.zeros((chain.top + 1, chain.inner))
@@ -104,12 +147,25 @@ def flows_of_rows(
     weights: tuple[list[Numbers], list[Numbers]] | None = None,
     outcomes: Iterable[Outcomes] | None = None,
 ) -> list[Flows]:
-    """Flows of each of several approximations of the stationary row over all states; the rows are changed.
+    """Evaluate several approximations of the stationary row over all states.
 
     Parameters
     ----------
+    model
+        the queue.
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page.
+    rows
+        the approximations, in the coordinates of `letters`; they are balanced in place.
     weights, outcomes
         `weights_of_words` and `outcomes_of_pages` of as many levels at least, where they are known already.
+
+    Returns
+    -------
+    list of Flows
+        those of each row.
     """
     if weights is None:
         weights = weights_of_words(letters, max(chain.top - 1, 0))
@@ -147,10 +203,24 @@ def flows_of_rows(
 
 
 def outcomes_of_pages(model: ThresholdModel, letters: Letters, top: int, farthest: int) -> Iterator[Outcomes]:
-    """For 0, 1, ..., top - 1 pages before a page: what becomes of it, and how long that takes.
+    """Find what becomes of a page with 0, 1, ..., top - 1 pages before it, and how long that takes.
 
-    Each is a list by place in the batch, to `farthest`: of the first page v and w themselves, of later ones v and w
-    with the phases of the pages that came with it drawn by the law of new pages. Policies have no part in it.
+    Parameters
+    ----------
+    model
+        the queue.
+    letters
+        patience of one page.
+    top
+        the highest level.
+    farthest
+        the last place in a batch that is asked for.
+
+    Yields
+    ------
+    Outcomes
+        by place in the batch: of the first page v and w of Avrachenkov et al. (2011), theorem 4, of later ones v and w
+        with the phases of the pages that came with it drawn by the law of new pages. Policies have no part in it.
     """
     start, service, ending = model.service.initial, model.service.generator, model.service.exit_rates
     size, kind = len(start), letters.start.dtype
@@ -257,7 +327,22 @@ def _meet(row: Numbers, rate: Vector, chances: Numbers, times: Numbers, size: in
 
 
 def judged(fine: Flows, coarse: Flows, modes: ModeByLevel, shrinking: float) -> Flows:
-    """`fine` with the errors told by the difference to `coarse`, whose residual is `shrinking` times the coarse one."""
+    """Return `fine` with errors told by its difference to `coarse`.
+
+    Parameters
+    ----------
+    fine, coarse
+        flows of the last and of an earlier iterate.
+    modes
+        for each level, the mode in force there.
+    shrinking
+        the residual of the last iterate, divided by that of the earlier one.
+
+    Returns
+    -------
+    Flows
+        `fine`, with `errors` by measure, `SAFETY` times what the two iterates let expect.
+    """
     new, old = measures_of_flows(fine), measures_of_flows(coarse)
     moves = {name: abs(old[name] / value - 1.0) for name, value in new.items() if value > 0.0}
     by_mode = np.bincount(modes, weights=fine.levels - coarse.levels)
@@ -274,7 +359,18 @@ def judged(fine: Flows, coarse: Flows, modes: ModeByLevel, shrinking: float) -> 
 
 
 def measures_of_flows(flows: Flows) -> dict[str, float]:
-    """Measures of a queue by their names, as far as modes do not matter; 0 where there are none."""
+    """Return the measures that do not depend on modes, by their names in `ThresholdMeasures`.
+
+    Parameters
+    ----------
+    flows
+        means per unit of time.
+
+    Returns
+    -------
+    dict
+        values; 0 where a quotient has no denominator.
+    """
     shares = {
         "loss": (flows.lost, flows.arriving),
         "obsolescence": (flows.obsolete, flows.arriving),

@@ -61,7 +61,20 @@ Solver = Callable[[csr_array, Matrix], Matrix]
 
 
 def full_generator(model: ThresholdModel, modes: ModeByLevel) -> csr_array:
-    """Generator of the whole chain, states ordered by level and then lexicographically."""
+    """Write the generator of the whole chain.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    csr_array
+        states by level, and then in lexicographic order.
+    """
     rows = level_blocks(model, modes)
     grid: list[list[csr_array | None]] = [[None] * len(rows) for _ in rows]
     for level, row in enumerate(rows):
@@ -71,7 +84,20 @@ def full_generator(model: ThresholdModel, modes: ModeByLevel) -> csr_array:
 
 
 def level_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[dict[int, csr_array]]:
-    """For each level, the blocks of its row of the generator by target level."""
+    """Write the generator by blocks, as in the lemma of Avrachenkov et al. (2011), section 3.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    list of dict
+        by level, the blocks of its row by target level.
+    """
     gamma = model.patience_rates[0]
     start, ending = model.service.initial, model.service.exit_rates
     phases = model.arrivals[0].phases
@@ -126,14 +152,40 @@ def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Seq
 
 
 def reference_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
-    """Stationary probabilities of the states of each level, eliminated state by state."""
+    """Find the stationary distribution by one dense matrix, eliminated state by state.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    list of Vector
+        by level, the probabilities of its states, in lexicographic order.
+    """
     distribution = stationary_of_rates(full_generator(model, modes).toarray())
     sizes = [model.level_size(level) for level in range(model.top + 1)]
     return np.split(distribution, np.cumsum(sizes)[:-1])
 
 
 def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
-    """Stationary probabilities of the states of each level, by the algorithm of Klimenok et al. (2005)."""
+    """Find the stationary distribution by the algorithm of Klimenok et al. (2005), with dense blocks.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    list of Vector
+        by level, the probabilities of its states, in lexicographic order.
+    """
     blocks = [
         [
             row[target].toarray() if target in row else np.zeros((model.level_size(level), model.level_size(target)))

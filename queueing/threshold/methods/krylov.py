@@ -77,18 +77,25 @@ def fixed_point(
     window: int,
     steps: int,
 ) -> Iterates:
-    """Solve x = F x from `start`, which must not be orthogonal to the solution.
+    """Solve x = F x by GMRES, with applications of F alone.
 
     Parameters
     ----------
     apply
         F; its argument may be overwritten, its result is.
+    start
+        the vector to begin with, which must not be orthogonal to the solution.
     coarse, fine
         the residual below which the last iterate before it is kept to compare with, and the one to end at.
     window
         steps before the iteration begins anew: as many vectors are kept.
     steps
         most applications of F.
+
+    Returns
+    -------
+    Iterates
+        an earlier and the last approximation, with their residuals.
     """
     x, earlier = start, start
     basis = np.empty((window + 1, len(start)), dtype=start.dtype)
@@ -236,7 +243,24 @@ KRYLOV = Method(
 
 
 def krylov_rows(chain: Chain, letters: Letters, tolerance: float = KRYLOV_TOLERANCE) -> tuple[Vector, Vector, float]:
-    """Approximate the stationary row over all states, from a guess; `letters` in the coordinates of the law itself."""
+    """Approximate the stationary row over all states, from a guess.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page, in the coordinates of the law itself (`plain_letters`).
+    tolerance
+        residual, relative to the solution, at which the iteration ends.
+
+    Returns
+    -------
+    coarse, fine : Vector
+        an earlier and the last iterate, of any sum.
+    shrinking : float
+        the residual of the second, divided by that of the first.
+    """
     row, masses = guessed_row(chain, letters)
     sizes = np.diff(level_offsets(chain, letters.order))
     scale = np.repeat(masses.sum(axis=1) / np.sqrt(sizes), sizes)
@@ -244,7 +268,31 @@ def krylov_rows(chain: Chain, letters: Letters, tolerance: float = KRYLOV_TOLERA
 
 
 def krylov_iterates(incoming: Incoming, scale: Vector, row: Vector, tolerance: float) -> tuple[Vector, Vector, float]:
-    """Return two iterates of p Q = 0 from `row`, and the residual of the second divided by that of the first."""
+    """Approximate p of p Q = 0 by BiCGSTAB, and by GMRES where that does not come to an end.
+
+    Parameters
+    ----------
+    incoming
+        the generator Q.
+    scale
+        sizes that the entries of p may be expected to have: unknowns are divided by them.
+    row
+        the vector to begin with.
+    tolerance
+        residual, relative to the solution, at which the iteration ends.
+
+    Returns
+    -------
+    coarse, fine : Vector
+        an earlier and the last iterate, of any sum.
+    shrinking : float
+        the residual of the second, divided by that of the first.
+
+    Raises
+    ------
+    ValueError
+        if the residual stays too large for any result.
+    """
     begins, sources = incoming.begins, incoming.sources
     # Entries of the generator, scaled to a unit diagonal and to unknowns of one size.
     leaving = np.repeat(-1.0 / (incoming.diagonal * scale), np.diff(begins).astype(np.int64))

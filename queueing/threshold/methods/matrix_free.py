@@ -104,9 +104,27 @@ def stationary_rows(
 def iterated(
     tables: Tables, chain: Chain, row: Numbers, masses: Matrix, tolerance: float
 ) -> tuple[list[Numbers], list[float]]:
-    """An earlier and the last iterate from a row with these level masses, whole rows, and their true residuals.
+    """Approximate the stationary row by GMRES on sweeps.
 
-    The row is used up.
+    Parameters
+    ----------
+    tables
+        of the chain, by `tables_of`.
+    chain
+        one policy, as `chain_of` writes it.
+    row
+        the row to begin with, which is used up.
+    masses
+        its level masses.
+    tolerance
+        residual, relative to the solution, at which the iteration ends.
+
+    Returns
+    -------
+    rows : list of Numbers
+        an earlier and the last iterate, over all states.
+    residuals : list of float
+        their true residuals.
     """
     leaving = 1 + max(level for level in range(chain.top) if chain.climbs[level, 1:].any())
     sizes = np.diff(tables.offsets)
@@ -135,7 +153,22 @@ MATRIX_FREE = Method(
 
 
 def level_inverses(chain: Chain, level: int, classes: Classes) -> Numbers:
-    """By class of words, the inverse of minus the part of a level on arrivals and service, shifted by the class."""
+    """Invert the part of a diagonal block on arrivals and service, for each class of words.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    level
+        number of pages in the system, at least 1.
+    classes
+        classes of words, by `classes_of_words`.
+
+    Returns
+    -------
+    Numbers
+        by class, the inverse of minus that part, shifted by the diagonal of the phases of patience.
+    """
     block = np.kron(chain.climbs[level, 0], np.eye(len(chain.start)))
     block += np.kron(np.eye(chain.climbs.shape[2]), chain.service)
     shifts = classes.shifts[level - 1]
@@ -143,7 +176,24 @@ def level_inverses(chain: Chain, level: int, classes: Classes) -> Numbers:
 
 
 def tables_of(chain: Chain, letters: Letters, members: NDArray[np.int32], inverses: Sequence[Numbers]) -> Tables:
-    """The tables of a chain; `members` of words of every length, `inverses` of levels 1, 2, ..."""
+    """Collect what a sweep needs beside the row.
+
+    Parameters
+    ----------
+    chain
+        one policy, as `chain_of` writes it.
+    letters
+        patience of one page.
+    members
+        classes of all words, of every length, one after the other.
+    inverses
+        `level_inverses` of levels 1, 2, ...
+
+    Returns
+    -------
+    Tables
+        what `sweep` is given.
+    """
     return Tables(
         offsets=np.array(level_offsets(chain, letters.order), dtype=np.int64),
         climbs=chain.climbs,
@@ -163,7 +213,15 @@ def tables_of(chain: Chain, letters: Letters, members: NDArray[np.int32], invers
 
 @njit(cache=True)
 def sweep(tables: Tables, row: Numbers) -> None:
-    """Solve all levels once, from the top down, in place; only levels that batches leave are read."""
+    """Solve all levels once, from the top down, in place.
+
+    Parameters
+    ----------
+    tables
+        of the chain, by `tables_of`.
+    row
+        a row over all states; only levels that batches leave are read.
+    """
     offsets = tables.offsets
     phases, size, order = tables.climbs.shape[2], len(tables.start), len(tables.first)
     inner, top = phases * size, len(offsets) - 2

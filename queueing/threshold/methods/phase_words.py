@@ -53,12 +53,34 @@ class Letters(NamedTuple):
 
 
 def plain_letters(start: Vector, generator: Matrix, fading: Vector) -> Letters:
-    """The law as it is, its generator triangular or not."""
+    """Take a law of patience as it is, its generator triangular or not.
+
+    Parameters
+    ----------
+    start, generator, fading
+        gamma, Gamma and Gamma_0, as in `ThresholdModel.patience_rates`.
+
+    Returns
+    -------
+    Letters
+        the law, with U = I.
+    """
     return Letters(np.array(start), np.array(generator), np.array(fading), np.ones(len(start)), np.eye(len(start)))
 
 
 def triangular_letters(start: Vector, generator: Matrix, fading: Vector) -> Letters:
-    """The law in coordinates that make its generator upper triangular."""
+    """Write a law of patience in coordinates that make its generator upper triangular.
+
+    Parameters
+    ----------
+    start, generator, fading
+        gamma, Gamma and Gamma_0, as in `ThresholdModel.patience_rates`.
+
+    Returns
+    -------
+    Letters
+        the law; complex where its generator has complex eigenvalues.
+    """
     count = communicating_classes(generator - np.diag(np.diagonal(generator)))[0]
     rotation: Numbers
     if count == len(start):
@@ -73,9 +95,17 @@ def triangular_letters(start: Vector, generator: Matrix, fading: Vector) -> Lett
 
 
 def reversed_letters(letters: Letters) -> Letters:
-    """The law for columns over words instead of rows: letters in falling order, so that it is upper triangular again.
+    """Turn a law for rows over words into one for columns, upper triangular again.
 
-    A word of these letters is the word of those at the mirrored place of the vector.
+    Parameters
+    ----------
+    letters
+        the law; upper triangular.
+
+    Returns
+    -------
+    Letters
+        letters in falling order: a word of these is the word of those at the mirrored place of the vector.
     """
     return Letters(
         start=letters.start[::-1].copy(),
@@ -113,7 +143,20 @@ class Classes(NamedTuple):
 
 
 def classes_of_words(letters: Letters, longest: int) -> Classes:
-    """Classes of words of 0, ..., longest letters."""
+    """Sort words of 0, ..., longest letters by how often each letter stands in them.
+
+    Parameters
+    ----------
+    letters
+        patience of one page.
+    longest
+        length of the longest words.
+
+    Returns
+    -------
+    Classes
+        by length, the classes and their words.
+    """
     diagonal = np.diagonal(letters.change)
     members = [np.zeros(1, dtype=np.int32)]
     shifts: list[Numbers] = [np.zeros(1, dtype=diagonal.dtype)]
@@ -140,7 +183,20 @@ def _multisets(order: int, length: int) -> tuple[Integers, NDArray[np.int32]]:
 
 
 def weights_of_words(letters: Letters, longest: int) -> tuple[list[Numbers], list[Numbers]]:
-    """By length, by word: the weight that gives the mass of a row, and the one that gives its rate of obsolescence."""
+    """Find the weights of words by which rows are summed.
+
+    Parameters
+    ----------
+    letters
+        patience of one page.
+    longest
+        length of the longest words.
+
+    Returns
+    -------
+    masses, rates : list of Numbers
+        by length, by word: the weight that gives the mass of a row, and the one that gives its rate of obsolescence.
+    """
     masses: list[Numbers] = [np.ones(1, dtype=letters.whole.dtype)]
     rates: list[Numbers] = [np.zeros(1, dtype=letters.whole.dtype)]
     for _ in range(longest):
@@ -150,7 +206,24 @@ def weights_of_words(letters: Letters, longest: int) -> tuple[list[Numbers], lis
 
 
 def rotated(letters: Letters, row: Numbers, length: int, inner: int) -> Numbers:
-    """A row over words of `length` phases in the coordinates of `letters`."""
+    """Write a row over words of phases in the coordinates of `letters`.
+
+    Parameters
+    ----------
+    letters
+        patience of one page.
+    row
+        a row over words and inner numbers.
+    length
+        number of letters of its words.
+    inner
+        number of entries for each word.
+
+    Returns
+    -------
+    Numbers
+        the row in the new coordinates.
+    """
     result = row
     for place in range(length):
         blocks = result.reshape(-1, letters.order, letters.order**place * inner)
@@ -254,9 +327,26 @@ def solve_level(
 ) -> None:
     """Turn a row x into y of y (-Q) = x, Q the diagonal block of a level.
 
-    `inverses` has, by class of words, the inverse of minus the part of Q on arrivals and service, shifted by the
-    diagonal of the patience phases. Once all words with some front and the letter d next are done, what they say to
-    those with the same front and a later letter is said in one run.
+    Parameters
+    ----------
+    x
+        the row, which becomes y.
+    length
+        number of letters of its words.
+    inner
+        number of entries for each word.
+    change
+        the generator of patience, upper triangular.
+    members
+        by word, its class.
+    inverses
+        by class of words, the inverse of minus the part of Q on arrivals and service, shifted by the diagonal of the
+        phases of patience.
+
+    Notes
+    -----
+    Once all words with some front and the letter d next are done, what they say to those with the same front and
+    a later letter is said in one run.
     """
     order = len(change)
     diagonal = True

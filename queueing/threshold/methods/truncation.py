@@ -56,7 +56,20 @@ def cut_off(model: ThresholdModel, flows: Flows) -> Flows:
 
 
 def tail_scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, float]]:
-    """By measure that a tail can change: its value, and the largest it can be on a level."""
+    """Tell how much a tail that was cut off can change each measure.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    flows
+        flows of the queue that was cut off.
+
+    Returns
+    -------
+    dict
+        by name of a measure: its value, and the largest value that it can have on a level.
+    """
     levels: Vector = np.arange(len(flows.levels), dtype=np.float64)
     arriving, long = flows.arriving, model.service.mean * (model.top + 1)
     if not arriving > 0.0:
@@ -107,7 +120,20 @@ def truncated_flows(model: ThresholdModel, modes: ModeByLevel, tail: float = LIG
 
 
 def largest_capacity(model: ThresholdModel, states: int) -> int:
-    """The largest capacity with at most so many states."""
+    """Find the largest capacity with at most so many states.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    states
+        most states.
+
+    Returns
+    -------
+    int
+        the capacity, at most that of the model.
+    """
     capacity = 0
     while capacity < model.capacity and replace(model, capacity=capacity + 1).states <= states:
         capacity += 1

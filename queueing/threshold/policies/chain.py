@@ -90,7 +90,20 @@ class PolicyChain:
 
 
 def too_large(model: ThresholdModel, limit: int | None = None) -> str | None:
-    """Why policies that see the whole state cannot be compared, or None if they can; `POLICY_LIMIT` unless said."""
+    """Tell why policies that see the whole state cannot be compared.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    limit
+        most states; `POLICY_LIMIT` if None.
+
+    Returns
+    -------
+    str or None
+        the reason; None if they can be compared.
+    """
     limit = POLICY_LIMIT if limit is None else limit
     if ELIMINATION.refusal(model) is None or model.states <= limit:
         return None
@@ -101,7 +114,23 @@ def too_large(model: ThresholdModel, limit: int | None = None) -> str | None:
 
 
 def policy_chain(model: ThresholdModel) -> PolicyChain:
-    """The chain of a model under every mode at once."""
+    """Describe the chain of a model under every mode at once.
+
+    Parameters
+    ----------
+    model
+        the queue.
+
+    Returns
+    -------
+    PolicyChain
+        states in order, and what each yields under each mode.
+
+    Raises
+    ------
+    ValueError
+        if there are more than `SINGLE_LIMIT` states.
+    """
     refusal = too_large(model, SINGLE_LIMIT)
     if refusal is not None:
         raise ValueError(f"{refusal[0].upper()}{refusal[1:]}.")
@@ -110,7 +139,25 @@ def policy_chain(model: ThresholdModel) -> PolicyChain:
 
 
 def checked_policy(chain: PolicyChain, policy: Sequence[int] | Integers) -> Integers:
-    """The mode of each state, from a policy on all states or on (level, arrival phase, service phase) alone."""
+    """Return the mode of each state, or refuse the policy.
+
+    Parameters
+    ----------
+    chain
+        states and modes.
+    policy
+        a mode for each state, or for each (level, arrival phase, service phase).
+
+    Returns
+    -------
+    Integers
+        the mode of each state.
+
+    Raises
+    ------
+    ValueError
+        if their number is wrong, or one of them is no mode.
+    """
     modes = np.asarray(policy, dtype=np.int64)
     if modes.shape not in {(chain.states,), (chain.order.pairs,)}:
         raise ValueError(
@@ -128,7 +175,7 @@ def checked_policy(chain: PolicyChain, policy: Sequence[int] | Integers) -> Inte
 def policy_measures(
     queue: ThresholdQueue, policy: Sequence[int] | Integers, chain: PolicyChain | None = None
 ) -> ThresholdMeasures:
-    """All measures of a policy that sees the state.
+    """Evaluate a policy that sees the state.
 
     Parameters
     ----------
@@ -138,6 +185,11 @@ def policy_measures(
         for each state the index of the mode in force; the order of states is told at the top of this module.
     chain
         of ``queue.model``, where it is known already.
+
+    Returns
+    -------
+    ThresholdMeasures
+        all measures of the policy.
     """
     known = chain or policy_chain(queue.model)
     modes = checked_policy(known, policy)
@@ -166,7 +218,20 @@ def _moved(fine: Flows, coarse: Flows, shrinking: float) -> float:
 
 
 def stationary_of_policy(chain: PolicyChain, modes: Integers) -> Vector:
-    """Probability of each state under a policy."""
+    """Find the stationary distribution of a policy.
+
+    Parameters
+    ----------
+    chain
+        states and modes.
+    modes
+        the mode of each state.
+
+    Returns
+    -------
+    Vector
+        the probability of each state.
+    """
     return iterates_of_policy(chain, modes)[0].fine
 
 

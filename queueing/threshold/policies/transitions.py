@@ -44,7 +44,18 @@ class StateOrder:
 
 
 def pair_count(model: ThresholdModel) -> int:
-    """Number of states (level, arrival phase, service phase)."""
+    """Count the states (level, arrival phase, service phase).
+
+    Parameters
+    ----------
+    model
+        the queue.
+
+    Returns
+    -------
+    int
+        their number.
+    """
     return model.arrivals[0].phases * (1 + model.service.order * model.top)
 
 

@@ -40,7 +40,13 @@ _TERMS, _AVERAGED = 60, 16
 
 @dataclass(frozen=True, eq=False)
 class PageClock:
-    """P(V > t; end) and P(V <= t; end) for both ends of a page."""
+    """Distribution of the time V of a page, together with its end: P(V > t; end) and P(V <= t; end).
+
+    Attributes
+    ----------
+    page
+        the page that is watched, until it is served or goes out of date.
+    """
 
     page: TaggedPage
 
