@@ -4,13 +4,11 @@ from .budget import Budget as Budget
 from .evaluation import NOTHING as NOTHING
 from .evaluation import Decision as Decision
 from .evaluation import Evaluation as Evaluation
-from .oracle import AGREEMENT as AGREEMENT
 from .oracle import BudgetSpent as BudgetSpent
 from .oracle import Candidate as Candidate
 from .oracle import Disagreement as Disagreement
 from .oracle import Oracle as Oracle
 from .oracle import Progress as Progress
-from .oracle import agree as agree
 from .oracle_walk import OracleWalk as OracleWalk
 from .protocols import Batch as Batch
 from .protocols import Bounded as Bounded
@@ -26,10 +24,12 @@ from .protocols import Space as Space
 from .protocols import Strategy as Strategy
 from .protocols import Suggesting as Suggesting
 from .protocols import Walk as Walk
+from .result import AGREEMENT as AGREEMENT
 from .result import OPTIMALITY_TOLERANCE as OPTIMALITY_TOLERANCE
 from .result import Result as Result
 from .result import Status as Status
 from .result import TracePoint as TracePoint
+from .result import agree as agree
 from .result import relative_gap as relative_gap
 from .running import UnsupportedProblem as UnsupportedProblem
 from .running import last_word as last_word

@@ -20,6 +20,19 @@ class Budget:
         Decisions judged, by whichever road (repeats answered from memory are free).
     stall
         Evaluations in a row without a better feasible decision.
+
+    Raises
+    ------
+    ValueError
+        If a limit is not a positive number, or a count not a whole one.
+
+    Examples
+    --------
+    >>> Budget(seconds=1.5, evaluations=1000)
+    Budget(seconds=1.5, evaluations=1000, stall=None)
+    >>> Budget(evaluations=0)
+    Traceback (most recent call last):
+    ValueError: evaluations must be a positive number, got 0.
     """
 
     seconds: float | None = None

@@ -38,6 +38,14 @@ class Evaluation:
     penalty
         Price of the violations on the scale of the objective, for searches that walk through infeasible decisions.
         A problem that knows its scale gives it; otherwise every unit of violation costs ``1 + |objective|``.
+
+    Examples
+    --------
+    >>> good, bad = Evaluation(3.0), Evaluation(2.0, {"weight": 4.0})
+    >>> good.feasible, bad.feasible
+    (True, False)
+    >>> good.penalised, bad.penalised
+    (3.0, 14.0)
     """
 
     objective: float

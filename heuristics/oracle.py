@@ -13,7 +13,7 @@ from .budget import Budget
 from .evaluation import Decision, Evaluation
 from .oracle_walk import OracleWalk
 from .protocols import Batch, Describing, Estimating, Incremental, Problem
-from .result import OPTIMALITY_TOLERANCE, Result, Status, TracePoint, nothing_feasible
+from .result import AGREEMENT, Result, Status, TracePoint, agree, meets, nothing_feasible
 
 P = TypeVar("P", bound=Problem)
 
@@ -24,18 +24,23 @@ CACHE_ENTRIES, CACHE_LENGTH, CACHE_NUMBERS = 100_000, 5_000, 5_000_000
 #: A strategy that only repeats itself would never spend its evaluations: this many repeats in a row end the run.
 REPEATS = 20_000
 
-#: Two independent computations of one objective may differ by this much, relative.
-AGREEMENT = 1e-6
-
-#: What is left where numbers cancel, relative to the size of these numbers.
-REMAINDER = 1e-9
-
 #: Seconds between two progress reports.
 PROGRESS_INTERVAL = 0.2
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it ends a run, it is not an error
-    """Raised by the oracle when nothing is left to spend; ``run`` closes the result on the best decision so far."""
+    """Raised by the oracle when nothing is left to spend; ``run`` closes the result on the best decision so far.
+
+    Parameters
+    ----------
+    limit
+        What is spent: a field of `Budget`, or a strategy's own word. The result says it was stopped by this.
+
+    Examples
+    --------
+    >>> print(BudgetSpent("seconds"))
+    the budget of seconds is spent
+    """
 
     def __init__(self, limit: str) -> None:
         super().__init__(f"the budget of {limit} is spent")
@@ -43,12 +48,35 @@ class BudgetSpent(Exception):  # noqa: N818 - it ends a run, it is not an error
 
 
 class Disagreement(RuntimeError):  # noqa: N818 - the word says it
-    """Two computations of one decision differ: a defect, never an answer."""
+    """Two computations of one decision differ: a defect, never an answer.
+
+    Examples
+    --------
+    A road that claims an objective which the evaluator does not find:
+
+    >>> from heuristics.testing import Separable
+    >>> Oracle(Separable()).confirm((1, 0, 1, 1, 0, 0, 1), claimed=0.5)
+    Traceback (most recent call last):
+    heuristics.oracle.Disagreement: separable: ...
+    """
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A decision and what the evaluator said about it."""
+    """A decision and what the evaluator said about it.
+
+    Attributes
+    ----------
+    decision
+        In canonical form, as the space returned it.
+    evaluation
+        Objective, violations and measures.
+
+    Examples
+    --------
+    >>> Candidate((1, 0), Evaluation(2.5)).evaluation.objective
+    2.5
+    """
 
     decision: Decision
     evaluation: Evaluation
@@ -56,7 +84,24 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Progress:
-    """A glance at a run under way."""
+    """A glance at a run under way.
+
+    Attributes
+    ----------
+    seconds
+        Time since the start of the run.
+    evaluations
+        Decisions evaluated so far.
+    objective
+        Of the best feasible decision so far; ``None`` before there is one.
+    bound
+        The largest lower bound proved so far; ``None`` before there is one.
+
+    Examples
+    --------
+    >>> Progress(seconds=0.5, evaluations=200, objective=7.0, bound=None).objective
+    7.0
+    """
 
     seconds: float
     evaluations: int
@@ -79,6 +124,20 @@ class Oracle(Generic[P]):
         Called now and then with a `Progress`.
     parent
         An oracle that pays for this one, see `part`.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Separable
+    >>> oracle = Oracle(Separable((1, 0, 1)), Budget(evaluations=2))
+    >>> oracle((0, 0, 0)).objective, oracle((1, 0, 0)).objective
+    (5.0, 4.0)
+    >>> oracle.best.decision
+    (1, 0, 0)
+    >>> oracle((1, 0, 1))
+    Traceback (most recent call last):
+    heuristics.oracle.BudgetSpent: the budget of evaluations is spent
+    >>> print(oracle.result().status)
+    feasible
     """
 
     def __init__(
@@ -429,21 +488,3 @@ class Oracle(Generic[P]):
             self._improved_at = self.evaluations
             self._trace.append(TracePoint(self.seconds, self.evaluations, evaluation.objective, self.bound))
             self.report()
-
-
-def agree(first: float, second: float, size: float = 0.0) -> bool:
-    """Whether two independent computations of one objective are the same number, whatever its unit.
-
-    Parameters
-    ----------
-    first, second
-        The numbers.
-    size
-        Of the numbers they were summed up from: where these cancel, what is left is rounding.
-    """
-    return math.isclose(first, second, rel_tol=AGREEMENT, abs_tol=REMAINDER * size if math.isfinite(size) else 0.0)
-
-
-def meets(bound: float, objective: float) -> bool:
-    """Whether a bound is so close to an objective, relatively, that it proves it optimal."""
-    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)

@@ -14,9 +14,34 @@ from .protocols import Problem, Repairable, Suggesting
 #: A bound this close (relative) to the objective proves it optimal.
 OPTIMALITY_TOLERANCE = 1e-9
 
+#: Two independent computations of one objective may differ by this much, relative.
+AGREEMENT = 1e-6
+
+#: What is left where numbers cancel, relative to the size of these numbers.
+REMAINDER = 1e-9
+
 
 class Status(StrEnum):
-    """What is known about the answer, not why the run ended."""
+    """What is known about the answer, not why the run ended.
+
+    Attributes
+    ----------
+    OPTIMAL
+        Feasible, and proved to be best.
+    FEASIBLE
+        Feasible, nothing proved.
+    INFEASIBLE
+        Proved to have no feasible decision.
+    UNKNOWN
+        Nothing feasible found, nothing proved.
+
+    Examples
+    --------
+    >>> Status("optimal") is Status.OPTIMAL
+    True
+    >>> print(Status.UNKNOWN)
+    unknown
+    """
 
     OPTIMAL = "optimal"  #: feasible, and proved to be best
     FEASIBLE = "feasible"  #: feasible, nothing proved
@@ -26,7 +51,24 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class TracePoint:
-    """One improvement: when, after how many evaluations, to what objective, against which bound."""
+    """One improvement: when, after how many evaluations, to what objective, against which bound.
+
+    Attributes
+    ----------
+    seconds
+        Time since the start of the run.
+    evaluations
+        Decisions evaluated until then.
+    objective
+        Of the best feasible decision from then on; ``None`` where only the bound improved.
+    bound
+        The lower bound from then on; ``None`` where nothing is proved.
+
+    Examples
+    --------
+    >>> TracePoint(seconds=0.25, evaluations=40, objective=3.5).bound is None
+    True
+    """
 
     seconds: float
     evaluations: int
@@ -63,6 +105,16 @@ class Result:
         Every improvement, in order.
     extra
         Vectors and other detail: per-site loads, stage costs, certificates.
+
+    Examples
+    --------
+    >>> from heuristics import Exhaustive, run
+    >>> from heuristics.testing import Knapsack
+    >>> result = run(Knapsack(), Exhaustive())
+    >>> print(result.status, result.objective, result.decision)
+    optimal -18.0 (0, 1, 1, 0, 0, 1, 0, 1)
+    >>> result.gap(reference=-20.0)
+    0.1
     """
 
     problem: str
@@ -118,11 +170,62 @@ class Result:
 
 
 def relative_gap(value: float, reference: float) -> float:
-    """How far a value lies above a reference, relative to it; 0 where they differ by no more than proofs do."""
+    """Measure how far a value lies above a reference, relative to it.
+
+    Parameters
+    ----------
+    value
+        What was reached.
+    reference
+        What it is compared with: a bound, or a known optimum.
+
+    Returns
+    -------
+    float
+        ``(value - reference) / |reference|``, and 0 where they differ by no more than 1e-9 of the reference, as proofs
+        do; infinite beside a reference of 0.
+
+    Examples
+    --------
+    >>> relative_gap(11.0, 10.0), relative_gap(10.0, 10.000000001)
+    (0.1, 0.0)
+    >>> relative_gap(1.0, 0.0)
+    inf
+    """
     distance = value - reference
     if abs(distance) <= OPTIMALITY_TOLERANCE * abs(reference):
         return 0.0
     return distance / abs(reference) if reference != 0 else math.copysign(math.inf, distance)
+
+
+def agree(first: float, second: float, size: float = 0.0) -> bool:
+    """Whether two independent computations of one objective are the same number, whatever its unit.
+
+    Parameters
+    ----------
+    first, second
+        The numbers.
+    size
+        Of the numbers they were summed up from: where these cancel, what is left is rounding.
+
+    Returns
+    -------
+    bool
+        Whether they differ by 1e-6 of the larger one at most, or by 1e-9 of `size`.
+
+    Examples
+    --------
+    >>> agree(2.0, 2.000001), agree(2.0, 2.1)
+    (True, False)
+    >>> agree(0.0, 1e-7), agree(0.0, 1e-7, size=1000.0)
+    (False, True)
+    """
+    return math.isclose(first, second, rel_tol=AGREEMENT, abs_tol=REMAINDER * size if math.isfinite(size) else 0.0)
+
+
+def meets(bound: float, objective: float) -> bool:
+    """Whether a bound is so close to an objective, relatively, that it proves it optimal."""
+    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
 
 
 def nothing_feasible(problem: Problem, nearest: Evaluation | None, proved: bool) -> dict[str, Any]:

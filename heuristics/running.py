@@ -11,13 +11,22 @@ import numpy as np
 from . import clock, interrupting
 from .budget import Budget
 from .evaluation import Decision, Evaluation
-from .oracle import BudgetSpent, Disagreement, Oracle, Progress, agree
+from .oracle import BudgetSpent, Disagreement, Oracle, Progress
 from .protocols import Explaining, Problem, Strategy
-from .result import Result
+from .result import Result, agree
 
 
 class UnsupportedProblem(TypeError):  # noqa: N818 - reads as a sentence in the traceback
-    """The strategy cannot take this problem; the message says what is missing."""
+    """The strategy cannot take this problem; the message says what is missing.
+
+    Examples
+    --------
+    >>> from heuristics import Exhaustive
+    >>> from heuristics.testing import Wide
+    >>> run(Wide(), Exhaustive())
+    Traceback (most recent call last):
+    heuristics.running.UnsupportedProblem: strategy 'exhaustive' ...
+    """
 
 
 def run(
@@ -33,12 +42,38 @@ def run(
     Ctrl-C ends the run like a spent budget: the result is closed on the best decision so far. The decision is judged
     once more, outside the run's memory, before the result is returned.
 
+    Parameters
+    ----------
+    problem
+        What is asked; see `Problem`.
+    strategy
+        Who answers; see `Strategy`.
+    budget
+        When to stop; without one the strategy ends by itself.
+    seed
+        Of the random numbers that the strategy draws: the same seed gives the same answer.
+    progress
+        Called now and then with a `Progress`.
+
+    Returns
+    -------
+    Result
+        The best decision shown to the oracle, what is proved about it, and what it took.
+
     Raises
     ------
     UnsupportedProblem
         If the problem lacks what the strategy needs.
     Disagreement
         If the evaluator does not confirm the answer.
+
+    Examples
+    --------
+    >>> from heuristics import LocalSearch
+    >>> from heuristics.testing import Knapsack
+    >>> result = run(Knapsack(), LocalSearch(), Budget(evaluations=500), seed=1)
+    >>> result.status, result.stopped_by, result.checked
+    (<Status.FEASIBLE: 'feasible'>, 'complete', True)
     """
     interrupting.begin()
     clock.watch()
@@ -78,6 +113,20 @@ def warm_up(problem: Problem) -> None:
 
     It works on small data of its own: nothing that belongs to the run may happen before the clock starts. What it
     leaves out is compiled when it is needed, and the clock stands still meanwhile (`heuristics.clock`).
+
+    Parameters
+    ----------
+    problem
+        Any problem; nothing happens if it has no such method.
+
+    Examples
+    --------
+    >>> class Prepared:
+    ...     def prepare(self):
+    ...         print("compiled")
+    >>> warm_up(Prepared())
+    compiled
+    >>> warm_up(Prepared())
     """
     prepare = getattr(problem, "prepare", None)
     if prepare is not None and type(problem) not in _WARM:
@@ -105,7 +154,29 @@ def _solved(oracle: Oracle[Any], strategy: Strategy, rng: np.random.Generator) -
 
 
 def refusal(problem: Problem, strategy: Strategy) -> str | None:
-    """Why `strategy` cannot take `problem`, in one sentence; ``None`` if it can."""
+    """Say in one sentence why `strategy` cannot take `problem`.
+
+    Parameters
+    ----------
+    problem
+        What would be asked.
+    strategy
+        Who would answer. Its `needs` are looked for, its claims on costs and limits, and its own method ``refuses``.
+
+    Returns
+    -------
+    str or None
+        The sentence; ``None`` if the strategy takes the problem.
+
+    Examples
+    --------
+    >>> from heuristics import Exhaustive
+    >>> from heuristics.testing import Continuous, Knapsack
+    >>> refusal(Knapsack(), Exhaustive()) is None
+    True
+    >>> refusal(Continuous(), Exhaustive()).startswith("strategy 'exhaustive'")
+    True
+    """
     # Asked of the class first: what a property computes may take long, and no clock is running yet.
     lacking = sorted(
         name for name in members(strategy.needs) if not (hasattr(type(problem), name) or hasattr(problem, name))
@@ -144,7 +215,24 @@ def members(protocol: type) -> set[str]:
 
 
 def parameters(strategy: Strategy) -> dict[str, Any]:
-    """The fields of a strategy and their values."""
+    """Return the parameters of a strategy: its fields and their values.
+
+    Parameters
+    ----------
+    strategy
+        A dataclass; what is none has no parameters.
+
+    Returns
+    -------
+    dict
+        Values by name.
+
+    Examples
+    --------
+    >>> from heuristics.routing import Balanced
+    >>> parameters(Balanced(max_period=12))
+    {'max_period': 12}
+    """
     anything: Any = strategy
     return {field.name: getattr(strategy, field.name) for field in fields(anything)} if is_dataclass(anything) else {}
 
@@ -166,7 +254,28 @@ def checked(problem: Problem, result: Result) -> Result:
 
 
 def require_fields(strategy: Any, **rules: tuple[bool, str]) -> None:
-    """Raise one sentence for the first parameter whose rule does not hold."""
+    """Raise one sentence for the first parameter whose rule does not hold.
+
+    Parameters
+    ----------
+    strategy
+        Anything with attributes.
+    **rules
+        For each parameter whether its rule holds, and the rule in words, to follow "must be".
+
+    Raises
+    ------
+    ValueError
+        For the first parameter whose rule does not hold.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> tempered = SimpleNamespace(steps=0)
+    >>> require_fields(tempered, steps=(tempered.steps >= 1, "1 or more"))
+    Traceback (most recent call last):
+    ValueError: steps must be 1 or more, got 0.
+    """
     for name, (holds, rule) in rules.items():
         if not holds:
             raise ValueError(f"{name} must be {rule}, got {getattr(strategy, name)!r}.")
@@ -193,7 +302,31 @@ def explain_refusal(strategy: str, problem: Problem, reason: str | None) -> str 
 
 
 def last_word(oracle: Oracle[Any], decision: Decision) -> Evaluation:
-    """Judge a decision that was found with much work, free of charge if the clock has run out in the meantime."""
+    """Evaluate a decision that was found with much work, free of charge if the clock has run out in the meantime.
+
+    Parameters
+    ----------
+    oracle
+        Of the run.
+    decision
+        The one to show.
+
+    Returns
+    -------
+    Evaluation
+        What the problem says about it.
+
+    Raises
+    ------
+    BudgetSpent
+        If something else than the time is spent.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Separable
+    >>> last_word(Oracle(Separable((1, 0, 1))), (1, 0, 0)).objective
+    4.0
+    """
     try:
         return oracle(decision)
     except BudgetSpent as spent:

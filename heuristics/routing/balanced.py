@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from ..oracle import Oracle, meets
-from ..result import Result
+from ..oracle import Oracle
+from ..result import Result, meets
 from ..running import last_word, require_fields
 from .problem import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
 from .server_densities import ROUNDING, densities

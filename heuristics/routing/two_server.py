@@ -27,8 +27,8 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from ..oracle import Oracle, meets
-from ..result import Result
+from ..oracle import Oracle
+from ..result import Result, meets
 from ..running import explain_refusal, last_word
 from .balanced import OF_DENSITIES, is_convex, proved
 from .problem import GapTable, Matrix, RoutedProblem, Vector

@@ -18,9 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from ..budget import Budget
-from ..oracle import AGREEMENT, Oracle, agree
+from ..oracle import Oracle
 from ..protocols import Incremental, Problem, Strategy
-from ..result import Result, Status
+from ..result import AGREEMENT, Result, Status, agree
 from ..running import UnsupportedProblem, refusal, run
 from .toys import toy_problems
 

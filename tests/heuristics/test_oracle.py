@@ -26,8 +26,8 @@ from heuristics import (
     Simplex,
     Status,
     Words,
+    agree,
 )
-from heuristics.oracle import agree
 from heuristics.testing import Hopeless, Knapsack, Ladder, Necklace, Ring, RingWalk, Separable, Shared
 
 
