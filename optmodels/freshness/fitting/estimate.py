@@ -92,7 +92,27 @@ class Fit:
 
 
 def fit(log: CrawlLog, prior: GammaPrior | str | None = "fit", confidence: float = 0.95) -> Fit:
-    """Estimate the change rates of the pages of a log; see :func:`queueing.freshness.estimation.estimate`."""
+    """Estimate the change rates of the pages of a log; see :func:`queueing.freshness.estimation.estimate`.
+
+    Parameters
+    ----------
+    log
+        Visits of pages, and at which of them a change was seen.
+    prior
+        ``"fit"``: a Gamma law of rates is fitted to all pages; a law that is known; ``None``: each page by itself.
+    confidence
+        Of the interval of each rate.
+
+    Returns
+    -------
+    Fit
+        The log and the estimates, to be summed up and written.
+
+    Raises
+    ------
+    RequestError
+        If rates cannot be estimated, with the reason.
+    """
     try:
         return Fit(log, estimate(log.seen, prior, confidence))
     except ValueError as refusal:
@@ -100,7 +120,23 @@ def fit(log: CrawlLog, prior: GammaPrior | str | None = "fit", confidence: float
 
 
 def read_prior(text: str) -> GammaPrior | str | None:
-    """``fit``, ``none``, or shape and rate."""
+    """Read a prior of change rates from the command line.
+
+    Parameters
+    ----------
+    text
+        ``fit``, ``none``, or shape and rate of a Gamma law such as ``0.5,2``.
+
+    Returns
+    -------
+    GammaPrior, str or None
+        What `fit` takes.
+
+    Raises
+    ------
+    RequestError
+        If it is none of these.
+    """
     if text in ("fit", "none"):
         return "fit" if text == "fit" else None
     try:
@@ -111,7 +147,23 @@ def read_prior(text: str) -> GammaPrior | str | None:
 
 
 def read_access_time(text: str) -> dict[str, Any]:
-    """``0.01``, ``exponential:0.01``, or the JSON of an instance file."""
+    """Read the law of the time of a visit from the command line.
+
+    Parameters
+    ----------
+    text
+        ``0.01``, ``exponential:0.01``, or the JSON of an instance file.
+
+    Returns
+    -------
+    dict
+        The law as an instance file has it.
+
+    Raises
+    ------
+    RequestError
+        If it is none of these.
+    """
     place = "--access-time"
     if text.lstrip()[:1] == "{":
         return write_time(read_time(parse_json(text, place), place))
@@ -131,7 +183,20 @@ def read_access_time(text: str) -> dict[str, Any]:
 
 
 def check_outputs(paths: Sequence[str], access_time: str | None) -> None:
-    """Refuse, before any work, files that cannot be written."""
+    """Refuse, before any work, files that cannot be written.
+
+    Parameters
+    ----------
+    paths
+        Files to be written: ``.csv``, ``.parquet``, or ``.json`` for an instance.
+    access_time
+        The law of the time of a visit, if it was given: an instance needs it, and nothing else takes it.
+
+    Raises
+    ------
+    RequestError
+        With the first file that cannot be written, and why.
+    """
     for path in paths:
         target = Path(path)
         if target.suffix.lower() not in SUFFIXES:
@@ -148,7 +213,19 @@ def check_outputs(paths: Sequence[str], access_time: str | None) -> None:
 
 
 def write_fit(fitted: Fit, path: str | os.PathLike[str], law: Mapping[str, Any] | None, source: str) -> None:
-    """Write a table of pages, or an instance, whole or not at all."""
+    """Write a table of pages, or an instance, whole or not at all.
+
+    Parameters
+    ----------
+    fitted
+        Pages and their change rates.
+    path
+        A table of pages ends in ``.csv`` or ``.parquet``, an instance in ``.json``.
+    law
+        Of the time of a visit, as an instance file has it; a table needs none.
+    source
+        Where the rates come from, for the reader of an instance.
+    """
     suffix = Path(path).suffix.lower()
     if suffix == ".json":
         write(instance_of(fitted, Path(path).stem, law or {}, source), path)

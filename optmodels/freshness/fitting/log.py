@@ -90,6 +90,13 @@ def read_log(
         Column with the weights of pages; the newest row of a page counts.
     unit
         In which dates are measured: seconds, minutes, hours or days.
+    progress
+        Called now and then with how much was read, how much there is, and what is counted.
+
+    Returns
+    -------
+    CrawlLog
+        The visits, page by page.
 
     Raises
     ------

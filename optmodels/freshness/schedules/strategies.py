@@ -258,10 +258,13 @@ class Sequencing(ABC):
 
 @dataclass(frozen=True)
 class Regular(Sequencing):
-    """Visits as regular as frequencies allow: the "promising candidates" of the paper.
+    """Make visits as regular as frequencies allow: the "promising candidates" of Coffman et al. (1998).
 
     Parameters
     ----------
+    slots
+        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
+        robots together 1e8. Where rare pages would be left out up to 16 times that; less if time is short.
     rule
         ``"words"``: regular words inside regular words (Hajek's bracket sequences along Huffman's tree);
         ``"chairmen"``: no page is ever a visit off (Tijdeman); ``"best"``: whichever costs less.
@@ -326,7 +329,14 @@ class GoldenRatio(Sequencing):
 
 @dataclass(frozen=True)
 class Greedy(Sequencing):
-    """The page that is due earliest; keeps gaps between visits to a host."""
+    """Visit the page that is due earliest; it keeps gaps between visits to a host.
+
+    Parameters
+    ----------
+    slots
+        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
+        robots together 1e8. Where rare pages would be left out up to 16 times that; less if time is short.
+    """
 
     name: ClassVar[str] = "greedy"
     keeps_gaps: ClassVar[bool] = True
@@ -338,9 +348,15 @@ class Greedy(Sequencing):
 
 @dataclass(frozen=True)
 class LargestIndex(Sequencing):
-    """The page for which a visit now is worth most (Whittle's index); keeps gaps between visits to a host.
+    """Visit the page for which a visit now is worth most (Whittle's index); it keeps gaps between visits to a host.
 
     The rule of strategy `whittle` for visits, see `heuristics.dynamic.whittle`.
+
+    Parameters
+    ----------
+    slots
+        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
+        robots together 1e8. Where rare pages would be left out up to 16 times that; less if time is short.
     """
 
     name: ClassVar[str] = "whittle"
@@ -380,7 +396,14 @@ class PowerOfTwo(Sequencing):
 
 @dataclass(frozen=True)
 class Uniform(Greedy):
-    """Every page as often as every other, as far as the rules allow: visits in turn, without a model."""
+    """Visit every page as often as every other, as far as the rules allow: visits in turn, without a model.
+
+    Parameters
+    ----------
+    slots
+        The most slots of a cycle, of one robot; by default each page is visited once, unless caps of hosts or
+        least frequencies ask for more; less if time is short.
+    """
 
     name: ClassVar[str] = "uniform"
     baseline: ClassVar[bool] = True
@@ -405,7 +428,14 @@ class Uniform(Greedy):
 
 @dataclass(frozen=True)
 class Proportional(Greedy):
-    """Every page as often as it changes, as far as the rules allow: what seems fair, and is not best."""
+    """Visit every page as often as it changes, as far as the rules allow: what seems fair, and is not best.
+
+    Parameters
+    ----------
+    slots
+        The most slots of a cycle, of one robot; by default 50 for each of its pages, and 1000 at least, but of all
+        robots together 1e8. Where rare pages would be left out up to 16 times that; less if time is short.
+    """
 
     name: ClassVar[str] = "proportional"
     baseline: ClassVar[bool] = True

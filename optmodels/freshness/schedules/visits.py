@@ -42,6 +42,8 @@ def write_visits(
 
     Parameters
     ----------
+    problem
+        The pages, and who visits them.
     decision
         A cycle is followed, draws are made with `seed`; frequencies are turned into visits by `greedy`.
     path
@@ -49,6 +51,18 @@ def write_visits(
     slots
         How many slots of each robot; by default the longest cycle once, or, without a cycle, 10 for each page and 1000
         at least.
+    seed
+        Of draws, where a decision asks for them.
+
+    Returns
+    -------
+    Written
+        Name, rows and checksum of the file.
+
+    Raises
+    ------
+    RequestError
+        If the file has another ending, or slots are not a number that can be written.
     """
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:

@@ -48,14 +48,48 @@ Pieces = tuple["Piece", ...]
 
 @contextlib.contextmanager
 def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluster]:
-    """Have passes made by a cluster for the length of a block, see `optmodels.cluster.connected`."""
+    """Have passes made by a cluster for the length of a block, see `optmodels.cluster.connected`.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, such as ``tcp://10.0.0.1:8786``; a ``.json`` file that tells it; ``"local"``: processes of this
+        machine.
+    workers
+        How many processes of this machine; one for each processor by default.
+
+    Yields
+    ------
+    Cluster
+        An engine for `price_table`, `allocate_pages` and `write_frequencies`.
+    """
     with connected(address, workers) as client:
         yield Cluster(client)
 
 
 @contextlib.contextmanager
 def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[LargeFreshnessProblem]:
-    """The problem of an instance with a table of pages, however many, with a cluster to go over them."""
+    """Read an instance with a table of pages, however many, and have a cluster go over them.
+
+    Parameters
+    ----------
+    file
+        An instance of kind "freshness" whose ``data`` name a table of pages.
+    address
+        Of a cluster, see `cluster`.
+
+    Yields
+    ------
+    LargeFreshnessProblem
+        The problem; its passes are made by the cluster for the length of the block.
+
+    Raises
+    ------
+    InstanceError
+        If the file is not an instance.
+    RequestError
+        If it has no table of pages, or asks for what needs them in memory.
+    """
     from ...costs import Limits, cost_from_data
     from ...errors import InstanceError
     from ...instance import read

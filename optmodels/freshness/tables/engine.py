@@ -133,9 +133,23 @@ def _frequencies_of(piece: Piece, rule: Rule, law: AccessTime) -> Vector:
 
 
 def in_order(task: Callable[[S], T], items: Iterable[S], workers: int | None = None) -> Iterator[T]:
-    """What a task makes of each item, several at a time, in the order of the items; few results wait for their turn.
+    """Run a task on each item, several at a time, and yield results in the order of items; few wait for their turn.
 
     An interrupt, also one that was only noted, ends all: items not begun are left, those begun are waited for.
+
+    Parameters
+    ----------
+    task
+        Called with each item, in threads.
+    items
+        What there is to do.
+    workers
+        How many threads; one for each processor by default.
+
+    Yields
+    ------
+    T
+        What the task returned, in the order of the items.
     """
     count = workers or processors()
     with ThreadPoolExecutor(count) as pool:

@@ -214,6 +214,11 @@ def open_pages(
     proportional
         Weights are the change rates; a column of weights is not looked at.
 
+    Returns
+    -------
+    PageTable
+        Where the pages are, piece by piece.
+
     Raises
     ------
     InstanceError

@@ -88,7 +88,26 @@ class PricedTable:
 def price_table(
     table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
 ) -> PricedTable:
-    """Price of a visit and least cost of all pages of a table, from one pass; to some eleven digits, and unproved."""
+    """Find the price of a visit and the least cost of a table in one pass; to some eleven digits, and unproved.
+
+    Parameters
+    ----------
+    table
+        The pages.
+    law
+        Of the time of a visit.
+    total
+        Visits per slot of all pages together.
+    engine
+        Who goes over the pages; threads of this process by default.
+    tell
+        Called now and then with what is done, and pages done and to do.
+
+    Returns
+    -------
+    PricedTable
+        The dual price of a visit, the least cost, and the pages that the price alone does not settle.
+    """
     work = engine or Threads()
     window = None
     if len(table.pieces) >= FEW_PIECES:

@@ -133,6 +133,18 @@ class LargeFreshnessProblem(FreshnessProblem):
 
     Parameters
     ----------
+    name
+        For the reader.
+    pages
+        The table of pages.
+    access_time
+        Law of the time that one visit takes.
+    rules
+        What visits must keep to: here, how many robots there are.
+    cost
+        Price of the measures; ``None``: the obsolescence.
+    limits
+        Limits on measures.
     engine
         Who goes over the pages: threads of this process, or a cluster.
     tell

@@ -124,16 +124,25 @@ class StreamedAllocation:
 def allocate_pages(
     table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
 ) -> StreamedAllocation:
-    """The frequencies of least cost of all pages of a table, visits evenly spaced, and the bound that proves them.
+    """Find the frequencies of least cost of a table, visits evenly spaced, and the bound that proves them.
 
     Parameters
     ----------
+    table
+        The pages.
+    law
+        Of the time of a visit.
     total
         Visits per slot of all pages together.
     engine
         Who goes over the pages; threads of this process by default.
     tell
         Called now and then with what is done, and pages done and to do.
+
+    Returns
+    -------
+    StreamedAllocation
+        The frequencies as a rule, their cost, a lower bound and the optimality gap.
     """
     work = engine or Threads()
     priced = price_table(table, law, total, engine=work, tell=tell)
@@ -173,8 +182,23 @@ def write_frequencies(
 
     Parameters
     ----------
+    table
+        The pages.
+    law
+        Of the time of a visit.
+    rule
+        How the frequency of a page follows from its rate and weight, see `allocate_pages`.
     target
         ``x.npy``, or ``x.parquet`` with a column ``frequency``; a cluster writes a folder of Parquet files.
+    engine
+        Who goes over the pages; threads of this process by default.
+    tell
+        Called now and then with what is done, and pages done and to do.
+
+    Returns
+    -------
+    Written
+        Name, rows and checksum of the file or folder.
     """
     return (engine or Threads()).write(rule, law, table, Path(target), named("writing", tell))
 

@@ -86,7 +86,22 @@ class Tables:
 
 
 def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
-    """Bound splits that keep the limits, and search for a good one; `work` is how many sharings may be looked at."""
+    """Bound splits that keep the limits, and search for a good one.
+
+    Parameters
+    ----------
+    oracle
+        Of a problem of areas with limits; shown the splits that are found, and told the bound.
+    method
+        That solves the linear program: ``"simplex"`` or ``"interior-point"``.
+    work
+        How many sharings may be looked at.
+
+    Returns
+    -------
+    Result
+        The best split that keeps the limits, with the bound, if one was found.
+    """
     problem: RobotAreasProblem = oracle.problem
     with oracle.in_time():
         lower, rows = _tables(problem)

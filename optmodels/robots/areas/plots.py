@@ -28,7 +28,20 @@ _DYNAMIC, _STATIC = COLOURS[0], COLOURS[1]
 
 
 def draw_areas(problem: RobotAreasProblem, result: Mapping[str, Any] | None) -> Figure:
-    """Draw the split of `result`, the best one without: robots and cost by area, least cost by number of robots."""
+    """Draw the split of `result`, the best one without: robots and cost by area, least cost by number of robots.
+
+    Parameters
+    ----------
+    problem
+        Robots split over areas, with a cost.
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
+    """
     if len(problem.areas) > MOST_AREAS:
         raise RequestError(f"{problem.name!r} has {len(problem.areas)} areas; a picture has room for {MOST_AREAS}.")
     if not problem.has_objective:

@@ -37,6 +37,18 @@ def draw_fleet(problem: RobotFleetProblem, result: Mapping[str, Any] | None) -> 
     Where any number is sent: up to how many, by pages. With two classes of exponential journeys: who is sent, by robots
     of both classes that are out, at three numbers of pages. Else: who is sent, or how often, by pages and robots out,
     for each state of the environment.
+
+    Parameters
+    ----------
+    problem
+        A fleet of robots.
+    result
+        What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; nothing is written to a file.
     """
     small = problem.fleet.states <= MOST_STATES
     decision = decision_to_draw(problem, result, (lambda: problem.first_policy(quick=True)) if small else None)

@@ -53,7 +53,19 @@ TOLERANCE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class LinearLimit:
-    """Rates by state whose average must not exceed a number, but for rounding; `told` says what is so if it does."""
+    """Limit the average of rates by state.
+
+    Parameters
+    ----------
+    told
+        What is so if the limit is broken.
+    rates
+        By state.
+    bound
+        What their average must not exceed.
+    slack
+        By how much it may, for rounding.
+    """
 
     told: str
     rates: Vector
@@ -161,7 +173,28 @@ def solved_by_highs(
     seconds: float,
     pause: Callable[[], None] | None,
 ) -> tuple[str, Vector, Vector]:
-    """Status, values of the columns and multipliers of the rows; one method after the other until one succeeds."""
+    """Minimise a linear program by HiGHS: one method after the other until one succeeds.
+
+    Parameters
+    ----------
+    matrix
+        Coefficients, by row and column.
+    prices, upper
+        Price and upper bound of each column; all are 0 or more.
+    lower_rows, upper_rows
+        Between which each row lies.
+    method
+        The one that is tried first: ``"simplex"`` or ``"interior-point"``.
+    seconds
+        How long it may take.
+    pause
+        Called now and then; what it raises ends the solver.
+
+    Returns
+    -------
+    tuple
+        Status (see `ProgramAnswer`), values of the columns, and multipliers of the rows.
+    """
     others = [name for name in METHODS if name != method]
     for way, presolve in [(method, "on"), (others[0], "on"), (method, "off")]:
         highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -219,7 +252,18 @@ def _run(highs: Any, pause: Callable[[], None] | None) -> None:
 
 
 def power_of_two(values: Vector) -> float:
-    """A power of two near the largest of them."""
+    """Take a power of two near the largest of some numbers, by which to divide them without rounding.
+
+    Parameters
+    ----------
+    values
+        One at least, of any sign.
+
+    Returns
+    -------
+    float
+        The least power of two above all of their sizes; 1 if all are 0.
+    """
     largest = float(np.abs(values).max())
     return 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0
 

@@ -282,7 +282,20 @@ class LimitedSearch:
 
 
 def meets(oracle: Oracle[Any], bound: float) -> bool:
-    """Whether the best decision costs no more than a bound."""
+    """Tell whether the best decision costs no more than a bound, but for rounding.
+
+    Parameters
+    ----------
+    oracle
+        That has seen the decisions.
+    bound
+        A lower bound on the cost of every decision.
+
+    Returns
+    -------
+    bool
+        ``False`` where no decision is feasible.
+    """
     if oracle.best is None:
         return False
     objective = oracle.best.evaluation.objective
