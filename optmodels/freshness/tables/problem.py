@@ -225,9 +225,26 @@ class LargeFreshnessProblem(FreshnessProblem):
 def large_fields(
     data: Mapping[str, Any], folder: Path | None, least: int = LARGE
 ) -> tuple[TablePages, AccessTime, Rules] | None:
-    """The fields of data that name a table of more than `least` pages, and ask for nothing that needs them in memory.
+    """Read data that name a table of more than `least` pages, and ask for nothing that needs them in memory.
 
-    ``None`` where this is not so: then all is read as if pages were few.
+    Parameters
+    ----------
+    data
+        Of an instance file of kind "freshness".
+    folder
+        Of the instance file, in which the table lies; ``None``: data from no file, which cannot name one.
+    least
+        Tables with no more pages than this are read as few pages are.
+
+    Returns
+    -------
+    tuple or None
+        Pages, law of the time of a visit, and rules; ``None`` where all is to be read as if pages were few.
+
+    Raises
+    ------
+    InstanceError
+        If a field is wrong.
     """
     if "pages" not in data or "access_time" not in data or any(name in data for name in HELD):
         return None
