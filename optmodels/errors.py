@@ -21,7 +21,17 @@ _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 class RequestError(ValueError):
-    """A request that cannot be understood or granted; the message says what to do about it."""
+    """A request that cannot be understood or granted; the message says what to do about it.
+
+    Examples
+    --------
+    >>> from optmodels import RequestError, solve
+    >>> try:
+    ...     solve("instances/placement/gautam-2x3.json", "exhaustive", seed=-1)
+    ... except RequestError as failure:
+    ...     print(failure)
+    a seed is a whole number, zero or more, got -1.
+    """
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -52,6 +62,12 @@ class InstanceError(RequestError):
         What should, as the end of the sentence.
     file
         Where it was read from, filled in by the loader.
+
+    Examples
+    --------
+    >>> from optmodels import InstanceError
+    >>> print(InstanceError("data.demand[3]", -1, "a demand is zero or more.", "small.json"))
+    small.json: data.demand[3] is -1; a demand is zero or more.
     """
 
     def __init__(self, field: str, value: Any, rule: str, file: str | None = None) -> None:

@@ -42,15 +42,30 @@ class Writing(Protocol):
 
 
 def generate(kind: str, **options: Any) -> Instance:
-    """A random instance of a kind; the same options and seed give the same instance.
+    """Make a random instance of a kind; the same options and seed give the same instance.
 
-    >>> generate("placement", rows=2, columns=3, seed=1).name
-    'placement-2x3-1'
+    Parameters
+    ----------
+    kind
+        Name of a kind that has a generator.
+    **options
+        Those of its generator, ``seed`` among them; `optmodels list` with the name of the kind tells them.
+
+    Returns
+    -------
+    Instance
+        One that the kind itself takes.
 
     Raises
     ------
     RequestError
         If an option is unknown, contradicts another, or makes an instance that the kind itself refuses.
+
+    Examples
+    --------
+    >>> from optmodels import generate
+    >>> generate("placement", rows=2, columns=3, seed=1).name
+    'placement-2x3-1'
     """
     return _instance(kind, make_generator(kind, options))
 

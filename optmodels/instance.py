@@ -187,7 +187,30 @@ def _of_kind(kind: str) -> type[Instance]:
 
 
 def read(path: str | os.PathLike[str]) -> Instance:
-    """Read and check the envelope of an instance file."""
+    """Read and check the envelope of an instance file.
+
+    Parameters
+    ----------
+    path
+        Of a JSON file.
+
+    Returns
+    -------
+    Instance
+        What the file holds; its data are checked by `Instance.problem`.
+
+    Raises
+    ------
+    InstanceError
+        One sentence with file, field, value and rule.
+
+    Examples
+    --------
+    >>> from optmodels import read_instance
+    >>> instance = read_instance("instances/placement/gautam-2x3.json")
+    >>> instance.kind, instance.name
+    ('placement', 'gautam-2x3')
+    """
     try:
         return Instance._of_sound(read_json(path))
     except InstanceError as failure:
@@ -197,10 +220,26 @@ def read(path: str | os.PathLike[str]) -> Instance:
 def load(path: str | os.PathLike[str]) -> Problem:
     """Read an instance file and make its problem.
 
+    Parameters
+    ----------
+    path
+        Of a JSON file.
+
+    Returns
+    -------
+    Problem
+        Of the class that the kind of the instance names.
+
     Raises
     ------
     InstanceError
         One sentence with file, field, value and rule.
+
+    Examples
+    --------
+    >>> from optmodels import load
+    >>> load("instances/placement/gautam-2x3.json").space.size
+    64
     """
     return problem_of(read(path), path)
 
@@ -214,7 +253,30 @@ def problem_of(instance: Instance, path: str | os.PathLike[str]) -> Problem:
 
 
 def write(instance: Instance, path: str | os.PathLike[str]) -> None:
-    """Write an instance file, whole or not at all."""
+    """Write an instance file, whole or not at all.
+
+    Parameters
+    ----------
+    instance
+        What the file shall hold.
+    path
+        Of the file; one that is there is replaced.
+
+    Raises
+    ------
+    UnwritableFile
+        If the file cannot be written; what was there before is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from optmodels import generate, read_instance, write_instance
+    >>> instance = generate("placement", rows=2, columns=3, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_instance(instance, f"{folder}/small.json")
+    ...     read_instance(f"{folder}/small.json") == instance
+    True
+    """
     write_text(path, pretty(instance.to_data()) + "\n")
 
 

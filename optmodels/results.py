@@ -42,16 +42,30 @@ FURTHER = ("key", "label", "error", "budget", "reference")
 def result_to_data(
     result: Result, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None, files: bool = True
 ) -> dict[str, Any]:
-    """The JSON object of a result, as INSTANCES describes it.
+    """Write a result as a JSON object, the one that `optmodels solve --json` prints.
 
     Parameters
     ----------
+    result
+        Of a run, or of `optmodels.evaluate`.
     folder, stem
         Where a very long decision is written, and how its file is called; by default the working directory, and
         problem, strategy and seed.
     files
         Whether one may be written; else the decision stands in the object, however long (null if it was never held in
         memory).
+
+    Returns
+    -------
+    dict
+        Of plain lists, texts and finite numbers.
+
+    Examples
+    --------
+    >>> from optmodels import evaluate, result_to_data
+    >>> data = result_to_data(evaluate("instances/placement/gautam-2x3.json", [0, 0, 1, 1, 1, 0]))
+    >>> data["problem"], data["decision"]
+    ('gautam-2x3', [0, 0, 1, 1, 1, 0])
     """
     evaluation = result.evaluation
     name = stem or file_stem(result.problem, result.strategy or "decision", result.seed or 0)
@@ -89,12 +103,31 @@ def result_to_data(
 
 
 def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None) -> Result:
-    """Read back what `result_to_data` wrote; `InstanceError` says what is wrong with it.
+    """Read back what `result_to_data` wrote.
 
     Parameters
     ----------
+    data
+        The JSON object.
     folder
         Where files named in the result lie.
+
+    Returns
+    -------
+    Result
+        As written: nothing that it claims is checked here, see `optmodels.verify`.
+
+    Raises
+    ------
+    InstanceError
+        If a field is missing, unknown or none of what it should be.
+
+    Examples
+    --------
+    >>> from optmodels import result_from_data
+    >>> result_from_data({"format": 1, "problem": "small", "status": "solved", "decision": None})
+    Traceback (most recent call last):
+    optmodels.errors.InstanceError: status is "solved"; a status is one of optimal, feasible, infeasible, unknown.
     """
     if not isinstance(data, Mapping):
         raise UnreadableFile("a result is a JSON object.")
@@ -143,7 +176,33 @@ def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None)
 
 
 def read_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result file as `optmodels solve --json` prints it."""
+    """Read a result file as `optmodels solve --out` writes it.
+
+    Parameters
+    ----------
+    path
+        Of a JSON file; a very long decision is read from the file beside it.
+
+    Returns
+    -------
+    Result
+        As written: nothing that it claims is checked here, see `optmodels.verify`.
+
+    Raises
+    ------
+    InstanceError
+        One sentence with file, field, value and rule.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from optmodels import evaluate, read_result, write_result
+    >>> answer = evaluate("instances/placement/gautam-2x3.json", [0, 0, 1, 1, 1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = write_result(answer, f"{folder}/answer.json")
+    ...     read_result(f"{folder}/answer.json").decision
+    (0, 0, 1, 1, 1, 0)
+    """
     try:
         return result_from_data(read_json(path), folder=Path(path).parent)
     except InstanceError as failure:
@@ -151,7 +210,35 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def write_result(result: Result, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Write a result file, whole or not at all; a very long decision goes beside it. Returns what was written."""
+    """Write a result file, whole or not at all.
+
+    Parameters
+    ----------
+    result
+        Of a run, or of `optmodels.evaluate`.
+    path
+        Of the file; a very long decision goes into a file beside it.
+
+    Returns
+    -------
+    dict
+        What was written, see `result_to_data`.
+
+    Raises
+    ------
+    UnwritableFile
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from optmodels import evaluate, write_result
+    >>> answer = evaluate("instances/placement/gautam-2x3.json", [0, 0, 1, 1, 1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = write_result(answer, f"{folder}/answer.json")
+    >>> data["format"], data["status"]
+    (1, 'feasible')
+    """
     target = Path(path)
     data = result_to_data(result, folder=target.parent, stem=target.stem)
     write_text(target, json.dumps(data, allow_nan=False) + "\n")
@@ -204,7 +291,7 @@ def file_stem(*parts: Any) -> str:
     """Parts joined to a file name that every system takes; what was lost is told apart by a few digits of a checksum.
 
     >>> file_stem("grid-3x4", "genetic:population=100", 2)
-    'grid-3x4_genetic-population-100_2-2e0a8a'
+    'grid-3x4_genetic-population-100_2-50f9a6'
     """
     joined = "_".join(str(part) for part in parts)
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in joined).lstrip(".-")[:100]

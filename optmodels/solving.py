@@ -55,6 +55,10 @@ def solve(
         A strategy, or its name with parameters: ``"genetic:population=100,mutation=0.1"``.
     budget
         Limits of the run; or give `seconds` and `evaluations` instead.
+    seconds
+        Time limit; what is imported and compiled does not count.
+    evaluations
+        Most decisions that may be evaluated.
     seed
         Same problem, strategy, seed and evaluations: same answer.
     progress
@@ -64,6 +68,20 @@ def solve(
     -------
     Result
         Checked by the problem's own evaluator; ``decision`` is ``None`` if nothing feasible was found.
+
+    Raises
+    ------
+    RequestError
+        If the problem, the strategy or the budget cannot be understood, or there is no cost to minimise.
+    UnsupportedProblem
+        If the strategy needs something that the problem does not offer.
+
+    Examples
+    --------
+    >>> from optmodels import solve
+    >>> best = solve("instances/placement/gautam-2x3.json", "exhaustive")
+    >>> print(best.status, best.decision, best.objective)
+    optimal (0, 0, 1, 1, 1, 0) 8.0
     """
     chosen = make_strategy(strategy)
     limits = make_budget(budget, seconds, evaluations)
@@ -94,7 +112,7 @@ def interrupted(problem: Problem, strategy: Strategy, seed: int) -> Result:
 
 
 def evaluate(problem: ProblemLike, decision: Any) -> Result:
-    """Judge one decision.
+    """Evaluate one decision.
 
     Parameters
     ----------
@@ -108,6 +126,17 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
     Result
         Without strategy; status ``feasible``, or ``unknown`` if the decision breaks a constraint (its violations say
         which). Objective ``nan`` where the problem has no cost.
+
+    Raises
+    ------
+    RequestError
+        If the problem cannot be understood, or the decision is none of its space.
+
+    Examples
+    --------
+    >>> from optmodels import evaluate
+    >>> print(evaluate("instances/placement/gautam-2x3.json", [0, 0, 1, 1, 1, 0]).objective)
+    8.0
     """
     asked = as_problem(problem)
     try:

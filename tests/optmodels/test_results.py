@@ -1,5 +1,6 @@
 """Results as JSON, and back."""
 
+import doctest
 import hashlib
 import json
 import math
@@ -38,6 +39,10 @@ CONTRACT = (
     "format", "problem", "kind", "strategy", "parameters", "seed", "status", "objective", "bound", "gap", "decision",
     "measures", "violations", "extra", "evaluations", "seconds", "stopped_by", "checked", "versions",
 )  # fmt: skip
+
+
+def test_the_examples_in_the_documentation_hold():
+    assert doctest.testmod(optmodels.results).failed == 0
 
 
 def test_a_result_has_every_name_of_the_contract_and_a_trace():
