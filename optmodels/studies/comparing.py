@@ -76,6 +76,20 @@ def compare(
         run. Stored answers are judged again by the evaluator (bounds that contradict nothing are taken on trust); what
         does not hold is run again, with a warning. Without it a folder that holds runs is refused, so that none is
         lost.
+    progress
+        Called with what is done, what is to do, and a word on it.
+
+    Returns
+    -------
+    Comparison
+        All runs, and tables of them.
+
+    Examples
+    --------
+    >>> from optmodels import compare
+    >>> comparison = compare("instances/placement/gautam-2x3.json", ["exhaustive", "local-search"], evaluations=100)
+    >>> len(comparison.runs), comparison.complete
+    (2, True)
     """
     if resume and out is None:
         raise RequestError("resuming needs the folder of the comparison to resume: give out as well.")

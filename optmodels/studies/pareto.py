@@ -235,10 +235,22 @@ def pareto_front(
     progress
         Called with what is done, what is to do, and a word on it.
 
+    Returns
+    -------
+    Front
+        Its points, and whether it is exact.
+
     Raises
     ------
     UnsupportedProblem
         If the strategy cannot take the problem, or limits on it.
+
+    Examples
+    --------
+    >>> from optmodels import pareto_front
+    >>> front = pareto_front("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
+    >>> front.exact, len(front.points)
+    (True, 9)
     """
     asked = as_problem(problem)
     first, second = _objectives(asked, measures)

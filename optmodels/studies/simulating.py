@@ -73,6 +73,8 @@ def simulate(
         it is short; chosen by a pilot run unless said.
     seed
         Same seed, same answer, but for what `seconds` cut off.
+    progress
+        Called with what is done, what is to do, and a word on it.
 
     Returns
     -------

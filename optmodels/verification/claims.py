@@ -129,6 +129,19 @@ class Verification:
 
 
 def not_understood(problem: str, error: str) -> dict[str, Any]:
-    """What ``verify --json`` prints of a file that makes no claims about the problem that could be held against it."""
+    """Write what ``verify --json`` prints of a file without claims that could be held against the problem.
+
+    Parameters
+    ----------
+    problem
+        Its name.
+    error
+        What is wrong with the file, in a sentence.
+
+    Returns
+    -------
+    dict
+        The object that `Verification.to_data` gives, without verdicts.
+    """
     claims: dict[str, Any] = dict.fromkeys(("objective", "feasibility", "bound", "status"))
     return {"problem": problem, **claims, "verified": False, "reasons": {}, "findings": [], "error": error}

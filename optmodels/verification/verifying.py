@@ -67,6 +67,8 @@ def verify(
 
     Parameters
     ----------
+    result
+        As a run returned it, or as it was read from a file.
     problem, instance
         A problem, or the path of its file; the best-known decision of the instance is held against the answer, too.
     prove
@@ -74,11 +76,25 @@ def verify(
     seconds
         For proofs, together: 10 by default, 60 with `prove`; 0: judge only, and take bounds on trust.
 
+    Returns
+    -------
+    Verification
+        What became of each claim.
+
     Raises
     ------
     InstanceError
         If this is no answer to this problem at all, or the instance contradicts itself. A claim that does not hold is
         no error here: see `Verification.check`.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from optmodels import solve, verify
+    >>> file = "instances/placement/gautam-2x3.json"
+    >>> answer = solve(file, "exhaustive")
+    >>> verify(answer, file).verified, verify(replace(answer, bound=9.0), file).verified
+    (True, False)
     """
     if seconds is not None and not 0 <= seconds < math.inf:
         raise RequestError(f"the seconds for proofs are a number, zero or more, got {seconds!r}.")
@@ -119,8 +135,17 @@ def judge(result: Result, problem: Problem, *, extra: bool = True) -> Verificati
 
     Parameters
     ----------
+    result
+        The answer.
+    problem
+        What it answers.
     extra
         Whether to look at what the problem tells beyond measures, which may take a search.
+
+    Returns
+    -------
+    Verification
+        What became of each claim.
     """
     if result.problem != problem.name:
         raise InstanceError("problem", result.problem, f"this is an answer to another problem than {problem.name!r}.")
