@@ -113,7 +113,20 @@ class MarginalAnalysis:
 
 
 def marginal(tables: Sequence[Table], units: int) -> Counts:
-    """Counts after giving one unit after the other to whoever gains most, as long as somebody gains."""
+    """Give one unit after the other to whoever gains most, as long as somebody gains.
+
+    Parameters
+    ----------
+    tables
+        For each activity its costs with 0, 1, ... units.
+    units
+        How many may be given.
+
+    Returns
+    -------
+    tuple of int
+        Units of each activity.
+    """
     counts = [0] * len(tables)
     waiting = [(float(table[1] - table[0]), activity) for activity, table in enumerate(tables) if units > 0]
     heapq.heapify(waiting)
@@ -131,12 +144,36 @@ def marginal(tables: Sequence[Table], units: int) -> Counts:
 
 
 def total(tables: Sequence[Table], counts: Counts) -> float:
-    """Sum of the costs of these counts."""
+    """Add up the costs of these counts.
+
+    Parameters
+    ----------
+    tables
+        For each activity its costs with 0, 1, ... units.
+    counts
+        Units of each activity.
+
+    Returns
+    -------
+    float
+        The sum, rounded once.
+    """
     return math.fsum(table[count] for table, count in zip(tables, counts, strict=True))
 
 
 def envelope(table: Table) -> Table:
-    """The largest convex and non-increasing function below a table."""
+    """Find the largest convex and non-increasing function below a table.
+
+    Parameters
+    ----------
+    table
+        Costs with 0, 1, ... units.
+
+    Returns
+    -------
+    array of float
+        The values of this function, as many.
+    """
     falling = np.minimum.accumulate(table)
     kept: list[int] = []
     for place in range(len(falling)):
@@ -153,7 +190,18 @@ def is_convex(lower: Table, upper: Table) -> bool:
 
 
 def additions(tables: Sequence[Table], units: int) -> int:
-    """How many numbers `least_split` adds."""
+    """Count the numbers that `least_split` adds.
+
+    Parameters
+    ----------
+    tables, units
+        As for `least_split`.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
     return sum(len(_useful(table)) for table in tables) * (units + 1)
 
 
@@ -161,6 +209,20 @@ def least_split(tables: Sequence[Table], units: int) -> tuple[Counts, Table]:
     """The counts of least cost, by dynamic programming, and the least cost with 0, 1, ..., `units` units.
 
     Counts that cost no less than smaller ones are never needed.
+
+    Parameters
+    ----------
+    tables
+        For each activity its costs with 0, 1, ... units.
+    units
+        How many may be given.
+
+    Returns
+    -------
+    counts : tuple of int
+        Units of each activity.
+    values : array of float
+        The least cost with 0, 1, ..., `units` units.
     """
     values = np.zeros(units + 1)
     choices = []

@@ -162,6 +162,8 @@ def policy_iteration(
 
     Parameters
     ----------
+    process
+        States, actions, transitions and costs.
     weights
         One for each column of the costs.
     start

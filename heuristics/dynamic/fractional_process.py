@@ -117,6 +117,8 @@ class FractionalSearch:
     ----------
     process
         Columns of its costs: c, n, d. The average of d must be positive under some policy, and never negative.
+    watch
+        Called before each evaluation of a policy.
     policy, value
         The best policy met and its J.
     averages

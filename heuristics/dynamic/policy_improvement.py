@@ -101,7 +101,22 @@ class PolicyIteration:
 
 
 def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -> Result:
-    """Policy iteration from a policy, at most so many steps; the result is closed on the best."""
+    """Iterate policies from a given one; the result is closed on the best.
+
+    Parameters
+    ----------
+    oracle
+        Of the run.
+    decision
+        The first policy.
+    steps
+        Most improvements.
+
+    Returns
+    -------
+    Result
+        The best policy, with the best bound; ``extra`` has the ``bracket`` and the number of ``iterations``.
+    """
     problem = oracle.problem
     lower, upper, least = -math.inf, math.inf, math.inf
     last: Improvement | None = None

@@ -64,7 +64,15 @@ class Sweeps(Protocol):
 
 @dataclass(frozen=True)
 class Closing:
-    """What is known after the last sweep."""
+    """What is known after the last sweep.
+
+    Attributes
+    ----------
+    lower, upper
+        Bounds of the least cost of all policies; infinite where nothing is proved.
+    details
+        What else the result should tell, by name.
+    """
 
     lower: float = -math.inf
     upper: float = math.inf

@@ -56,7 +56,24 @@ class WordCosts:
 
 @njit(cache=True)
 def judged(costs: Matrix, first: Matrix, later: Vector, slopes: Vector, word: Whole) -> float:
-    """The cost of a word: the one kernel of all searches."""
+    """Evaluate a word: the one kernel of all searches.
+
+    Parameters
+    ----------
+    costs
+        Costs of gaps of 1, 2, ... slots, a row for each server.
+    first
+        Costs of first gaps where the horizon is finite; without rows the word is repeated for ever.
+    later, slopes
+        What a slot costs beyond the table, and in the limit, as for :func:`heuristics.routing.cyclic_cost`.
+    word
+        The server of each packet.
+
+    Returns
+    -------
+    float
+        The mean cost of a slot, or the total cost of a finite horizon.
+    """
     if len(first):
         return horizon_total(costs, first, word)
     return cyclic_cost(costs, later, slopes, word)
@@ -186,7 +203,22 @@ def _next(word: Whole, i: int, j: int, stack: Whole, depth: int, deepest: int) -
 
 @njit(cache=True)
 def least_word(costs: Matrix, later: Vector, slopes: Vector, length: int) -> tuple[float, Whole]:
-    """The least cost of all 2^n words of two servers, and such a word: plain enumeration, for comparison."""
+    """Enumerate all 2^n words of two servers, for comparison.
+
+    Parameters
+    ----------
+    costs, later, slopes
+        As for `judged`.
+    length
+        n.
+
+    Returns
+    -------
+    least : float
+        The least mean cost of a slot.
+    word : array of int
+        The first word that has it.
+    """
     word = np.zeros(length, dtype=np.int64)
     first = np.zeros((0, 0))
     least, best = np.inf, word.copy()

@@ -47,6 +47,11 @@ def apportion(
     host, most
         The host of each page, -1 for pages that are never visited, and the most visits of a host. No host may have
         frequencies for more; one that has them for so many gets so many.
+
+    Returns
+    -------
+    array of int
+        Visits of each page.
     """
     shares = length * shares_of(frequencies)
     counts = np.floor(shares + NEAR).astype(np.int64)
@@ -83,6 +88,11 @@ def cycle_length(frequencies: ArrayLike, slots: int | None = None) -> int:
         Any multiple of the frequencies.
     slots
         The most slots; by default 50 for each page, and 1000 at least.
+
+    Returns
+    -------
+    int
+        The number of slots.
     """
     shares = shares_of(frequencies)
     shares = shares[shares > 0]
@@ -92,7 +102,20 @@ def cycle_length(frequencies: ArrayLike, slots: int | None = None) -> int:
 
 
 def missing(schedule: ArrayLike, frequencies: ArrayLike) -> Whole:
-    """Pages with a frequency above zero that do not appear in a schedule: the cycle is too short for them."""
+    """Find the pages with a frequency above zero that do not appear in a schedule: the cycle is too short for them.
+
+    Parameters
+    ----------
+    schedule
+        The page of each slot.
+    frequencies
+        Zero or more for each page.
+
+    Returns
+    -------
+    array of int
+        Their numbers, increasing.
+    """
     frequencies = np.asarray(frequencies, dtype=np.float64)
     visits = np.bincount(np.asarray(schedule, dtype=np.int64), minlength=len(frequencies))
     return np.flatnonzero((frequencies > 0) & (visits == 0))

@@ -72,6 +72,18 @@ def phases(frequencies: Vector, host: Whole | None = None) -> Vector:
 
     Due dates then come one a slot from the beginning, and there is no transient to be thrown away. With hosts that is
     so for the pages of each host.
+
+    Parameters
+    ----------
+    frequencies
+        Zero or more for each page.
+    host
+        The host of each page, if hosts matter.
+
+    Returns
+    -------
+    array of float
+        A number between 0 and 1 for each page.
     """
     begun = np.empty(len(frequencies))
     order = np.lexsort((frequencies,) if host is None else (frequencies, host))
@@ -100,7 +112,22 @@ def new_calendar(record: Matrix, step: float = 1.0) -> Calendar:
 
 
 def greedy_record(periods: Vector, visits: Vector | Whole, begun: Vector) -> Matrix:
-    """Records of pages with these gaps (infinite: never visited), visits left, and phases."""
+    """Make the records of pages for earliest due date first.
+
+    Parameters
+    ----------
+    periods
+        The gap of each page in slots; infinite where it is never visited.
+    visits
+        Visits left of each page; infinite without an end.
+    begun
+        Where in its first gap each page begins, see `phases`.
+
+    Returns
+    -------
+    array of float
+        A row for each page: key, gap, ideal place of the last visit (nan: none), visits left.
+    """
     record = np.empty((len(periods), 4))
     members = np.isfinite(periods)
     record[:, PERIOD] = np.where(members, periods, 0.0)
@@ -148,7 +175,22 @@ def link_all(calendar: Calendar, first: int, last: int) -> None:
 
 @njit(cache=True, inline="always")
 def next_gap(record: Matrix, page: int, now: float) -> float:
-    """The gap planned after a visit now, which is counted."""
+    """Count a visit now, and return the gap that is planned after it.
+
+    Parameters
+    ----------
+    record
+        Of all pages; the row of this page is changed.
+    page
+        Which page is visited.
+    now
+        When, in slots.
+
+    Returns
+    -------
+    float
+        Slots until the page is due again: its gap, less a part of its delay.
+    """
     if math.isnan(record[page, IDEAL]):
         record[page, IDEAL] = now
     else:
@@ -256,7 +298,22 @@ def push(keys: Vector, pages: Whole, size: int, key: float, page: int, start: in
 
 @njit(cache=True)
 def pop(keys: Vector, pages: Whole, size: int, start: int = 0) -> int:
-    """Take out the first; the new size is returned."""
+    """Take the first page out of a heap.
+
+    Parameters
+    ----------
+    keys, pages
+        The heap, ordered by keys and, where these are equal, by pages; both arrays are changed.
+    size
+        How many pages it holds.
+    start
+        Where in the arrays it begins.
+
+    Returns
+    -------
+    int
+        The new size.
+    """
     size -= 1
     sink(keys, pages, size, keys[start + size], pages[start + size], start)
     return size
@@ -264,7 +321,19 @@ def pop(keys: Vector, pages: Whole, size: int, start: int = 0) -> int:
 
 @njit(cache=True)
 def sink(keys: Vector, pages: Whole, size: int, key: float, page: int, start: int = 0) -> None:
-    """Put a page in the place of the first of `size`, and down to where it belongs."""
+    """Put a page in the place of the first of `size`, and down to where it belongs.
+
+    Parameters
+    ----------
+    keys, pages
+        The heap, as for `pop`; both arrays are changed.
+    size
+        How many pages it holds.
+    key, page
+        What takes the first place.
+    start
+        Where in the arrays the heap begins.
+    """
     place = 0
     while True:
         below = 2 * place + 1

@@ -260,7 +260,20 @@ def _lost_in(x: float) -> float:
 
 @njit(cache=True)
 def cycle_gain(schedule: Whole, worths: Vector, decays: Vector) -> float:
-    r"""What a cycle gains a slot: :math:`\frac1n \sum_i a_i \sum_j (1 - e^{-l_i d_{ij}})`."""
+    r"""What a cycle gains a slot: :math:`\frac1n \sum_i a_i \sum_j (1 - e^{-l_i d_{ij}})`.
+
+    Parameters
+    ----------
+    schedule
+        The page of each slot.
+    worths, decays
+        For each page a and l, as for :func:`heuristics.sequencing.whittle`.
+
+    Returns
+    -------
+    float
+        The gain; pages that are never visited gain nothing.
+    """
     length, gain = len(schedule), 0.0
     first, last = np.full(len(worths), -1), np.full(len(worths), -1)
     for slot, page in enumerate(schedule):

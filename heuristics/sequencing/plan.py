@@ -60,6 +60,16 @@ def visits(
         For the index.
     hosts, host_gap
         As for :func:`heuristics.sequencing.greedy`; not for the golden ratio.
+
+    Yields
+    ------
+    int
+        The page of the next slot.
+
+    Raises
+    ------
+    ValueError
+        If the method is not known, lacks what it needs, or keeps no gap between visits to a host that is asked for.
     """
     if method == "greedy":
         shares = shares_of(frequencies)

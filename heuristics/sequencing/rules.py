@@ -89,6 +89,11 @@ def regular(frequencies: ArrayLike, length: int) -> Whole:
         Zero or more for each page.
     length
         Slots of the cycle.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
     """
     length = whole("length", length, least=1)
     return nested_words(apportion(frequencies, length))
@@ -103,6 +108,11 @@ def tijdeman(frequencies: ArrayLike, length: int) -> Whole:
         Zero or more for each page.
     length
         Slots n of the cycle, of which page i gets :math:`m_i`, the whole number below or above :math:`n f_i`.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
     """
     length = whole("length", length, least=1)
     return chairmen(apportion(frequencies, length))
@@ -119,6 +129,11 @@ def golden_ratio(frequencies: ArrayLike, length: int) -> Whole:
         Zero or more for each page.
     length
         The cycle has as many slots as the largest Fibonacci number that is not above this.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
 
     Examples
     --------
@@ -139,6 +154,11 @@ def power_of_two(frequencies: ArrayLike, length: int | None = None) -> Whole:
     length
         The cycle has as many slots as the largest power of two that is not above this. By default it is as long as the
         rarest page asks for, but 64 slots for each page at most.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
     """
     shares, depth = shares_of(frequencies), power_length(frequencies, length).bit_length() - 1
     exponents = power_exponents(shares, depth)
@@ -146,7 +166,18 @@ def power_of_two(frequencies: ArrayLike, length: int | None = None) -> Whole:
 
 
 def power_length(frequencies: ArrayLike, length: int | None = None) -> int:
-    """Slots of the cycle that `power_of_two` makes."""
+    """Return the number of slots of the cycle that `power_of_two` makes.
+
+    Parameters
+    ----------
+    frequencies, length
+        As for `power_of_two`.
+
+    Returns
+    -------
+    int
+        A power of two.
+    """
     if length is not None:
         return 1 << whole("length", length, least=1).bit_length() - 1
     shares = shares_of(frequencies)
@@ -171,6 +202,11 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
         A whole number for each page, and g: two visits to one host are at least so many slots apart, that is, the
         numbers of their slots differ by g or more; 1 asks for nothing. A host that would need more than one visit in g
         slots gets that, and the other hosts the rest.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
     """
     length, shares = whole("length", length, least=1), shares_of(frequencies)
     host, gap = hosts_and_gap(hosts, host_gap, shares)
@@ -219,6 +255,11 @@ def whittle(
         Slots of the cycle, at most.
     hosts, host_gap
         As for `greedy`.
+
+    Returns
+    -------
+    array of int
+        The page of each slot.
     """
     length, traits = whole("length", length, least=1), settled(decays, worths, frequencies)
     host, gap = hosts_and_gap(hosts, host_gap, traits.shares)
@@ -234,6 +275,18 @@ def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
     """How many slots the two visits to one host are apart that are closest, across the end of the cycle, too.
 
     A host visited once in a cycle of n slots comes back after n slots. A cycle keeps `host_gap` if this is not less.
+
+    Parameters
+    ----------
+    schedule
+        The page of each slot.
+    hosts
+        A whole number for each page.
+
+    Returns
+    -------
+    int
+        The least difference of slots.
     """
     visited = np.asarray(hosts)[np.asarray(schedule, dtype=np.int64)]
     order = np.argsort(visited, kind="stable")

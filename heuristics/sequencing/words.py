@@ -177,7 +177,18 @@ def _elect(
 
 
 def fibonacci_below(length: int) -> tuple[int, int, int]:
-    r"""The largest Fibonacci number :math:`F_k \le` `length`, the one before it, and k (:math:`F_1 = F_2 = 1`)."""
+    r"""The largest Fibonacci number :math:`F_k \le` `length`, the one before it, and k (:math:`F_1 = F_2 = 1`).
+
+    Parameters
+    ----------
+    length
+        1 or more.
+
+    Returns
+    -------
+    number, before, place : int
+        :math:`F_k`, :math:`F_{k-1}` and k.
+    """
     before, number, place = 1, 1, 2
     while before + number <= length:
         before, number, place = number, before + number, place + 1
@@ -221,6 +232,11 @@ def golden_page(cumulative: ArrayLike, slot: ArrayLike) -> Whole:
         Sums of the frequencies: ``np.cumsum(frequencies)``.
     slot
         One slot or many, from 0.
+
+    Returns
+    -------
+    array of int
+        Page numbers, in the shape of `slot`.
     """
     sums = np.asarray(cumulative, dtype=np.float64)
     slots = np.atleast_1d(np.asarray(slot)).astype(np.uint64)

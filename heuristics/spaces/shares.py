@@ -26,6 +26,21 @@ class Simplex(Checked):
     """All vectors of `length` non-negative numbers that add up to `total`: a continuum, without iteration.
 
     Points with more than 5000 entries are read-only arrays, shorter ones tuples.
+
+    Parameters
+    ----------
+    length
+        Number of entries, 1 or more.
+    total
+        What they add up to, above 0.
+
+    Examples
+    --------
+    >>> space = Simplex(3)
+    >>> (0.5, 0.5, 0.0) in space, (0.5, 0.6, 0.0) in space
+    (True, False)
+    >>> space.repair([1.0, 1.0, 0.0])
+    (0.5, 0.5, 0.0)
     """
 
     length: int
@@ -111,6 +126,20 @@ class Splits(Checked):
     Their partial sums are the non-decreasing vectors from 0 to `total`, so that there are
     :math:`\binom{total + parts}{parts}` of them. Iteration is lexicographic. Neighbours: one unit given, taken away, or
     moved from one part to another.
+
+    Parameters
+    ----------
+    parts
+        Number of entries, 1 or more.
+    total
+        What they add up to at most, 0 or more.
+
+    Examples
+    --------
+    >>> list(Splits(parts=2, total=2))
+    [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)]
+    >>> Splits(2, 2).repair([2.0, 1.0])
+    (2, 0)
     """
 
     parts: int

@@ -47,6 +47,18 @@ class BinaryVectors(Vectors):
     """All vectors of `length` zeros and ones.
 
     Iteration counts in binary, entry 0 being the most significant bit. Neighbours differ in one entry.
+
+    Parameters
+    ----------
+    length
+        Number of entries, 1 or more.
+
+    Examples
+    --------
+    >>> list(BinaryVectors(2))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> list(BinaryVectors(2).neighbours((0, 1)))
+    [(1, 1), (0, 0)]
     """
 
     length: int
@@ -91,6 +103,20 @@ class IntegerBox(Vectors):
     """All integer vectors ``x`` with ``lower[i] <= x[i] <= upper[i]``.
 
     Iteration is lexicographic. Neighbours differ by 1 in one entry.
+
+    Parameters
+    ----------
+    lower, upper
+        The least and the largest value of each entry, both included.
+
+    Examples
+    --------
+    >>> space = IntegerBox((0, -1), (2, 1))
+    >>> space.size
+    9
+    >>> space.check([2, 5])
+    Traceback (most recent call last):
+    ValueError: entry 1 is 5; ...
     """
 
     lower: Integers
@@ -149,6 +175,18 @@ class OrderedIntegers(Vectors):
 
     There are ``C(upper - lower + length, length)`` of them. Iteration is lexicographic. Neighbours differ by 1 in one
     entry.
+
+    Parameters
+    ----------
+    length
+        Number of entries, 0 or more.
+    lower, upper
+        The least and the largest value of an entry, both included.
+
+    Examples
+    --------
+    >>> list(OrderedIntegers(2, 0, 2))
+    [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
     """
 
     length: int
@@ -206,6 +244,19 @@ class Policies(Vectors):
     """One action for every state; `actions` holds the number of actions of each state.
 
     Iteration is lexicographic. Neighbours take another action in one state.
+
+    Parameters
+    ----------
+    actions
+        Number of actions of each state, 1 or more; actions are counted from 0.
+
+    Examples
+    --------
+    >>> space = Policies((2, 1, 3))
+    >>> space.size
+    6
+    >>> (1, 0, 2) in space, (1, 1, 2) in space
+    (True, False)
     """
 
     actions: Integers

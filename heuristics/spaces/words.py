@@ -33,6 +33,14 @@ class Words(Checked):
         Number of letters.
     lengths
         The lengths allowed: a range, a sequence or one number.
+
+    Examples
+    --------
+    >>> space = Words(2, (3,))
+    >>> list(space)
+    [(0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)]
+    >>> space.check([1, 0, 0])
+    (0, 0, 1)
     """
 
     alphabet: int
