@@ -30,6 +30,9 @@ PRICED = ("starvation", "loss_rate", "active_robots", "mean_length")
 #: More states than this are refused: a decision has an entry for each.
 MOST_STATES = 5_000_000
 
+#: Powers of two above the number that keeps the server busy at which fixed numbers of robots are looked at.
+SCANNED = 32
+
 #: States up to which a search for the number of robots that help is finished whatever the clock says: some hundredths
 #: of a second.
 UNPAUSED = 100_000
@@ -180,7 +183,8 @@ def twice_the_best_fixed(queue: RobotQueue, weights: Mapping[str, float]) -> int
     """Twice the fixed number of robots that costs least, about, and some more: how many may help as a first guess.
 
     Fixed numbers are M/M/1/K queues. Their costs fall, then rise with the number, so that they are looked at where
-    powers of two say; which number exactly is the best does not matter here.
+    powers of two say; which number exactly is the best does not matter here. Starvation at a price of 1e200 makes it
+    too large to be searched, which is then known before the first policy is computed.
     """
 
     def cost(robots: float) -> float:
@@ -193,7 +197,7 @@ def twice_the_best_fixed(queue: RobotQueue, weights: Mapping[str, float]) -> int
             + weights.get("active_robots", 0.0) * robots
         )
 
-    powers = [2.0**power for power in range(1 + max(0, math.ceil(math.log2(queue.balanced))) + 4)]
+    powers = [2.0**power for power in range(max(0, math.ceil(math.log2(queue.balanced))) + SCANNED)]
     best = min(powers, key=cost)
     number = least_of(lambda robots: cost(float(robots)), max(1, int(best / 2)), int(2 * best))
     return 2 * number + 2 * math.isqrt(number) + queue.capacity

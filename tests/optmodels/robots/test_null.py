@@ -11,6 +11,7 @@ from heuristics.dynamic import PolicyIteration
 from heuristics.running import refusal
 from optmodels.cli import main
 from optmodels.costs import WeightedSum
+from optmodels.errors import RequestError
 from optmodels.robots import RobotsProblem, Static
 from optmodels.robots import data as robots_data
 from optmodels.robots import problem as robots
@@ -194,3 +195,20 @@ def test_costs_without_a_formula_are_told_of_for_few_robots_alone():
 
     assert described(30) is not None
     assert described(10_001) is None
+
+
+@pytest.mark.parametrize("capacity", [3, 15])
+def test_a_price_that_asks_for_too_many_robots_is_refused_before_any_policy(capacity, monkeypatch):
+    """Doubling from 16 mu / lambda up to five million states took seconds, and ended with the same sentence."""
+    monkeypatch.setattr(robots_data, "best_policy", lambda *given, **_: pytest.fail("a policy was computed"))
+    with pytest.raises(RequestError, match="how many robots ever help"):
+        asked(100, {"starvation": 1e200, "loss_rate": 1}, capacity).queue  # noqa: B018 - the number is found at first use
+
+
+@pytest.mark.parametrize(("ratio", "starvation"), [(3.0, 1e4), (30.0, 1e6), (200.0, 1e7)])
+def test_the_best_policy_never_stops_below_the_best_fixed_number(ratio, starvation):
+    """Otherwise a fixed number that is too large would refuse what could be solved."""
+    problem = asked(ratio, {"starvation": starvation, "loss_rate": 1}, 6)
+    found = [static_measures(problem.queue, number) for number in range(1, problem.queue.robots + 1)]
+    fixed = 1 + int(np.argmin([starvation * one.starvation + one.loss_rate for one in found]))
+    assert fixed < problem.queue.robots
