@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -125,6 +126,23 @@ class UnreadableFile(InstanceError):  # noqa: N818 - reads as what happened
 
 class UnwritableFile(UnreadableFile):
     """A file that cannot be written: no such folder, no right to, no room on the disk."""
+
+
+@contextmanager
+def refusals(beginning: str) -> Iterator[None]:
+    """Tell what a queue refuses in the block as a `RequestError` with this beginning.
+
+    >>> with refusals("'small' cannot be simulated"):
+    ...     raise ValueError("time must be above 0; give such a time.")
+    Traceback (most recent call last):
+    optmodels.errors.RequestError: 'small' cannot be simulated: time must be above 0; give such a time.
+    """
+    try:
+        yield
+    except RequestError:
+        raise
+    except ValueError as refusal:
+        raise RequestError(f"{beginning}: {refusal}") from None
 
 
 def printable(text: str) -> str:

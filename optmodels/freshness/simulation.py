@@ -20,8 +20,9 @@ from queueing.freshness.simulation import (
     resolution_of,
     usual_time,
 )
+from queueing.simulation import interval_columns
 
-from ..errors import RequestError, short
+from ..errors import RequestError, refusals, short
 
 if TYPE_CHECKING:
     from .problem import FreshnessProblem
@@ -48,10 +49,8 @@ class FreshnessExperiment:
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             yield from replicate(self.crawl, time=time, seed=seed)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -68,12 +67,7 @@ class FreshnessExperiment:
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Fractions of time out of date by page, of the first thousand."""
         seen = CrawlSimulation.of(self.crawl, done).obsolescence_by_page(TOLD)
-        return {
-            "obsolescence_by_page": {
-                "simulated": [one.value for one in seen],
-                "half_width": [one.half_width() for one in seen],
-            }
-        }
+        return {"obsolescence_by_page": interval_columns(seen)}
 
 
 def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperiment:
@@ -85,7 +79,7 @@ def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperime
             'a cycle {"schedule": [page, ...]} or {"randomized": [frequency, ...]}.'
         )
     visits = problem.space.check(decision)
-    try:
+    with refusals(f"{name!r} cannot be simulated"):
         if visits.form == "randomized":
             frequencies = visits["randomized"]
             if robots > 1 and "robot" not in visits:
@@ -99,8 +93,4 @@ def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperime
         else:
             found = tuple(Cycle(cycle) for cycle in visits.cycles)
         crawl = SimulatedCrawl(problem.pages.rates, problem.pages.weights, problem.access_time, found)
-    except RequestError:
-        raise
-    except ValueError as refusal:
-        raise RequestError(f"{name!r} cannot be simulated: {refusal}") from None
     return FreshnessExperiment(name, crawl)

@@ -23,9 +23,9 @@ from queueing.robots.simulation import (
     resolution_of,
     usual_time,
 )
-from queueing.simulation import Estimate
+from queueing.simulation import interval_columns
 
-from ..errors import RequestError
+from ..errors import RequestError, refusals
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -43,17 +43,13 @@ class RobotsExperiment:
 
     def usual_time(self, events: int, seed: int) -> float:
         """Units of time in which about so many events happen."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             return usual_time(self.fleet, events, seed)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             yield from replicate(self.fleet, time=time, seed=seed)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures that are averages."""
@@ -75,9 +71,9 @@ class RobotsExperiment:
         """Shares of the time by pages and by robots out of each class, and where policies lead to by chance."""
         seen = FleetSimulation.of(self.fleet, done)
         return {
-            "level_probabilities": _told(seen.level_probabilities()),
-            "robots_by_class": _told(seen.robots_by_class()),
-            "robot_probabilities": [_told(shares) for shares in seen.robot_probabilities()],
+            "level_probabilities": interval_columns(seen.level_probabilities()),
+            "robots_by_class": interval_columns(seen.robots_by_class()),
+            "robot_probabilities": [interval_columns(shares) for shares in seen.robot_probabilities()],
             "closed_classes": None if self.fleet.closed is None else self.fleet.closed.number,
             "shares_of_classes": seen.ends(),
         }
@@ -101,10 +97,8 @@ class AreasExperiment:
 
     def usual_time(self, events: int, seed: int) -> float:
         """Units of time in which about so many events happen in each area, or more."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             times = [usual_time(fleet, events, seed) for _, fleet, _ in self._parts] or [1.0]
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
         if max(times) > FARTHEST * min(times):
             raise RequestError(
                 f"{self.name!r} cannot be simulated as usual: one of its areas needs {max(times):.3g} units of time, "
@@ -118,11 +112,9 @@ class AreasExperiment:
         while True:
             done: list[Seen] = []
             for area in running:
-                try:
+                with refusals(f"{self.name!r} cannot be simulated"):
                     while (one := next(area)) is None:
                         yield None
-                except ValueError as refusal:
-                    raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
                 done.append(one)
             observation = np.concatenate([np.zeros(0), *(one.observation for one in done)])
             yield Seen(observation, sum(one.events for one in done))
@@ -169,10 +161,8 @@ class AreasExperiment:
 
 def experiment_of(name: str, fleet: RobotFleet, actions: ArrayLike) -> RobotsExperiment:
     """A fleet under a policy; only its data are taken, nothing that evaluates."""
-    try:
+    with refusals(f"{name!r} cannot be simulated"):
         return RobotsExperiment(name, SimulatedFleet(fleet, np.asarray(actions)))
-    except ValueError as refusal:
-        raise RequestError(f"{name!r} cannot be simulated: {refusal}") from None
 
 
 def areas_experiment(name: str, queues: Sequence[tuple[RobotQueue, ArrayLike] | None]) -> AreasExperiment:
@@ -183,10 +173,3 @@ def areas_experiment(name: str, queues: Sequence[tuple[RobotQueue, ArrayLike] | 
 def _simulated(queue: RobotQueue, policy: ArrayLike) -> SimulatedFleet:
     fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
     return SimulatedFleet(fleet, np.asarray(policy, dtype=np.int64))
-
-
-def _told(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
-    return {
-        "simulated": [one.value for one in estimates],
-        "half_width": [one.half_width() for one in estimates],
-    }

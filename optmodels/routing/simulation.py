@@ -19,8 +19,9 @@ from queueing.routing.simulation import (
     resolution_of,
     usual_time,
 )
+from queueing.simulation import interval_columns
 
-from ..errors import RequestError
+from ..errors import RequestError, refusals
 
 if TYPE_CHECKING:
     from heuristics import Decision
@@ -44,10 +45,8 @@ class RoutingExperiment:
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             yield from replicate(self.routing, time=time, seed=seed)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -71,12 +70,7 @@ class RoutingExperiment:
         """Losses per packet, or fractions of time out of date, by server."""
         seen = RoutingSimulation.of(self.routing, done)
         found = seen.obsolescence_by_server() if self.freshness else seen.losses_by_server()
-        return {
-            "obsolescence_by_server" if self.freshness else "losses_by_server": {
-                "simulated": [one.value for one in found],
-                "half_width": [one.half_width() for one in found],
-            }
-        }
+        return {"obsolescence_by_server" if self.freshness else "losses_by_server": interval_columns(found)}
 
 
 def experiment_of(problem: RoutingProblem, decision: Decision) -> RoutingExperiment:
@@ -86,8 +80,6 @@ def experiment_of(problem: RoutingProblem, decision: Decision) -> RoutingExperim
         raise RequestError(f"{problem.name!r} cannot be simulated: it has costs of gaps, and no packets that come.")
     services = [server.service for server in routing.servers if server.service is not None]
     weights = np.array([server.weight for server in routing.servers])
-    try:
+    with refusals(f"{problem.name!r} cannot be simulated"):
         simulated = SimulatedRouting(services, routing.arrivals, np.array(decision, dtype=np.int64), weights)
-    except ValueError as refusal:
-        raise RequestError(f"{problem.name!r} cannot be simulated: {refusal}") from None
     return RoutingExperiment(problem.name, simulated, routing.application == "freshness")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queueing.simulation import interval_columns
 from queueing.threshold.simulation import Seen, SimulatedQueue, Simulation, measures_of, replicate, settled, usual_time
 
-from ..errors import RequestError, short
+from ..errors import RequestError, refusals, short
 
 if TYPE_CHECKING:
     from .problem import ThresholdProblem
@@ -34,24 +35,16 @@ class ThresholdExperiment:
 
     def usual_time(self, events: int, seed: int) -> float:
         """Units of time in which about so many events happen."""
-        try:
+        with refusals(f"{self.name!r} cannot be simulated"):
             return usual_time(self.queue, events, seed)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
         """One finished replication after another; ``None`` in between."""
-        count = 0
-        try:
+        count, nothing = 0, np.zeros(0)
+        with refusals(f"{self.name!r} cannot be simulated"):
             for one in replicate(self.queue, time=time, seed=seed, samples=SAMPLES):
-                if one is None:
-                    yield None
-                    continue
-                count += 1
-                nothing = np.zeros(0)
-                yield one if count <= SAMPLED else replace(one, served=nothing, obsolete=nothing)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be simulated: {refusal}") from None
+                count += one is not None
+                yield one if one is None or count <= SAMPLED else replace(one, served=nothing, obsolete=nothing)
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
         """All measures of the kind."""
@@ -83,13 +76,7 @@ class ThresholdExperiment:
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
         """Level probabilities, and quantiles of the times in the system."""
         seen = Simulation.of(self.queue, done)
-        levels = seen.level_probabilities()
-        described: dict[str, Any] = {
-            "level_probabilities": {
-                "simulated": [one.value for one in levels],
-                "half_width": [one.half_width() for one in levels],
-            }
-        }
+        described: dict[str, Any] = {"level_probabilities": interval_columns(seen.level_probabilities())}
         for name, obsolete in (("response_time", False), ("obsolete_time", True)):
             quantiles = {str(share): seen.quantile(share, obsolete=obsolete) for share in QUANTILES}
             described[f"{name}_quantiles"] = {
@@ -106,7 +93,7 @@ def experiment_of(problem: ThresholdProblem, decision: Any) -> ThresholdExperime
             "simulation does not follow; give thresholds."
         )
     queue = problem.queue
-    try:
+    with refusals(f"{problem.name!r} cannot be simulated"):
         return ThresholdExperiment(
             problem.name,
             SimulatedQueue(
@@ -119,5 +106,3 @@ def experiment_of(problem: ThresholdProblem, decision: Any) -> ThresholdExperime
                 robots=[mode.robots for mode in queue.modes],
             ),
         )
-    except ValueError as refusal:
-        raise RequestError(f"{problem.name!r} cannot be simulated: {refusal}") from None

@@ -12,7 +12,9 @@ from .intervals import Matrix as Matrix
 from .intervals import Vector as Vector
 from .intervals import Whole as Whole
 from .intervals import column_means as column_means
+from .intervals import interval_columns as interval_columns
 from .intervals import jackknife as jackknife
+from .intervals import jackknife_columns as jackknife_columns
 from .intervals import jackknives as jackknives
 from .intervals import joint_limit as joint_limit
 from .laws import Drawn as Drawn
@@ -47,7 +49,9 @@ __all__ = [
     "draw_time",
     "drawn_law",
     "first_finished",
+    "interval_columns",
     "jackknife",
+    "jackknife_columns",
     "jackknives",
     "joint_limit",
     "law_of",

@@ -9,6 +9,7 @@ replication r, :math:`s^2 = \frac{n-1}{n} \sum_r (f_{(r)} - \bar f_{(\cdot)})^2`
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from scipy.special import stdtr, stdtrit
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+Name = TypeVar("Name")
 
 #: How surely intervals hold the true value, wherever they are told.
 CONFIDENCE = 0.95
@@ -79,7 +82,25 @@ def jackknife(function: Callable[[Vector], float | None], observations: Matrix) 
     return jackknives(lambda means: {"": function(means)}, observations)[""]
 
 
-def jackknives(function: Callable[[Vector], Mapping[str, float | None]], observations: Matrix) -> dict[str, Estimate]:
+def jackknife_columns(function: Callable[[Vector], Vector], observations: Matrix) -> list[Estimate]:
+    """Estimate a vector of functions of means, each with its standard error.
+
+    Parameters
+    ----------
+    function
+        From the mean of the rows to numbers.
+    observations
+        A row for each replication.
+
+    Returns
+    -------
+    list[Estimate]
+        One for each of the numbers, as of `jackknife`.
+    """
+    return list(jackknives(lambda means: dict(enumerate(function(means).tolist())), observations).values())
+
+
+def jackknives(function: Callable[[Vector], Mapping[Name, float | None]], observations: Matrix) -> dict[Name, Estimate]:
     """Estimate several functions of means, each with its standard error.
 
     Parameters
@@ -91,7 +112,7 @@ def jackknives(function: Callable[[Vector], Mapping[str, float | None]], observa
 
     Returns
     -------
-    dict[str, Estimate]
+    dict[Name, Estimate]
         By name, the value at the mean of all rows, with the error of the jackknife.
     """
     count = len(observations)
@@ -123,6 +144,22 @@ def column_means(observations: Matrix) -> list[Estimate]:
     spread = observations - observations.mean(axis=0)
     errors = [_length(column) / math.sqrt(count * (count - 1)) for column in spread.T]
     return [Estimate(value, error, count - 1) for value, error in zip(means, errors, strict=True)]
+
+
+def interval_columns(estimates: Sequence[Estimate]) -> dict[str, list[float | None]]:
+    """List estimates as reports write them.
+
+    Parameters
+    ----------
+    estimates
+        One after another.
+
+    Returns
+    -------
+    dict[str, list[float | None]]
+        Their values, called simulated, and half widths of their intervals, called half_width.
+    """
+    return {"simulated": [one.value for one in estimates], "half_width": [one.half_width() for one in estimates]}
 
 
 def _estimate(value: float | None, without: Sequence[float | None]) -> Estimate:

@@ -29,10 +29,10 @@ from ...simulation import (
     Observations,
     Vector,
     Whole,
-    column_means,
     drawn_law,
     first_finished,
     jackknife,
+    jackknife_columns,
     run_replications,
 )
 from ...simulation import STEP as STEP
@@ -185,15 +185,7 @@ class CrawlSimulation(Observations[SimulatedCrawl, Seen]):
 
     def obsolescence_by_page(self, most: int | None = None) -> list[Estimate]:
         """By page, or of the first so many, the fraction of time out of date."""
-        count, total = len(self.observations), self.observations.sum(axis=0)
-        values = fractions(self.model, total / count)[:most].tolist()
-        if count < 2:
-            return [Estimate(value, None, 0) for value in values]
-        without = [fractions(self.model, (total - row) / (count - 1))[:most] for row in self.observations]
-        return [
-            Estimate(value, None if one.error is None else (count - 1) * one.error, count - 1)  # the jackknife
-            for value, one in zip(values, column_means(np.array(without)), strict=True)
-        ]
+        return jackknife_columns(lambda means: fractions(self.model, means)[:most], self.observations)
 
 
 def measures_of(crawl: SimulatedCrawl, means: Vector) -> dict[str, float | None]:

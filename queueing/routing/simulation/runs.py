@@ -17,7 +17,7 @@ begins anywhere. A server that is not in the word loses nothing and is always id
 True
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,7 +37,7 @@ from ...simulation import (
     drawn_law,
     first_finished,
     jackknife,
-    jackknives,
+    jackknife_columns,
     law_of,
     run_replications,
 )
@@ -227,17 +227,11 @@ class RoutingSimulation(Observations[SimulatedRouting, Seen]):
 
     def losses_by_server(self) -> list[Estimate]:
         """Packets lost at each server, per arrival anywhere."""
-        return self._by_server(losses)
+        return jackknife_columns(losses, self.observations)
 
     def obsolescence_by_server(self) -> list[Estimate]:
         """By server, the fraction of time without service."""
-        return self._by_server(lambda means: fractions(self.model, means))
-
-    def _by_server(self, measure: Callable[[Vector], Vector]) -> list[Estimate]:
-        def named(means: Vector) -> dict[str, float]:
-            return {str(server): value for server, value in enumerate(measure(means).tolist())}
-
-        return list(jackknives(named, self.observations).values())
+        return jackknife_columns(lambda means: fractions(self.model, means), self.observations)
 
 
 def losses(means: Vector) -> Vector:
