@@ -31,7 +31,7 @@ from .fields import Matrix as Matrix
 from .fields import is_number, is_whole, read_matrix, read_numbers, refuse_negative, refuse_unknown
 
 
-def entry(meaning: str, *, unit: str | None = None, default: Any = PydanticUndefined) -> Any:
+def entry(meaning: str, *, unit: str | None = None, default: Any = PydanticUndefined, optional: bool = False) -> Any:
     """Describe a field of a model.
 
     Parameters
@@ -42,13 +42,16 @@ def entry(meaning: str, *, unit: str | None = None, default: Any = PydanticUndef
         Of its numbers, if they have one.
     default
         What it is where it is left out; without one the field is required.
+    optional
+        The field may be left out and is ``None`` then, which no file can say.
 
     Returns
     -------
     Any
         What pydantic takes for a field.
     """
-    return Field(default, description=meaning, json_schema_extra=None if unit is None else {"unit": unit})
+    described: Any = {"description": meaning, "json_schema_extra": None if unit is None else {"unit": unit}}
+    return Field(default_factory=lambda: None, **described) if optional else Field(default, **described)
 
 
 class Refusal(ValueError):  # noqa: N818 - reads as what happened

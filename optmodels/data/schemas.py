@@ -53,7 +53,7 @@ class FieldRow(NamedTuple):
     Parameters
     ----------
     field
-        Place in the data, with ``[]`` for entries of a list; in brackets the law it belongs to.
+        Place in the data, with ``[]`` for entries of a list; in brackets the law, or the form, it belongs to.
     type
         What stands there.
     unit
@@ -112,6 +112,7 @@ def _rows(
     if len(told) > 1:
         names = ", ".join(f'"{value}"' for _, value in told)
         yield FieldRow(f"{place}.{told[0][0]}", names, "", "required", "", "says which further fields there are")
+    named: set[str] = set()
     for suffix, name, model in found:
         tag, value = tags[name] or ("", "")
         for field, described in model.get("properties", {}).items():
@@ -121,8 +122,10 @@ def _rows(
             before = [met[inner] for _, inner in _objects(described) if inner in met]
             default = _json(described["default"]) if "default" in described else "optional"
             kind = f"as {before[0]}" if before else _type(described)
+            form = value if len(told) > 1 else model.get("title") if where in named else ""
+            named.add(where)
             yield FieldRow(
-                f"{where} ({value})" if len(told) > 1 else where,
+                f"{where} ({form})" if form else where,
                 kind.removesuffix(" or null") if default == "null" else kind,
                 described.get("unit", ""),
                 "required" if field in model.get("required", ()) else default,

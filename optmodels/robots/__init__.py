@@ -4,7 +4,9 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 2001, *Performance Evaluation Review* 29 (1), 236-244.
 
 `data`
-    Reading the data and prices of a robot instance: every field checked, every complaint one sentence.
+    The data of a robot instance: every field with its rule, and what they make together.
+`enough`
+    How many robots ever help: numbers are doubled until the best policy never wants more than half of them.
 `generate`
     Random queues with robots that are sent out: instances of kind "robots".
 `kind`

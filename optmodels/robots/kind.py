@@ -12,6 +12,7 @@ KIND = Kind(
         "ACM Sigmetrics 2001, Performance Evaluation Review 29 (1), 236-244."
     ),
     problem="optmodels.robots.problem:RobotsProblem",
+    data="optmodels.robots.data:RobotsData",
     measures={
         "starvation": "probability that the server has nothing to do",
         "loss_rate": "pages per unit of time that find the buffer full",

@@ -6,17 +6,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import BudgetSpent, Decision, Evaluation
+from queueing import RobotQueue
 from queueing.robots import MEASURES
 from queueing.robots.fleet import EventMoves, RobotFleet, event_moves, fleet_rates
 
-from ..costs import ROUNDING, CostFunction, Limits, Measures, is_linear, linear_weights
-from .data import PRICED, is_additive
+from ..costs import ROUNDING, CostFunction, Limits, Measures, WeightedSum, is_linear, linear_weights
+from ..errors import InstanceError, MissingField
 from .linear_program import LinearLimit
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ Actions = NDArray[np.int64]
 
 #: Columns of `fleet_rates` by measure, and that of the time in which the server works.
 COLUMNS, BUSY = {"starvation": 0, "loss_rate": 1, "active_robots": 2, "mean_length": 3}, 4
+
+#: Measures that are means over time, and so costs of states: what exact methods take prices of.
+PRICED = ("starvation", "loss_rate", "active_robots", "mean_length")
+
+#: Prices that come to more than this with the fastest rate or the longest time are refused: products of them must be
+#: numbers.
+DEAREST = 1e250
 
 #: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
 PENALTY = 10.0
@@ -179,3 +187,67 @@ def why_infeasible(problem: ControlledRobots) -> str | None:
         if lower > limit.bound + ROUNDING * scale:
             return f"every policy has {limit.told}."
     return None
+
+
+# -- prices ------------------------------------------------------------------------------------------------------------
+
+
+def priced_cost(cost: CostFunction | None, *rates: float) -> CostFunction | None:
+    """The cost with its defaults: a price on starvation is needed, losses cost 1 unless said.
+
+    Parameters
+    ----------
+    cost
+        Of the measures.
+    rates
+        Of the model: prices times rates, and times the longest times, must be numbers.
+    """
+    given = linear_weights(cost)
+    if given is None:
+        return cost
+    weights = dict(given)
+    highest = DEAREST / max(1.0, *rates, *(1.0 / rate for rate in rates))
+    if "starvation" not in weights:
+        raise MissingField("cost.weights.starvation", "the price of an idle server, a number above 0, is needed.")
+    for name, weight in weights.items():
+        place = f"cost.weights.{name}"
+        if name == "starvation" and not weight > 0:
+            raise InstanceError(place, weight, "the price of an idle server is a number above 0.")
+        if weight < 0:
+            raise InstanceError(place, weight, "prices are zero or more.")
+        if weight > highest:
+            raise InstanceError(place, weight, f"prices are {highest:g} at most where rates are as here.")
+    if not isinstance(cost, WeightedSum):  # what it says is what it costs
+        return cost
+    return WeightedSum({"starvation": weights["starvation"], "loss_rate": 1.0} | weights)
+
+
+def is_additive(cost: CostFunction | None) -> bool:
+    """Whether a cost is a sum of prices of states: a weighted sum of measures that are means over time."""
+    weights = linear_weights(cost)
+    return weights is not None and all(weight == 0 or name in PRICED for name, weight in weights.items())
+
+
+def refuse_unbounded(cost: CostFunction | None, limits: Limits) -> None:
+    """Refuse what leaves the question open how many robots help."""
+    if limits:
+        rule = "with limits on measures the number of robots must be given."
+        raise InstanceError("data.robots", None, rule)
+    if not is_additive(cost):
+        names = ", ".join(PRICED)
+        rule = f"how many robots ever help is only known for a weighted sum of {names}; give their number."
+        raise InstanceError("data.robots", None, rule)
+    if not any((linear_weights(cost) or {}).get(name, 0) > 0 for name in PRICED[1:]):
+        rule = "robots without end would help where only starvation has a price; give their number."
+        raise InstanceError("data.robots", None, rule)
+
+
+def state_costs(queue: RobotQueue, weights: Mapping[str, float]) -> Any:
+    """Cost per unit of time by state, for these prices of measures."""
+    return queue.cost(**of_states(weights))
+
+
+def of_states(weights: Mapping[str, float]) -> dict[str, float]:
+    """Prices of what is counted in states, as `RobotQueue.cost` and `fleet_cost` take them."""
+    names = {"starvation": "starvation", "loss_rate": "loss_rate", "length": "mean_length", "robots": "active_robots"}
+    return {price: weights.get(measure, 0.0) for price, measure in names.items()}

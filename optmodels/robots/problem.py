@@ -30,18 +30,21 @@ from queueing.robots import PolicyStep, curves, descend, first_policy, greedy, i
 from queueing.robots.fleet import FleetStep, RobotFleet, fleet_of
 
 from ..costs import CostFunction, Limits, WeightedSum
+from ..data import read_as
 from ..errors import RequestError
-from .data import (
-    MOST_STATES,
+from .data import MOST_STATES, AreasData, QueueData, RobotsData
+from .enough import enough_of_queue
+from .pricing import (
     PRICED,
-    enough_of_queue,
-    is_fleet,
+    Actions,
+    Best,
+    PricedRobots,
+    Vector,
     priced_cost,
-    read_fields,
     refuse_unbounded,
     state_costs,
+    told_in_time,
 )
-from .pricing import Actions, Best, PricedRobots, Vector, told_in_time
 from .simulation import RobotsExperiment, experiment_of
 from .space import RobotPolicies, SoughtPolicies
 from .static import BestStatic, Numbers, Search, best_fixed, given_up, is_soon_found, relative_gain
@@ -198,16 +201,18 @@ class RobotsProblem(ControlledRobots):
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> PricedRobots:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "robots")."""
-        if "areas" in data:
+        """Read the ``data`` of an instance file (`optmodels.robots.data` has the fields)."""
+        found: QueueData | AreasData = read_as(RobotsData, data)
+        if isinstance(found, AreasData):
             from .areas import RobotAreasProblem
 
-            return RobotAreasProblem.from_data(data, name=name, cost=cost, limits=limits)
-        if is_fleet(data):
+            return RobotAreasProblem.of(found, name, cost, limits)
+        if not found.is_base:
             from .fleet import RobotFleetProblem
 
-            return RobotFleetProblem.from_data(data, name=name, cost=cost, limits=limits)
-        return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
+            return RobotFleetProblem(name, found, cost, limits or Limits())
+        rates = found.arrival_rate, found.service_rate
+        return cls(name, found.robots, found.capacity, *rates, cost, limits or Limits())
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""

@@ -14,7 +14,7 @@ from heuristics import BudgetSpent, Evaluation, Oracle, Problem, Result, interru
 from queueing import RobotQueue, best_static, static_measures
 from queueing.robots import MEASURES, static_shares
 
-from .data import is_additive
+from .pricing import is_additive
 
 if TYPE_CHECKING:
     from .problem import RobotsProblem

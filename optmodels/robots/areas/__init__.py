@@ -1,7 +1,5 @@
 """Robots split over areas, each with a server of its own.
 
-`data`
-    Reading areas of the web and the robots they share: every field checked, every complaint one sentence.
 `limits`
     Robots split over areas under limits: a bound and a search, from a program over tables.
 `plots`

@@ -1,7 +1,7 @@
-from .data import Area as Area
-from .data import Control as Control
 from .limits import solve_areas as solve_areas
 from .plots import draw_areas as draw_areas
+from .problem import Area as Area
+from .problem import Control as Control
 from .problem import RobotAreasProblem as RobotAreasProblem
 
 __all__ = [

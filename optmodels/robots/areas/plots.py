@@ -12,8 +12,7 @@ from heuristics.allocation import least_split
 from ...errors import RequestError
 from ...plotting import COLOURS, literal, new_figure, number, plain
 from ..plots import given_decision
-from .data import Control
-from .problem import RobotAreasProblem
+from .problem import Control, RobotAreasProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

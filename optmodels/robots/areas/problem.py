@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,19 +47,53 @@ from heuristics.spaces import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
 from queueing.robots import Policy, PolicyStep
 
-from ...costs import CostFunction, Limits
-from ..data import state_costs
-from ..pricing import PricedRobots
+from ...costs import CostFunction, Limits, linear_weights
+from ...data import read_as
+from ...errors import InstanceError, MissingField
+from ...registry import costs
+from ..data import AreasData
+from ..data import Control as Control
+from ..pricing import PRICED, PricedRobots, is_additive, priced_cost, state_costs
 from ..problem import switching_curves
 from ..simulation import AreasExperiment, areas_experiment
 from ..static import BestStatic, relative_gain
-from .data import Area, Control, area_prices, read_areas
 
 #: Additions up to which the best static split is told beside others.
 MOST_ADDITIONS = 100_000_000
 
 #: An area without robots.
 NOTHING = RobotMeasures(1.0, 0.0, 0.0, 0.0, None, 0, 0)
+
+
+@dataclass(frozen=True)
+class Area:
+    """A part of the web with its own server and queue, and rates of its own; see `queueing.RobotQueue`.
+
+    Parameters
+    ----------
+    capacity
+        K: most pages in its system, the one in service included.
+    arrival_rate, service_rate
+        Pages that one active robot brings, and that its server takes, per unit of time.
+    importance
+        Multiplies what the area costs.
+    name
+        For the reader; without one it is called by its place.
+    """
+
+    capacity: int
+    arrival_rate: float
+    service_rate: float
+    importance: float = 1.0
+    name: str | None = None
+
+    def queue(self, robots: int) -> RobotQueue:
+        """The queue with so many robots, one or more."""
+        return RobotQueue(robots, self.capacity, self.arrival_rate, self.service_rate)
+
+    def to_data(self) -> dict[str, Any]:
+        """The form in an instance file."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -116,7 +150,13 @@ class RobotAreasProblem(PricedRobots):
         folder: Path | None = None,
     ) -> RobotAreasProblem:
         """Read the ``data`` of an instance file with ``areas``."""
-        return cls(name=name, cost=cost, limits=limits or Limits(), **read_areas(data))
+        return cls.of(read_as(AreasData, data), name, cost, limits)
+
+    @classmethod
+    def of(cls, data: AreasData, name: str, cost: CostFunction | None, limits: Limits | None) -> RobotAreasProblem:
+        """Make the problem of data that were read."""
+        areas = tuple(Area(**dict(one)) for one in data.areas)
+        return cls(name, data.robots, areas, data.control, cost, limits or Limits())
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
@@ -304,3 +344,21 @@ def _together(measures: Sequence[RobotMeasures]) -> dict[str, float | None]:
     found["fewest_robots"] = sum(one.fewest_robots for one in measures)
     found["most_robots"] = sum(one.most_robots for one in measures)
     return found
+
+
+def area_prices(cost: CostFunction | None, control: Control, areas: Sequence[Area]) -> CostFunction | None:
+    """The cost with its defaults, refused if what areas cost does not add up."""
+    if cost is None:
+        if control == "dynamic":
+            raise MissingField("cost", "which policy is best in an area depends on its prices.")
+        return None
+    names = ", ".join(PRICED)
+    weights = linear_weights(cost)
+    if weights is None:
+        rule = f"costs of areas are added up, so that they are weighted sums of {names}."
+        raise InstanceError("cost.name", costs.name_of(type(cost)) or type(cost).__name__, rule)
+    if not is_additive(cost):
+        name, weight = next(item for item in weights.items() if item[1] != 0 and item[0] not in PRICED)
+        rule = f"costs of areas are added up, so that they are weighted sums of {names}."
+        raise InstanceError(f"cost.weights.{name}", weight, rule)
+    return priced_cost(cost, *(rate for area in areas for rate in (area.arrival_rate, area.service_rate)))

@@ -1,7 +1,5 @@
 """Robots of several classes, on journeys of phases, in a random environment.
 
-`data`
-    Reading the data of a robot fleet: every field checked, every complaint one sentence.
 `plots`
     The picture of a robot fleet: up to how many robots are sent out, or who is sent in which state.
 `problem`

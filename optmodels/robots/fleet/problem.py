@@ -37,12 +37,13 @@ from queueing.robots.fleet import (
 )
 
 from ...costs import CostFunction, Limits, WeightedSum
-from ..data import enough_robots, of_states, priced_cost, refuse_unbounded, twice_the_best_fixed
-from ..pricing import Best, Vector
+from ...data import read_as
+from ..data import QueueData
+from ..enough import enough_robots, twice_the_best_fixed
+from ..pricing import Best, Vector, of_states, priced_cost, refuse_unbounded
 from ..problem import ControlledRobots
 from ..static import BestStatic, Numbers, Search, given_up, relative_gain
 from ..value_iteration import StateSweeps
-from .data import FleetPlan, read_plan
 from .static import all_numbers, balanced, best_fixed_numbers, is_exponential
 from .structure import habits
 
@@ -76,7 +77,7 @@ class RobotFleetProblem(ControlledRobots):
     """
 
     name: str
-    plan: FleetPlan
+    plan: QueueData
     cost: CostFunction | None = None
     limits: Limits = field(default_factory=Limits)
 
@@ -101,7 +102,7 @@ class RobotFleetProblem(ControlledRobots):
         folder: Path | None = None,
     ) -> RobotFleetProblem:
         """Read the ``data`` of an instance file."""
-        return cls(name=name, plan=read_plan(data), cost=cost, limits=limits or Limits())
+        return cls(name=name, plan=read_as(QueueData, data), cost=cost, limits=limits or Limits())
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
@@ -112,7 +113,7 @@ class RobotFleetProblem(ControlledRobots):
     @cached_property
     def fleet(self) -> RobotFleet:
         """The fleet, with as many robots as there are or as ever help."""
-        return self.plan.fleet(enough_of_fleet(self) if self.plan.sorts[0].robots is None else None)
+        return self.plan.fleet(enough_of_fleet(self) if self.plan.sorts[0].robots is None else 1)
 
     @property
     def is_sought(self) -> bool:
@@ -134,7 +135,7 @@ class RobotFleetProblem(ControlledRobots):
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations and steps need, those of large fleets too."""
         data = {"robots": 3, "capacity": 2, "arrival_rate": 1.0, "service_rate": 1.0, "switching": "any"}
-        small = RobotFleetProblem("small", read_plan(data), WeightedSum({"starvation": 1.0}))
+        small = RobotFleetProblem("small", read_as(QueueData, data), WeightedSum({"starvation": 1.0}))
         small.first_policy(quick=True)
         small.describe(TWO_ENDS)
         small.policy_step(TWO_ENDS)

@@ -15,7 +15,8 @@ from heuristics import Evaluation, interrupting
 from queueing import RobotQueue, static_measures
 from queueing.robots.fleet import RobotFleet, fleet_measures, keep_out, mean_loads
 
-from ..data import is_additive, least_of
+from ..enough import least_of
+from ..pricing import is_additive
 from ..static import BestStatic, Numbers
 
 if TYPE_CHECKING:

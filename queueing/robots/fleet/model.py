@@ -172,7 +172,7 @@ class RobotFleet:
             made = f"{self.states}" if self.states < 10**15 else f"{Decimal(self.states):.2e}"
             raise ValueError(
                 f"states must be at most {MOST_STATES}, but pages, robots by phase and environment make {made}; "
-                "give fewer robots, phases or pages."
+                "give fewer of them."
             )
         if self.environment is not None:
             self.environment.paces(len(self.classes))

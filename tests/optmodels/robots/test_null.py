@@ -13,7 +13,7 @@ from optmodels.cli import main
 from optmodels.costs import WeightedSum
 from optmodels.errors import RequestError
 from optmodels.robots import RobotsProblem, Static
-from optmodels.robots import data as robots_data
+from optmodels.robots import enough as robots_data
 from optmodels.robots import problem as robots
 from optmodels.robots import static as robots_static
 from optmodels.robots.fleet import RobotFleetProblem

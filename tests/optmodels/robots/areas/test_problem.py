@@ -114,7 +114,7 @@ def test_bad_data_are_refused_in_one_sentence_with_field_and_value(change, field
         ("service_rate", "1", "above 0"),
         ("importance", 0, "importance is a finite number above 0"),
         ("importance", None, "importance is a finite number above 0"),
-        ("importance", 1e51, r"importance is 1e\+50 at most"),
+        ("importance", 1e51, r"importance is a finite number above 0, 1e\+50 at most"),
         ("name", 5, "printable text"),
         ("name", "two\nlines", "printable text"),
         ("speed", 1.0, "no such field; known are arrival_rate, capacity"),

@@ -11,7 +11,7 @@ from heuristics import Status, UnsupportedProblem
 from optmodels import Instance, RequestError, generate, solve
 from optmodels.cli import main
 from optmodels.instance import load
-from optmodels.robots.data import least_of
+from optmodels.robots.enough import least_of
 from optmodels.robots.fleet import RobotFleetProblem
 from optmodels.robots.fleet.static import all_numbers, closed_form, judged_by_formula
 from optmodels.robots.fleet.structure import decision_rates, habits, is_order_up_to, recurring_decisions
