@@ -9,7 +9,7 @@
 `program`
     A linear integer program as plain arrays: what travels from the model to a solver in another process.
 `pyomo`
-    From a Pyomo model to a program and back, by two roads.
+    From a Pyomo model to a program and back.
 `relaxation`
     A bound for programs whose linear relaxation is too large for the simplex method: any time, and safe.
 `scip`

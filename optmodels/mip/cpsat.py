@@ -99,18 +99,14 @@ def solve(request: Request, channel: Channel) -> Outcome:
     finished.set()
     if status == cp_model.MODEL_INVALID:
         raise Refusal(f"solver 'cpsat' does not take this program: {model.validate().strip().splitlines()[0]}")
-    detail = {
-        "version": _version(),
-        "nodes": int(solver.num_branches),
-        "seconds": float(solver.wall_time),
-    }
+    version = importlib.metadata.version("ortools")
+    detail = {"version": version, "nodes": int(solver.num_branches), "seconds": float(solver.wall_time)}
     name = solver.status_name(status)
     if status == cp_model.INFEASIBLE:
         return Outcome("infeasible", message=name, detail=detail)
     objective = stated(solver.objective_value) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
-    bound = stated(solver.best_objective_bound)
     word = "optimal" if status == cp_model.OPTIMAL else "interrupt" if channel.stopped else "seconds"
-    return Outcome(word, objective, bound if math.isfinite(bound) else None, message=name, detail=detail)
+    return Outcome(word, objective, stated(solver.best_objective_bound), message=name, detail=detail)
 
 
 def whole_multiple(numbers: list[float], place: str) -> tuple[int, list[int]]:
@@ -131,7 +127,3 @@ def _inwards(bound: float, rounding: Callable[[float], int]) -> int:
         return -(2**62) if bound < 0 else 2**62
     nearest = round(bound)
     return nearest if abs(bound - nearest) <= FEASIBILITY else rounding(bound)
-
-
-def _version() -> str:
-    return importlib.metadata.version("ortools")

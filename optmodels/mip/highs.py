@@ -8,7 +8,7 @@ from typing import Any
 import highspy
 import numpy as np
 
-from .program import Incumbent, Log, Outcome, Program, Request
+from .program import NOTHING, Incumbent, Log, Outcome, Program, Request
 from .worker import Channel
 
 _FEASIBLE_POINT = 2  # kSolutionStatusFeasible
@@ -79,16 +79,11 @@ def solve(request: Request, channel: Channel) -> Outcome:
     info = highs.getInfo()
     word = _STATUS.get(status.name, "gave up")
     # The flag of the solution alone is not to be trusted: a stopped LP has "values" that break its rows.
-    has_point = info.primal_solution_status == _FEASIBLE_POINT and word not in ("infeasible", "unbounded", "unclear")
+    has_point = info.primal_solution_status == _FEASIBLE_POINT and word not in NOTHING
     objective = float(info.objective_function_value) if has_point else None
     if objective is not None:
         channel.send(Incumbent(np.array(highs.getSolution().col_value, dtype=float), objective))
-    if whole:
-        bound = float(info.mip_dual_bound) if math.isfinite(info.mip_dual_bound) else None
-    else:
-        bound = objective if word == "optimal" else None
-    if word in ("infeasible", "unbounded", "unclear"):
-        bound = None
+    bound = float(info.mip_dual_bound) if whole else objective if word == "optimal" else None
     return Outcome(word, objective, bound, message=highs.modelStatusToString(status), detail=_detail(highs))
 
 

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import TracebackType
 from typing import IO, cast
 
 from heuristics import interrupting
@@ -173,9 +172,7 @@ class SolverProcess:
     def __enter__(self) -> SolverProcess:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # -- inside -------------------------------------------------------------------------------------------------------
@@ -194,31 +191,28 @@ class SolverProcess:
                 self._inbox.put(cast(Message, pickle.load(pipe)))
         self._inbox.put(None)
 
-    def _next(self, timeout: float) -> Message | None:
-        """The next message, an `Outcome` if the process has ended without one, ``None`` if nothing came in time."""
+    def _take(self, timeout: float) -> Message | None:
+        """The next message, ``None`` if nothing came in time, or nothing will come any more."""
         if self._ended:
-            return self._obituary()
+            return None
         try:
             message = self._inbox.get(timeout=max(0.0, timeout))
         except queue.Empty:
             return None
-        if message is None:
-            self._ended = True
-            return self._obituary()
+        self._ended = message is None
         return message
+
+    def _next(self, timeout: float) -> Message | None:
+        """The next message, an `Outcome` if the process has ended without one, ``None`` if nothing came in time."""
+        message = self._take(timeout)
+        return self._obituary() if message is None and self._ended else message
 
     def _rest(self) -> list[Message]:
         """What was said before the process was ended."""
         messages: list[Message] = []
-        while not self._ended:
-            try:
-                message = self._inbox.get(timeout=WIND_UP)
-            except queue.Empty:
-                message = None
-            if message is None:
-                self._ended = True
-            else:
-                messages.append(message)
+        while (message := self._take(WIND_UP)) is not None:
+            messages.append(message)
+        self._ended = True
         return messages
 
     def _obituary(self) -> Outcome:

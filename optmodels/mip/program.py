@@ -6,10 +6,8 @@ Nothing here imports Pyomo or a solver, so that a solver's process starts with n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -207,77 +205,6 @@ class Program:
             row_names=(*self.row_names, f"without_{self.shape[0]}"),
         )
 
-    def sorted_by_name(self) -> Program:
-        """The same program with rows and columns in alphabetical order and entries in order within a column."""
-        row_order = np.array(sorted(range(self.shape[0]), key=self.row_names.__getitem__), dtype=np.int64)
-        column_order = np.array(sorted(range(self.shape[1]), key=self.column_names.__getitem__), dtype=np.int64)
-        row_rank, column_rank = np.argsort(row_order), np.argsort(column_order)
-        rows, columns = row_rank[self.rows], column_rank[self.columns]
-        order = np.lexsort((rows, columns))
-        starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=self.shape[1]))])
-        return Program(
-            cost=self.cost[column_order],
-            offset=self.offset,
-            maximise=self.maximise,
-            starts=starts.astype(np.int32),
-            rows=rows[order].astype(np.int32),
-            values=self.values[order],
-            row_lower=self.row_lower[row_order],
-            row_upper=self.row_upper[row_order],
-            column_lower=self.column_lower[column_order],
-            column_upper=self.column_upper[column_order],
-            whole=self.whole[column_order],
-            row_names=tuple(self.row_names[i] for i in row_order),
-            column_names=tuple(self.column_names[j] for j in column_order),
-            name=self.name,
-            implied_whole=self.implied_whole,
-        )
-
-    def write_mps(self, path: str | PathLike[str]) -> None:
-        """Write the program as free-format MPS, which every solver reads.
-
-        Numbers are written in full, bounds always, since readers do not agree on the bounds of a whole-number column
-        without any. The objective's constant stands, negated, on the right-hand side of the objective, as is usual.
-        """
-        row_names = _plain_names(self.row_names, "R")
-        column_names = _plain_names(self.column_names, "C")
-        objective = "objective" if "objective" not in row_names else "objective_"
-        lines = [f"NAME {_plain_names((self.name,), 'P')[0]}"]
-        if self.maximise:
-            lines += ["OBJSENSE", "    MAX"]
-        kinds = [_row_kind(lower, upper) for lower, upper in zip(self.row_lower, self.row_upper, strict=True)]
-        lines += ["ROWS", f" N {objective}", *(f" {kind} {name}" for kind, name in zip(kinds, row_names, strict=True))]
-        lines.append("COLUMNS")
-        inside = False
-        for j, name in enumerate(column_names):
-            if bool(self.whole[j]) != inside:
-                inside = not inside
-                lines.append(f" MARKER 'MARKER' '{'INTORG' if inside else 'INTEND'}'")
-            lines.append(f" {name} {objective} {_number(self.cost[j])}")  # even if 0: a column must appear
-            for k in range(self.starts[j], self.starts[j + 1]):
-                lines.append(f" {name} {row_names[self.rows[k]]} {_number(self.values[k])}")
-        if inside:
-            lines.append(" MARKER 'MARKER' 'INTEND'")
-        lines.append("RHS")
-        if self.offset != 0:
-            lines.append(f" rhs {objective} {_number(-self.offset)}")
-        ranges = []
-        for i, (kind, name) in enumerate(zip(kinds, row_names, strict=True)):
-            if kind == "N":
-                continue
-            lines.append(f" rhs {name} {_number(self.row_lower[i] if kind == 'G' else self.row_upper[i])}")
-            if kind == "L" and math.isfinite(self.row_lower[i]):
-                ranges.append(f" range {name} {_number(self.row_upper[i] - self.row_lower[i])}")
-        if ranges:
-            lines += ["RANGES", *ranges]
-        lines.append("BOUNDS")
-        for j, name in enumerate(column_names):
-            lines += _bound_lines(name, float(self.column_lower[j]), float(self.column_upper[j]))
-        lines.append("ENDATA")
-        from ..data import write_text  # not needed in a solver's process
-
-        write_text(path, "\n".join(lines) + "\n")
-
 
 @dataclass(frozen=True)
 class Request:
@@ -314,6 +241,10 @@ class Log:
     text: str
 
 
+#: Last words after which there is neither a point nor a bound.
+NOTHING = ("infeasible", "unbounded", "unclear")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A solver's last word.
@@ -325,7 +256,8 @@ class Outcome:
         unbounded), ``"seconds"``, ``"interrupt"``, ``"gave up"`` (memory, numbers: the message says), ``"refused"``
         (the solver does not take such programs), ``"error"`` (a defect), ``"died"`` (it was ended from outside).
     objective, bound
-        Of the best point, and proved; in the sense of the program, ``None`` without one.
+        Of the best point, and proved; in the sense of the program, ``None`` without one. A bound that is not finite, or
+        comes with one of `NOTHING`, is none.
     message
         What a reader should know about it.
     detail
@@ -337,6 +269,10 @@ class Outcome:
     bound: float | None = None
     message: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.status in NOTHING or not math.isfinite(self.bound or 0.0):
+            object.__setattr__(self, "bound", None)
 
 
 Message = Incumbent | Bound | Log | Outcome
@@ -356,34 +292,3 @@ def common_step(numbers: Numbers) -> float | None:
     counts = [int(part * denominator) for part in parts]
     counts = [count // math.gcd(*counts) for count in counts]
     return sizes[0] / counts[0] if counts[-1] <= MOST_STEPS else None
-
-
-def _plain_names(names: Sequence[str], letter: str) -> list[str]:
-    """The names if a file can hold them (no blanks, no two alike), else numbered ones."""
-    fitting = len(set(names)) == len(names) and all(
-        name and name[0] not in "$*" and not any(sign.isspace() for sign in name) for name in names
-    )
-    return list(names) if fitting else [f"{letter}{i}" for i in range(len(names))]
-
-
-def _number(value: float) -> str:
-    return repr(float(value))
-
-
-def _row_kind(lower: float, upper: float) -> str:
-    if lower == upper:
-        return "E"
-    if math.isfinite(upper):
-        return "L"  # with a range if there is a lower bound, too
-    return "G" if math.isfinite(lower) else "N"
-
-
-def _bound_lines(name: str, lower: float, upper: float) -> list[str]:
-    if lower == upper:
-        return [f" FX bound {name} {_number(lower)}"]
-    if math.isinf(lower) and math.isinf(upper):
-        return [f" FR bound {name}"]
-    return [
-        f" LO bound {name} {_number(lower)}" if math.isfinite(lower) else f" MI bound {name}",
-        f" UP bound {name} {_number(upper)}" if math.isfinite(upper) else f" PL bound {name}",
-    ]

@@ -1,7 +1,7 @@
-"""From a Pyomo model to a program and back, by two roads.
+"""From a Pyomo model to a program and back.
 
-The road in use compiles the model to its standard form at once. The plain Pyomo interface to HiGHS is kept as the
-reference: slower, without start, trace or cancel, but not ours.
+The model is compiled to its standard form at once. Tests hold the program against the one that Pyomo's own interface
+hands to HiGHS: slower, without start, trace or cancel, but not ours.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -60,11 +59,19 @@ class CompiledModel:
 
 
 @contextlib.contextmanager
-def quiet_pyomo() -> Iterator[None]:
-    """Keep Pyomo from writing to stdout when a block is cut short: what goes wrong is raised as well as logged."""
-    logger = logging.getLogger("pyomo")
+def quiet_pyomo(part: str = "pyomo", least: int = logging.CRITICAL + 1) -> Iterator[None]:
+    """Keep Pyomo from writing to stdout when a block is cut short: what goes wrong is raised as well as logged.
+
+    Parameters
+    ----------
+    part
+        Name of the logger that is silenced.
+    least
+        Level from which on it may still speak.
+    """
+    logger = logging.getLogger(part)
     level = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
+    logger.setLevel(least)
     try:
         yield
     finally:
@@ -107,13 +114,8 @@ def compile_model(model: Any) -> CompiledModel:
     matrix = form.A.tocsr()[kept, :].tocsc() if second else form.A.tocsc()
     matrix.sort_indices()
 
-    bounds = np.array(
-        [
-            (-math.inf if low is None else low, math.inf if high is None else high)
-            for low, high in (column.bounds for column in columns)
-        ],
-        dtype=float,
-    ).reshape(count, 2)
+    bounds = np.array([column.bounds for column in columns], dtype=float).reshape(count, 2)
+    bounds = np.where(np.isnan(bounds), (-np.inf, np.inf), bounds)  # None: there is none
     program = Program(
         cost=cost,
         offset=offset,
@@ -148,90 +150,11 @@ def warm_up() -> None:
     compile_model(model)
 
 
-def write_mps(what: Any, path: str | PathLike[str]) -> None:
-    """Write a program, or the program of a Pyomo model, as an MPS file."""
-    program = what if isinstance(what, Program) else compile_model(what).program
-    program.write_mps(path)
-
-
-@dataclass(frozen=True)
-class ReferenceAnswer:
-    """What the plain Pyomo interface says: its word for the end, objective and bound as the model states them."""
-
-    termination: str
-    objective: float | None
-    bound: float | None
-
-
-def solve_with_pyomo(model: Any, seconds: float | None = None, gap: float = 0.0) -> ReferenceAnswer:
-    """Solve a model through the plain Pyomo interface to HiGHS; the best point is left in the model's variables."""
-    answer = _reference_solver().solve(
-        model,
-        time_limit=seconds,
-        rel_gap=gap,
-        load_solutions=False,
-        raise_exception_on_nonoptimal_result=False,
-    )
-    if answer.incumbent_objective is not None:
-        answer.solution_loader.load_vars()
-    return ReferenceAnswer(answer.termination_condition.name, answer.incumbent_objective, answer.objective_bound)
-
-
-def reference_program(model: Any) -> Program:
-    """The program that the plain Pyomo interface hands to HiGHS, read back from there."""
-    solver = _reference_solver()
-    solver.set_instance(model)
-    lp = solver._solver_model.getLp()
-    row_of = {index: constraint for constraint, index in solver._pyomo_con_to_solver_con_map.items()}
-    variable_of = {id(variable): variable for variable in model.component_data_objects(pyo.Var)}
-    column_of = {index: variable_of[key] for key, index in solver._pyomo_var_to_solver_var_map.items()}
-    # A fixed variable stays there as a column without cost and entries; in the standard form it is no column.
-    kept = np.array([j for j in range(lp.num_col_) if not column_of[j].fixed], dtype=int)
-    matrix = _matrix_of(lp)[:, kept]
-    kinds = [str(kind) for kind in lp.integrality_] or ["kContinuous"] * lp.num_col_
-    return Program(
-        cost=np.array(lp.col_cost_, dtype=float)[kept],
-        offset=float(lp.offset_),
-        maximise=str(lp.sense_).endswith("kMaximize"),
-        starts=matrix.indptr.astype(np.int32),
-        rows=matrix.indices.astype(np.int32),
-        values=matrix.data,
-        row_lower=np.array(lp.row_lower_, dtype=float),
-        row_upper=np.array(lp.row_upper_, dtype=float),
-        column_lower=np.array(lp.col_lower_, dtype=float)[kept],
-        column_upper=np.array(lp.col_upper_, dtype=float)[kept],
-        whole=np.array([kinds[j].endswith("kInteger") for j in kept], dtype=bool),
-        row_names=tuple(row_of[i].name for i in range(lp.num_row_)),
-        column_names=tuple(column_of[j].name for j in kept),
-        name=str(model.name),
-    )
-
-
-def _matrix_of(lp: Any) -> Any:
-    """The matrix of a HiGHS model column by column, whichever way it is kept."""
-    from scipy.sparse import csc_array, csr_array
-
-    matrix = lp.a_matrix_
-    parts = (np.array(matrix.value_, dtype=float), np.array(matrix.index_, dtype=np.int32), np.array(matrix.start_))
-    shape = (lp.num_row_, lp.num_col_)
-    if str(matrix.format_).endswith("kRowwise"):
-        return csr_array(parts, shape=shape).tocsc()
-    return csc_array(parts, shape=shape)
-
-
-def _reference_solver() -> Any:
-    from pyomo.contrib.solver.common.factory import SolverFactory
-
-    return SolverFactory("highs")
-
-
 def _standard_form(model: Any) -> Any:
-    quiet = logging.getLogger("pyomo.repn")
-    level = quiet.level
     while True:
         try:
-            quiet.setLevel(logging.ERROR)  # it warns of suffixes, which solvers may use and we do not
-            return LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
+            with quiet_pyomo("pyomo.repn", logging.ERROR):  # it warns of suffixes, which solvers may use and we do not
+                return LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
         except InfeasibleConstraintException as error:
             # The compiler allows no noise at all; 1e-17 above a bound is not a proof.
             broken = _broken_constants(model)
@@ -242,8 +165,6 @@ def _standard_form(model: Any) -> Any:
                 raise
             for constraint, _ in broken:
                 constraint.deactivate()
-        finally:
-            quiet.setLevel(level)
 
 
 def _broken_constants(model: Any) -> list[tuple[Any, float]]:

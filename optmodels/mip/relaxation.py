@@ -26,7 +26,6 @@ import math
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,8 @@ def solve(request: Request, channel: Channel) -> Outcome:
         channel.bound(program.sign * best)
         if channel.stopped or channel.remaining_seconds <= 0:
             break
-    value = program.sign * best if math.isfinite(best) else None
     status = "interrupt" if channel.stopped else "seconds" if channel.remaining_seconds <= 0 else "relaxed"
-    return Outcome(status, None, value, message="linear relaxation", detail={"iterations": taken})
+    return Outcome(status, None, program.sign * best, message="linear relaxation", detail={"iterations": taken})
 
 
 class Companion:
@@ -88,7 +86,7 @@ class Companion:
         self._listener.join(seconds)
 
     def _listen(self, request: Request, seconds: float) -> None:
-        for message in self._process.ask(request, seconds, check=_nothing):
+        for message in self._process.ask(request, seconds, check=lambda: None):  # interrupts are for the main thread
             value = message.value if isinstance(message, Bound) else getattr(message, "bound", None)
             if value is not None:
                 self._best = max(self._best, self._sign * value)
@@ -96,16 +94,10 @@ class Companion:
     def __enter__(self) -> Companion:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.kill()
         self._listener.join()
         self._process.close()
-
-
-def _nothing() -> None:
-    """What a thread looks for between two messages: interrupts are for the main thread."""
 
 
 def bounds(program: Program) -> Iterator[tuple[int, float]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pyscipopt
 from pyscipopt.scip import PY_SCIP_EVENTTYPE, PY_SCIP_PARAMSETTING
 
-from .program import Incumbent, Outcome, Request
+from .program import NOTHING, Incumbent, Outcome, Request
 from .worker import Channel
 
 _EVENTS = PY_SCIP_EVENTTYPE
@@ -103,19 +103,16 @@ def solve(request: Request, channel: Channel) -> Outcome:
 
     word = _STATUS.get(model.getStatus(), "gave up")
     found: float | None = None
-    if word not in ("infeasible", "unbounded", "unclear") and model.getNSols() > 0:
+    if word not in NOTHING and model.getNSols() > 0:
         best = model.getBestSol()
         found = float(model.getSolObjVal(best))
         channel.send(Incumbent(point_of(best), found))
-    bound: float | None = _finite(model, model.getDualbound())
-    if bound is None or not math.isfinite(bound) or word in ("infeasible", "unbounded", "unclear"):
-        bound = None
     detail = {
         "version": str(model.version()),
         "nodes": int(model.getNTotalNodes()),
         "seconds": float(model.getSolvingTime()),
     }
-    return Outcome(word, found, bound, message=model.getStatus(), detail=detail)
+    return Outcome(word, found, _finite(model, model.getDualbound()), message=model.getStatus(), detail=detail)
 
 
 def _or_none(bound: float) -> float | None:

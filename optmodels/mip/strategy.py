@@ -22,7 +22,6 @@ from heuristics import (
     BudgetSpent,
     Decision,
     Disagreement,
-    Explaining,
     Oracle,
     Problem,
     Result,
@@ -34,7 +33,7 @@ from heuristics import (
 from .. import protocols
 from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
 from .process import SolverProcess
-from .program import FEASIBILITY, Bound, Incumbent, Log, Message, Numbers, Outcome, Program, Request
+from .program import FEASIBILITY, Bound, Incumbent, Message, Numbers, Outcome, Program, Request
 from .timing import find_start, within
 
 if TYPE_CHECKING:
@@ -190,7 +189,7 @@ class Highs:
             if self.start:
                 find_start(oracle, rng)
             if oracle.settled:
-                return _close(oracle, "complete", {"solver": {"name": self.solver, "status": "not needed"}})
+                return oracle.result(extra={"solver": {"name": self.solver, "status": "not needed"}})
             began = oracle.seconds
             try:
                 with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
@@ -199,7 +198,8 @@ class Highs:
                 return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})
             except BudgetSpent as spent:
                 detail = {"name": self.solver, "building_seconds": oracle.seconds - began}
-                return _close(oracle, spent.limit, {"solver": detail | {"status": "the model was not built in time"}})
+                detail["status"] = "the model was not built in time"
+                return oracle.result(stopped_by=spent.limit, extra={"solver": detail})
             run = _Run(self, oracle, compiled, step)
             run.detail["building_seconds"] = oracle.seconds - began
             if oracle.remaining_seconds <= 0:
@@ -312,24 +312,21 @@ class _Run:
         return self.oracle.settled
 
     def take(self, message: Message) -> None:
-        """Judge an incumbent, note a bound, keep a line of the log."""
+        """Judge an incumbent, note a bound, keep the detail of a last word or a line of the log."""
         if isinstance(message, Incumbent):
             self.judge(message)
         elif isinstance(message, Bound):
             self.note_bound(message.value)
-        elif isinstance(message, Log) and self.strategy.log:
+        elif isinstance(message, Outcome):
+            self.note_bound(message.bound)
+            self.detail |= message.detail
+        elif self.strategy.log:
             self.log.append(message.text)
 
     def salvage(self, messages: Iterable[Message]) -> None:
         """Take the last of what an interrupted solver had still to say: there is little time."""
-        last: dict[type, Message] = {type(message): message for message in messages}
-        if isinstance(incumbent := last.get(Incumbent), Incumbent):
-            self.judge(incumbent)
-        if isinstance(bound := last.get(Bound), Bound):
-            self.note_bound(bound.value)
-        if isinstance(outcome := last.get(Outcome), Outcome):
-            self.note_bound(outcome.bound)
-            self.detail |= outcome.detail
+        for message in {type(message): message for message in messages}.values():
+            self.take(message)
 
     def judge(self, incumbent: Incumbent) -> None:
         """Show a solver's point to the oracle, comparing its values by the solver, the program and the evaluator.
@@ -348,7 +345,7 @@ class _Run:
         if not agree(told, recomputed, size):
             raise Disagreement(f"{problem.name}: the solver claims {told!r} for a point whose value is {recomputed!r}.")
         judged = self.oracle.confirm(decision)
-        if not judged.feasible and almost_feasible(problem, decision):
+        if not judged.feasible and isinstance(problem, AlmostFeasible) and problem.almost_feasible(decision):
             self.cut_off.append(incumbent.point)
             return
         claimed = program.sign * program.objective(program.rounded(incumbent.point))
@@ -411,7 +408,7 @@ class _Run:
         self.extra["solver"] = self.detail
         if self.log:
             self.extra["solver_log"] = "".join(self.log)
-        return _close(self.oracle, stopped_by, self.extra)
+        return self.oracle.result(stopped_by=stopped_by, extra=self.extra)
 
 
 def explain(program: Program, seconds: float) -> dict[str, Any]:
@@ -432,11 +429,9 @@ def explain(program: Program, seconds: float) -> dict[str, Any]:
 def objective_step(problem: Problem) -> float | None:
     """The number of which all objectives are multiples, if the problem knows one."""
     step = protocols.objective_step(problem)
-    if step is None:
-        return None
-    if not 0 < step < math.inf:
+    if step is not None and not 0 < step < math.inf:
         raise ValueError(f"objective_step of {problem.name!r} must be positive, got {step!r}.")
-    return float(step)
+    return step
 
 
 def raised_to_step(bound: float, step: float | None) -> float:
@@ -453,30 +448,10 @@ def raised_to_step(bound: float, step: float | None) -> float:
     return step * math.ceil((bound - noise) / step)
 
 
-def infeasibility(problem: Problem) -> str | None:
-    """Why no decision is feasible, if the problem can say."""
-    return problem.infeasibility() if isinstance(problem, Explaining) else None
-
-
-def almost_feasible(problem: Problem, decision: Decision) -> bool:
-    """Whether a decision breaks nothing but limits, and these by rounding only, if the problem can say."""
-    return isinstance(problem, AlmostFeasible) and problem.almost_feasible(decision)
-
-
-def _close(oracle: Oracle[Any], stopped_by: str, extra: dict[str, Any]) -> Result:
-    """Close on the best decision so far, or on the problem's own reason why there is none."""
-    reason = None if oracle.best is not None else infeasibility(oracle.problem)
-    detail = extra | ({"reason": reason} if reason else {})
-    return oracle.result(proved=bool(reason), stopped_by=stopped_by, extra=detail)
-
-
 def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:
     if oracle.best is not None:
         raise Disagreement(
             f"{oracle.problem.name}: the program has no solution, but the evaluator knows a feasible decision "
             f"of objective {oracle.best.evaluation.objective!r}."
         )
-    reason = infeasibility(oracle.problem)
-    if reason:
-        extra["reason"] = reason
     return oracle.result(proved=True, extra=extra)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics import Budget, BudgetSpent, Decision, Incremental, Oracle, Problem, Suggesting, clock
+from heuristics import Budget, BudgetSpent, Decision, Incremental, Oracle, Suggesting, clock
 from heuristics.search import Annealing
 
 #: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
@@ -27,11 +27,6 @@ START_SUGGESTIONS = 10
 AGAIN, LOOK = 0.5, 0.05
 
 
-def takes_start(problem: Problem) -> bool:
-    """Whether it is worth looking for a start before the program is built."""
-    return isinstance(problem, (Incremental, Suggesting)) and problem.space.size != math.inf
-
-
 def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
 
@@ -39,7 +34,7 @@ def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     with an answer. Then others, and annealing, get a share of the time, and no more evaluations than the budget has.
     """
     problem = oracle.problem
-    if not takes_start(problem):
+    if not isinstance(problem, (Incremental, Suggesting)) or problem.space.size == math.inf:
         return
     suggestions: Iterator[Decision] = iter(())
     if isinstance(problem, Suggesting):

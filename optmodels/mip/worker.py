@@ -80,15 +80,13 @@ Backend = Callable[[Request, Channel], Outcome]
 
 def main(backend: str, parent: int) -> None:
     """Answer one request, read from standard input, on standard output; then end the process."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the parent decides what they mean
-        signal.signal(number, signal.SIG_IGN)
     die_with(parent)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     module, _, function = backend.partition(":")
+    solve: Backend | None = None
     try:
-        solve: Backend = getattr(importlib.import_module(module), function)
-        failure = ""
+        solve = getattr(importlib.import_module(module), function)
     except Exception:
         failure = traceback.format_exc()
     try:
@@ -97,15 +95,12 @@ def main(backend: str, parent: int) -> None:
         os._exit(0)
     channel = Channel(out, request)
     threading.Thread(target=channel.watch, args=(sys.stdin.buffer,), daemon=True).start()
-    if failure:
-        outcome = Outcome("error", message=failure)
-    else:
-        try:
-            outcome = solve(request, channel)
-        except Refusal as refusal:
-            outcome = Outcome("refused", message=str(refusal))
-        except Exception:
-            outcome = Outcome("error", message=traceback.format_exc())
+    try:
+        outcome = solve(request, channel) if solve else Outcome("error", message=failure)
+    except Refusal as refusal:
+        outcome = Outcome("refused", message=str(refusal))
+    except Exception:
+        outcome = Outcome("error", message=traceback.format_exc())
     channel.send(outcome)
     os._exit(0)  # a solver's own threads may not end in time
 
