@@ -7,8 +7,6 @@ Operational Research* 142 (2002), 396-418.
     Variables and constraints of the integer program of a placement, piece by piece.
 `data`
     Reading and writing the data of a placement instance: every field checked, every complaint one sentence.
-`feasibility`
-    How many clients the sites of a placement can take, and why it may be that no placement is feasible.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
 `kind`
@@ -16,8 +14,7 @@ Operational Research* 142 (2002), 396-418.
 `layout`
     Where sites lie and how far apart they are: grids, networks, named topologies.
 `measures`
-    Measures of a placement: the service of each site, and the scalar measures, computed only if somebody reads
-    them.
+    How well the sites of a placement serve: capacities, the service of each site, and the measures of the whole.
 `mip`
     The integer program of a placement: who is open, who is nearest, who has room.
 `patterns`
@@ -26,8 +23,6 @@ Operational Research* 142 (2002), 396-418.
     The picture of a placement: where the clients are, which sites are open, who goes where, how full each site is.
 `problem`
     Where to put proxies or mirror sites: kind "placement".
-`terms`
-    Measures of a placement that are sums over its sites: what its integer program prices and limits.
 `walk`
     Loads of a placement, from scratch and flip by flip, in compiled code.
 """

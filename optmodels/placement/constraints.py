@@ -5,16 +5,43 @@ What they mean, and why they are exact and tight together, is told in :mod:`optm
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyomo.environ as pyo
+from pyomo.core.expr import LinearExpression
 
-from .terms import Terms, linear, operating_terms, within_limit
+from ..costs import ROUNDING, Limit
+from ..mip import common_step
+from .patterns import utilisations
 
 if TYPE_CHECKING:
     from .mip import Plan
+    from .problem import PlacementProblem
+
+#: Measures that are linear in the variables.
+PRICED = ("opening", "operating", "open_sites")
+
+#: Largest factor in a row that limits a measure, about: what solvers take for rounding is 1e-9 of it.
+ROW_SIZE = 2.0**10
+
+#: Factors and variables of a sum.
+Terms = list[tuple[float, Any]]
+
+
+def linear(terms: Terms) -> Any:
+    """Write a sum of products; far quicker to make than by operators."""
+    return LinearExpression(
+        linear_coefs=[factor for factor, _ in terms], linear_vars=[variable for _, variable in terms]
+    )
+
+
+def net(plus: Iterable[Any], minus: Iterable[Any] = ()) -> Any:
+    """Write the sum of some variables less the sum of others."""
+    return linear([(1.0, variable) for variable in plus] + [(-1.0, variable) for variable in minus])
 
 
 def declare_variables(model: pyo.ConcreteModel, plan: Plan) -> None:
@@ -43,12 +70,8 @@ def every_cell_is_served(model: pyo.ConcreteModel, plan: Plan) -> None:
     """
 
     def rule(model: Any, cell: int) -> Any:
-        terms = [(1.0, model.is_open[cell])] + [
-            (1.0, model.nearest[cell, d, service.share])
-            for d in plan.distances_of[cell]
-            for service in plan.services_of[cell, d]
-        ]
-        return linear(terms) == 1
+        served = [model.nearest[cell, d, s.share] for d in plan.distances_of[cell] for s in plan.services_of[cell, d]]
+        return net([model.is_open[cell], *served]) == 1
 
     model.every_cell_is_served = pyo.Constraint(plan.reach.clients, rule=rule)
 
@@ -85,7 +108,7 @@ def ties_are_counted(model: pyo.ConcreteModel, plan: Plan) -> None:
         d = int(plan.reach.problem.distances[site, cell])
         if at[cell, d, share][0].most == 1 and len(at[cell, d, share][1]) == 1:
             return pyo.Constraint.Skip  # the sum says it
-        return linear([(1.0, model.served[site, cell, share]), (-1.0, model.nearest[cell, d, share])]) <= 0
+        return net([model.served[site, cell, share]], [model.nearest[cell, d, share]]) <= 0
 
     model.enough_ties = pyo.Constraint(list(at), rule=enough)
     model.not_too_many_ties = pyo.Constraint(list(at), rule=not_too_many)
@@ -117,18 +140,14 @@ def by_the_nearest(model: pyo.ConcreteModel, plan: Plan) -> None:
     }
     named = [key for key, terms in rings.items() if len(terms) > 1]
     model.nearer = pyo.Var(named, bounds=(0, 1))
-    model.nearer_is = pyo.Constraint(
-        named,
-        rule=lambda model, *key: linear([(1.0, model.nearer[key])] + [(-1.0, term) for term in rings[key]]) == 0,
-    )
+    model.nearer_is = pyo.Constraint(named, rule=lambda model, *key: net([model.nearer[key]], rings[key]) == 0)
 
     def rule(model: Any, site: int, cell: int) -> Any:
         if _are_neighbours(plan, site, cell):
             return pyo.Constraint.Skip  # `neighbours_agree` says more
         key = (cell, by_distance[cell, int(distances[site, cell])])
         nearer = model.nearer[key] if key in model.nearer else rings[key][0]
-        served = [(-1.0, variable) for variable in _served(model, plan, site, cell)]
-        return linear([(1.0, model.is_open[site]), *served, (-1.0, nearer)]) <= 0
+        return net([model.is_open[site]], [*_served(model, plan, site, cell), nearer]) <= 0
 
     model.by_the_nearest = pyo.Constraint(pairs, rule=rule)
 
@@ -149,14 +168,8 @@ def neighbours_agree(model: pyo.ConcreteModel, plan: Plan) -> None:
     ]
 
     def rule(model: Any, one: int, other: int) -> Any:
-        return (
-            linear(
-                [(1.0, model.is_open[one]), (-1.0, model.is_open[other])]
-                + [(-1.0, variable) for variable in _served(model, plan, one, other)]
-                + [(1.0, variable) for variable in _served(model, plan, other, one)]
-            )
-            == 0
-        )
+        served, back = _served(model, plan, one, other), _served(model, plan, other, one)
+        return net([model.is_open[one], *back], [model.is_open[other], *served]) == 0
 
     model.neighbours_agree = pyo.Constraint(pairs, rule=rule)
 
@@ -178,12 +191,12 @@ def in_patterns(model: pyo.ConcreteModel, plan: Plan) -> None:
                 holding[site, cell, service.share].append(number)
 
     def one(model: Any, site: int) -> Any:
-        numbers = range(len(plan.patterns[site].patterns))
-        return linear([(1.0, model.pattern[site, i]) for i in numbers] + [(-1.0, model.is_open[site])]) == 0
+        patterns = (model.pattern[site, i] for i in range(len(plan.patterns[site].patterns)))
+        return net(patterns, [model.is_open[site]]) == 0
 
     def services(model: Any, site: int, cell: int, share: int) -> Any:
-        terms = [(1.0, model.pattern[site, i]) for i in holding[site, cell, share]]
-        return linear([*terms, (-1.0, model.served[site, cell, share])]) == 0
+        patterns = (model.pattern[site, i] for i in holding[site, cell, share])
+        return net(patterns, [model.served[site, cell, share]]) == 0
 
     model.one_pattern = pyo.Constraint(list(plan.patterns), rule=one)
     model.in_patterns = pyo.Constraint(list(holding), rule=services)
@@ -201,16 +214,14 @@ def within_level(model: pyo.ConcreteModel, plan: Plan) -> None:
     def level(model: Any, site: int, cell: int) -> Any:
         way = {other for other in plan.reach.on_the_way[site, cell] if is_part(plan, site, other)}
         fitting = [
-            number
+            model.pattern[site, number]
             for number, pattern in enumerate(plan.patterns[site].patterns)
             if pattern.level >= distances[site, cell] and way <= {other for other, _ in pattern.services}
         ]
-        terms = [(1.0, variable) for variable in _served(model, plan, site, cell)]
-        return linear(terms + [(-1.0, model.pattern[site, i]) for i in fitting]) <= 0
+        return net(_served(model, plan, site, cell), fitting) <= 0
 
     def way(model: Any, site: int, cell: int, other: int) -> Any:
-        terms = [(1.0, variable) for variable in _served(model, plan, site, cell)]
-        return linear(terms + [(-1.0, variable) for variable in _served(model, plan, site, other)]) <= 0
+        return net(_served(model, plan, site, cell), _served(model, plan, site, other)) <= 0
 
     model.within_level = pyo.Constraint(beyond, rule=level)
     model.along_the_way = pyo.Constraint(
@@ -252,7 +263,12 @@ def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
     """Opening costs, number of sites and utilisations, weighted in the objective and limited by rows."""
     problem = plan.reach.problem
     sites = list(model.is_open.values())
-    operating = operating_terms(problem, {site: block.patterns for site, block in plan.patterns.items()}, model.pattern)
+    operating: Terms = []
+    for site in priced_sites(problem):
+        assert problem.operating_cost is not None
+        rate = float(problem.operating_cost[site])
+        busy = utilisations(problem, site, plan.patterns[site].patterns).tolist()
+        operating += [(rate * share, model.pattern[site, number]) for number, share in enumerate(busy)]
     weight = (problem.weights or {}).get("operating", 0.0)
     prices: Terms = list(zip(problem.site_prices.tolist(), sites, strict=True))
     prices += [(weight * rate, variable) for rate, variable in operating if weight != 0]
@@ -266,6 +282,35 @@ def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
         model.add_component(f"limit_on_{name}", pyo.Constraint(expr=within_limit(measured[name], limit)))
 
 
+def priced_sites(problem: PlacementProblem) -> list[int]:
+    """Sites whose utilisation has a price, or counts for a limit."""
+    counts = (problem.weights or {}).get("operating", 0.0) != 0 or "operating" in problem.limits.by_measure
+    if not counts or problem.operating_cost is None:
+        return []
+    return [int(site) for site in np.flatnonzero(problem.operating_cost) if problem.allowed[site]]
+
+
+def within_limit(terms: Terms, limit: Limit) -> Any:
+    """A limit on a sum as a row, in a unit of its own.
+
+    Where all factors are multiples of a number, the row counts in it, and its sides are whole numbers: such a limit
+    holds exactly. Otherwise the unit is a power of two by which the largest factor is about `ROW_SIZE`.
+    """
+    factors = np.array([factor for factor, _ in terms], dtype=float)
+    lower, upper = (side if math.isfinite(side) else None for side in (limit.minimum, limit.maximum))
+    step = common_step(factors)
+    largest = float(np.abs(factors).max(initial=0.0))
+    unit = step or (math.ldexp(1.0, math.frexp(largest / ROW_SIZE)[1]) if largest > 0 else 1.0)
+    factors = factors / unit if step is None else np.round(factors / unit)
+    if lower is not None:
+        lower = (lower - ROUNDING * abs(lower)) / unit
+        lower = lower if step is None else float(math.ceil(lower))
+    if upper is not None:
+        upper = (upper + ROUNDING * abs(upper)) / unit
+        upper = upper if step is None else float(math.floor(upper))
+    return lower, linear(list(zip(factors.tolist(), (variable for _, variable in terms), strict=True))), upper
+
+
 def _served(model: Any, plan: Plan, site: int, cell: int) -> list[Any]:
     return [model.served[site, cell, service.share] for service in plan.reach.services.get((site, cell), ())]
 
@@ -276,14 +321,8 @@ def is_part(plan: Plan, site: int, cell: int) -> bool:
 
 
 def _are_neighbours(plan: Plan, one: int, other: int) -> bool:
-    problem = plan.reach.problem
-    return bool(
-        problem.distances[one, other] == 2
-        and problem.allowed[one]
-        and problem.allowed[other]
-        and problem.demand[one] > 0
-        and problem.demand[other] > 0
-    )
+    problem, both = plan.reach.problem, [one, other]
+    return bool(problem.distances[one, other] == 2 and problem.allowed[both].all() and problem.demand[both].all())
 
 
 def _last_on_the_way(plan: Plan, site: int, cell: int) -> list[int]:

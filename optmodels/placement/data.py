@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..data import (
     entry,
     is_number,
     is_whole,
+    read_as,
     refuse_unknown,
 )
 from ..errors import InstanceError
@@ -54,8 +55,8 @@ class Quality:
     max_delay_probability, delay
         The probability of waiting longer than `delay` is below this.
     guarantee
-        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the paper's
-        rule, throughput as if all were at the farthest distance, delay as if all were at distance 1.
+        ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the
+        rule of Gautam (2002), throughput as if all were at the farthest distance, delay as if all were at distance 1.
     """
 
     min_throughput: float
@@ -65,12 +66,7 @@ class Quality:
 
     def to_data(self) -> dict[str, Any]:
         """The form in a file."""
-        return {
-            "min_throughput": self.min_throughput,
-            "max_delay_probability": self.max_delay_probability,
-            "delay": self.delay,
-            "guarantee": self.guarantee,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -125,30 +121,55 @@ def _as_it_is(value: Any) -> Any:
 
 
 def entries(data: Any, layout: Layout, place: str) -> list[tuple[str, Any]]:
-    """Every entry of a per-site field with its place, row by row."""
-    if isinstance(layout, Grid):
-        shape = f"{layout.rows} rows of {layout.columns}"
-        if not isinstance(data, list | tuple) or len(data) != layout.rows:
-            got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
-            raise InstanceError(place, data, f"the grid needs {shape}, {got}.")
-        for i, row in enumerate(data):
-            if not isinstance(row, list | tuple) or len(row) != layout.columns:
-                got = f"{len(row)} entries came" if isinstance(row, list | tuple) else "no list came"
-                raise InstanceError(f"{place}[{i}]", row, f"the grid needs {shape}, {got}.")
-        return [(f"{place}[{i}][{j}]", value) for i, row in enumerate(data) for j, value in enumerate(row)]
-    if not isinstance(data, list | tuple) or len(data) != layout.sites:
-        got = f"{len(data)} came" if isinstance(data, list | tuple) else "no list came"
-        raise InstanceError(place, data, f"the network needs a flat list of {layout.sites} entries, {got}.")
-    return [(f"{place}[{i}]", value) for i, value in enumerate(data)]
+    """List every entry of a per-site field with its place, row by row."""
+    if not isinstance(layout, Grid):
+        _require(data, layout.sites, place, f"the network needs a flat list of {layout.sites} entries")
+        return [(f"{place}[{i}]", value) for i, value in enumerate(data)]
+    needed = f"the grid needs {layout.rows} rows of {layout.columns}"
+    _require(data, layout.rows, place, needed)
+    for i, row in enumerate(data):
+        _require(row, layout.columns, f"{place}[{i}]", needed, " entries")
+    return [(f"{place}[{i}][{j}]", value) for i, row in enumerate(data) for j, value in enumerate(row)]
 
 
-def to_rows(values: NDArray[Any], layout: Layout) -> list[Any]:
-    """The form of a per-site field in a file: nested rows on a grid, flat on a network; one number if all are equal."""
-    if isinstance(layout, Grid):
-        rows: list[Any] = values.reshape(layout.rows, layout.columns).tolist()
-        return rows
-    flat: list[Any] = values.tolist()
-    return flat
+def _require(data: Any, count: int, place: str, needed: str, noun: str = "") -> None:
+    """Refuse what is no list of so many entries."""
+    listed = isinstance(data, list | tuple)
+    if not listed or len(data) != count:
+        raise InstanceError(place, data, f"{needed}, {f'{len(data)}{noun}' if listed else 'no list'} came.")
+
+
+def nested(values: list[Any], layout: Layout) -> list[Any]:
+    """Write the values of all sites as in a file: nested rows on a grid, flat on a network."""
+    if not isinstance(layout, Grid):
+        return values
+    return [values[start : start + layout.columns] for start in range(0, len(values), layout.columns)]
+
+
+def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the data of an instance into the fields of a `PlacementProblem`, one number for each site."""
+    found: PlacementData = read_as(PlacementData, data)
+    layout = found.layout
+
+    def by_site(name: str) -> Any:
+        value = getattr(found, name)
+        return None if value is None else PER_SITE[name].read(value, layout, f"data.{name}")
+
+    service_rate = by_site("service_rate")
+    think_time = think_times(data["think_time"], layout, int(layout.distances.max()))
+    check_pace(data, layout, service_rate, think_time)
+    demand, processors = by_site("demand"), by_site("processors")
+    check_crowd(data, layout, demand, processors)
+    return {
+        "layout": layout,
+        "demand": demand,
+        "opening_cost": by_site("opening_cost"),
+        "operating_cost": by_site("operating_cost"),
+        "service_rate": service_rate,
+        "processors": processors,
+        "think_time": think_time,
+        "quality": found.quality,
+    }
 
 
 def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArray[np.float64]:
@@ -230,22 +251,13 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
     reach = np.isfinite(problem.think_time)
     curves = [row[kept].tolist() for row, kept in zip(problem.think_time, reach, strict=True)]
     same = all(curve == curves[0] for curve in curves)
-    nested: list[Any] = curves
-    if isinstance(problem.layout, Grid):
-        width = problem.layout.columns
-        nested = [curves[start : start + width] for start in range(0, len(curves), width)]
-    data: dict[str, Any] = {
+    by_site = {name: getattr(problem, name) for name in PER_SITE}
+    return {
         **problem.layout.to_data(),
-        "demand": to_rows(problem.demand, problem.layout),
-        "opening_cost": to_rows(problem.opening_cost, problem.layout),
-        "service_rate": to_rows(problem.service_rate, problem.layout),
-        "processors": to_rows(problem.processors, problem.layout),
-        "think_time": {"by_distance": curves[0] if same else nested},
+        **{name: nested(values.tolist(), problem.layout) for name, values in by_site.items() if values is not None},
+        "think_time": {"by_distance": curves[0] if same else nested(curves, problem.layout)},
         "quality": problem.quality.to_data(),
     }
-    if problem.operating_cost is not None:
-        data["operating_cost"] = to_rows(problem.operating_cost, problem.layout)
-    return data
 
 
 def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
@@ -255,11 +267,9 @@ def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
 
 def _by_distance(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
     place = "data.think_time.by_distance"
-    if not isinstance(data, list | tuple) or not data:
-        raise InstanceError(place, data, "list the mean think times f(1), f(2), ...")
-    if not isinstance(data[0], list | tuple):
-        return np.tile(_curve(data, place, largest), (layout.sites, 1))
-    return np.array([_curve(curve, where, largest) for where, curve in entries(data, layout, place)])
+    if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
+        return np.array([_curve(curve, where, largest) for where, curve in entries(data, layout, place)])
+    return np.tile(_curve(data, place, largest), (layout.sites, 1))
 
 
 def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
@@ -282,11 +292,13 @@ def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
 
 BASE = PerSite("think times are numbers, zero or more.", 0.0)
 SLOPE = PerSite("think times do not fall with distance: zero or more.", 0.0)
-DEMAND = PerSite("demands are whole numbers, zero or more.", 0, whole=True, same=False)
-OPENING = PerSite("costs are numbers, zero or more.", 0.0, same=False)
-OPERATING = PerSite("costs are numbers, zero or more.", 0.0)
-SERVICE_RATE = PerSite("service rates are positive numbers.", TINIEST)
-PROCESSORS = PerSite("processors are whole numbers from 1.", 1, whole=True)
+PER_SITE = {
+    "demand": PerSite("demands are whole numbers, zero or more.", 0, whole=True, same=False),
+    "opening_cost": PerSite("costs are numbers, zero or more.", 0.0, same=False),
+    "operating_cost": PerSite("costs are numbers, zero or more.", 0.0),
+    "service_rate": PerSite("service rates are positive numbers.", TINIEST),
+    "processors": PerSite("processors are whole numbers from 1.", 1, whole=True),
+}
 
 _CURVE = {"type": "array", "form": "list of numbers, or one by site", "rule": "think times are positive numbers."}
 
@@ -347,13 +359,13 @@ class PlacementData(LayoutData):
 
     needed = "a placement needs it."
 
-    demand: Annotated[Any, DEMAND.reader] = entry("clients of each cell")
-    opening_cost: Annotated[Any, OPENING.reader] = entry("price of an open site")
-    operating_cost: Annotated[Any, OPERATING.reader] | None = entry(
+    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("clients of each cell")
+    opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site")
+    operating_cost: Annotated[Any, PER_SITE["operating_cost"].reader] | None = entry(
         "price of a site at full utilisation; null: there is none", default=None
     )
-    service_rate: Annotated[Any, SERVICE_RATE.reader] = entry("requests that a processor serves", unit=RATE)
-    processors: Annotated[Any, PROCESSORS.reader] = entry("of a server", default=1)
+    service_rate: Annotated[Any, PER_SITE["service_rate"].reader] = entry("requests that a processor serves", unit=RATE)
+    processors: Annotated[Any, PER_SITE["processors"].reader] = entry("of a server", default=1)
     think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
         "mean time from an answer to the next request of a client, by distance from the server"
     )

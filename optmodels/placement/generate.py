@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..instance import Instance
-
-#: Distances between all sites are held in memory, so that there is an end to what is useful.
-MOST_SITES = 5_000
+from .data import Quality
+from .layout import MOST_SITES
 
 
 @dataclass(frozen=True)
@@ -111,12 +110,7 @@ class PlacementGenerator:
             "opening_cost": self._nested(cost),
             "service_rate": self.service_rate,
             "think_time": {"base": self.base, "per_distance": self.per_distance},
-            "quality": {
-                "min_throughput": self.min_throughput,
-                "max_delay_probability": self.max_delay_probability,
-                "delay": self.delay,
-                "guarantee": self.guarantee,
-            },
+            "quality": {name: getattr(self, name) for name in Quality.__dataclass_fields__},
         }
         source = f"optmodels generate placement, demand {self.demand_law}, cost {self.cost_law}, seed {self.seed}"
         content = {"format": 1, "kind": self.kind, "name": self.name or name, "source": source, "data": data}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole, read_as
+from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole
 from ..errors import InstanceError, MissingField
 
 if TYPE_CHECKING:
@@ -125,12 +125,6 @@ class Piece:
 
 
 Layout: TypeAlias = Grid | Network | Piece
-
-
-def layout_from_data(data: Mapping[str, Any]) -> Grid | Network:
-    """Read ``shape`` or ``network`` of an instance."""
-    found: LayoutData = read_as(LayoutData, data)
-    return found.layout
 
 
 def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:

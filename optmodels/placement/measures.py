@@ -1,15 +1,15 @@
-"""Measures of a placement: the service of each site, and the scalar measures, computed only if somebody reads them."""
+"""How well the sites of a placement serve: capacities, the service of each site, and the measures of the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing import FiniteSourceQueue, MixedSourceQueue
+from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance
 from queueing.placement import CLIENT_LIMIT
 
 if TYPE_CHECKING:
@@ -41,13 +41,7 @@ class PlacementMeasures(Mapping[str, float | None]):
         if name not in MEASURES:
             raise KeyError(name)
         if name not in self._known:
-            report = self._problem.report(self._is_open)
-            self._known |= {
-                "operating": report.operating(self._problem.operating_cost),
-                "worst_throughput": report.worst_throughput,
-                "worst_delay_probability": report.worst_delay_probability,
-                "mean_delay": report.mean_delay,
-            }
+            self._known |= self._problem.report(self._is_open).measures(self._problem.operating_cost)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -76,8 +70,7 @@ class DefinedMeasures(Mapping[str, float]):
         return len(self._measures)
 
 
-@dataclass(frozen=True)
-class ServiceReport:
+class ServiceReport(NamedTuple):
     """Service per site (``nan`` without clients): throughput and delay probability of the worst client there.
 
     ``requests`` is the rate at which a site answers and ``delay`` the mean time its requests spend there.
@@ -89,54 +82,120 @@ class ServiceReport:
     requests: Floats
     delay: Floats
 
-    @property
-    def worst_throughput(self) -> float | None:
-        """Least throughput of any client."""
-        return None if np.isnan(self.throughput).all() else float(np.nanmin(self.throughput))
-
-    @property
-    def worst_delay_probability(self) -> float | None:
-        """Largest probability of a long delay of any client."""
-        return None if np.isnan(self.delay_probability).all() else float(np.nanmax(self.delay_probability))
-
-    @property
-    def mean_delay(self) -> float | None:
-        """Mean time a request spends at its server, over all requests."""
+    def measures(self, prices: Floats | None) -> dict[str, float | None]:
+        """The measures of the queues, given the price of each site at full utilisation; ``None``: of no requests."""
+        throughput, late = self.throughput, self.delay_probability
         total = np.nansum(self.requests)
-        return float(np.nansum(self.requests * self.delay) / total) if total > 0 else None
-
-    def operating(self, prices: Floats | None) -> float:
-        """Price of the utilisation of all sites."""
-        return 0.0 if prices is None else float(np.dot(prices, np.nan_to_num(self.utilisation)))
-
-
-def report_service(problem: PlacementProblem, farthest: Ints, mix: Ints) -> ServiceReport:
-    """Evaluate the queue of every site with clients.
-
-    With the guarantee ``"farthest"`` (the paper's rule) throughput and utilisation are those of all clients at the
-    farthest distance, the delay probability that of all clients at distance 1. With ``"worst-case"`` all are exact for
-    the mix of distances, and the worst client's values are given. Clients beyond the end of a think-time list get none.
-    """
-    sites = len(farthest)
-    report = ServiceReport(*(np.full(sites, np.nan) for _ in range(5)))
-    report.utilisation[:] = 0.0
-    for group in alike(problem, np.flatnonzero(farthest > 0)):
-        if problem.quality.guarantee == "farthest":
-            _by_the_farthest(problem, group, farthest, mix, report)
-        else:
-            _by_the_mix(problem, group, mix, report)
-    report.utilisation[farthest == 0] = np.nan
-    return report
+        return {
+            "operating": 0.0 if prices is None else float(np.dot(prices, np.nan_to_num(self.utilisation))),
+            "worst_throughput": None if np.isnan(throughput).all() else float(np.nanmin(throughput)),
+            "worst_delay_probability": None if np.isnan(late).all() else float(np.nanmax(late)),
+            "mean_delay": float(np.nansum(self.requests * self.delay) / total) if total > 0 else None,
+        }
 
 
-def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Groups of sites with the same server and the same think times."""
+class Server(NamedTuple):
+    """A server, the think times of its clients by distance, and where it stands (numbers of sites, or of crowds)."""
+
+    rate: float
+    processors: int
+    curve: Floats
+    places: NDArray[np.intp]
+
+    def queue(self, think_time: float) -> FiniteSourceQueue:
+        """The server with clients that all think equally long."""
+        return FiniteSourceQueue(self.rate, float(think_time), self.processors)
+
+
+def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[Server]:
+    """Group the places of a list of sites by their server and think times."""
     groups: dict[tuple[float, int, bytes], list[int]] = {}
-    for site in sites:
+    for place, site in enumerate(sites):
         key = (float(problem.service_rate[site]), int(problem.processors[site]), problem.think_time[site].tobytes())
-        groups.setdefault(key, []).append(int(site))
-    for members in groups.values():
-        yield np.array(members, dtype=np.intp)
+        groups.setdefault(key, []).append(place)
+    for (rate, processors, _), places in groups.items():
+        yield Server(rate, processors, problem.think_time[sites[places[0]]], np.array(places, dtype=np.intp))
+
+
+def capacities(problem: PlacementProblem) -> Ints:
+    """Compute the largest load psi_j(d) of site j with its farthest client at distance d: column d - 1."""
+    table = np.zeros_like(problem.think_time, dtype=np.int64)
+    for server in alike(problem, np.arange(problem.layout.sites)):
+        psi = capacity_by_distance(
+            server.rate,
+            server.curve[np.isfinite(server.curve)].tolist(),
+            server.processors,
+            min_throughput=problem.quality.min_throughput or None,
+            max_delay_probability=problem.quality.max_delay_probability,
+            delay=problem.quality.delay,
+            guarantee=problem.quality.guarantee,
+            most=int(problem.demand.sum()),  # no site can have more: a capacity without end is cut there
+        )
+        table[server.places, : len(psi)] = psi
+    table.setflags(write=False)
+    return table
+
+
+def infeasibility(problem: PlacementProblem) -> str | None:
+    """Say why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
+    if problem.allowed.any() or not problem.demand.any():
+        return None
+    if not (problem.capacity[:, 0] > 0).any():
+        return "no server can meet the quality limits, not even for a single client at distance 1."
+    for cell in np.argsort(-problem.demand, kind="stable"):
+        if problem.demand[cell] > 0 and not _servable(problem, int(cell)):
+            return (
+                f"{problem.layout.label(int(cell))} has {problem.demand[cell]} clients, more than any site can take: "
+                f"the largest capacity is {problem.capacity.max()}."
+            )
+    return "every site would be overloaded even with all other possible sites open."
+
+
+def _servable(problem: PlacementProblem, cell: int) -> bool:
+    """Whether some set of equally distant sites could share the clients of `cell`, looking at nothing else."""
+    distances = problem.distances[cell]
+    for d in np.unique(distances):
+        room = np.sort(problem.capacity[distances == d, d - 1])[::-1]
+        shares = -(-problem.demand[cell] // np.arange(1, len(room) + 1))
+        if (room >= shares).any():
+            return True
+    return False
+
+
+def report_service(
+    problem: PlacementProblem, farthest: Ints, mix: Ints, sites: NDArray[np.intp] | None = None
+) -> ServiceReport:
+    """Evaluate the queue of every crowd of clients.
+
+    With the guarantee ``"farthest"`` (the rule of Gautam, 2002) throughput and utilisation are those of all clients at
+    the farthest distance, the delay probability that of all clients at distance 1. With ``"worst-case"`` all are exact
+    for the mix of distances, and the worst client's values are given. Clients beyond the end of a think-time list get
+    none.
+
+    Parameters
+    ----------
+    problem
+        The placement.
+    farthest, mix
+        Per crowd: distance of the farthest client, 0 without any; clients at each distance.
+    sites
+        The site of each crowd; by default crowd j is that of site j.
+
+    Returns
+    -------
+    ServiceReport
+        One entry for each crowd.
+    """
+    report = ServiceReport(*(np.full(len(farthest), np.nan) for _ in range(5)))
+    served = np.flatnonzero(farthest > 0)
+    report.utilisation[served] = 0.0
+    for server in alike(problem, served if sites is None else sites[served]):
+        here = server._replace(places=served[server.places])
+        if problem.quality.guarantee == "farthest":
+            _by_the_farthest(here, problem.quality.delay, farthest, mix, report)
+        else:
+            _by_the_mix(here, problem.quality.delay, mix[here.places], report)
+    return report
 
 
 def utilisation_table(problem: PlacementProblem) -> Floats:
@@ -148,102 +207,66 @@ def utilisation_table(problem: PlacementProblem) -> Floats:
     most = int(problem.capacity.max())
     table = np.zeros((problem.layout.sites, problem.think_time.shape[1], most + 2))
     table[:, :, 1:] = np.arange(1, most + 2) > problem.capacity[:, :, None]
-    for group in alike(problem, np.arange(problem.layout.sites)):
-        first = int(group[0])
-        rate, processors = float(problem.service_rate[first]), int(problem.processors[first])
-        for far, think in enumerate(problem.think_time[first]):
-            if not np.isfinite(think):
-                continue
-            queue = FiniteSourceQueue(rate, float(think), processors)
+    for server in alike(problem, np.arange(problem.layout.sites)):
+        group = server.places
+        for far in np.flatnonzero(np.isfinite(server.curve)):
+            queue = server.queue(server.curve[far])
             for load in range(1, int(problem.capacity[group, far].max()) + 1):
                 table[group, far, load] = queue.utilisation(load)
     return table
 
 
-def _by_the_farthest(
-    problem: PlacementProblem, group: NDArray[np.intp], farthest: Ints, mix: Ints, report: ServiceReport
-) -> None:
-    first = int(group[0])
-    rate, processors = float(problem.service_rate[first]), int(problem.processors[first])
-    curve = problem.think_time[first]
-    nearest = FiniteSourceQueue(rate, float(curve[0]), processors)
-    known: dict[tuple[int, int], tuple[float, float, float, float, float]] = {}
-    for site in group:
-        clients, far = int(mix[site].sum()), int(farthest[site])
-        if (clients, far) not in known:
-            late = nearest.delay_probability(clients, problem.quality.delay)
-            think = float(curve[far - 1])
-            if np.isfinite(think):
-                queue = FiniteSourceQueue(rate, think, processors)
-                each = queue.throughput_per_client(clients)
-                known[clients, far] = (
-                    each,
-                    late,
-                    queue.utilisation(clients),
-                    clients * each,
-                    queue.mean_delay(clients),
-                )
-            else:
-                known[clients, far] = (0.0, late, 0.0, 0.0, 0.0)
-        for column, value in zip(_columns(report), known[clients, far], strict=True):
-            column[site] = value
+def _by_the_farthest(server: Server, delay: float, farthest: Ints, mix: Ints, report: ServiceReport) -> None:
+    @cache
+    def service(clients: int, far: int) -> tuple[float, ...]:
+        late = server.queue(server.curve[0]).delay_probability(clients, delay)
+        if not np.isfinite(server.curve[far - 1]):
+            return 0.0, late, 0.0, 0.0, 0.0
+        queue = server.queue(server.curve[far - 1])
+        each = queue.throughput_per_client(clients)
+        return each, late, queue.utilisation(clients), clients * each, queue.mean_delay(clients)
+
+    for place in server.places:
+        _enter(report, place, service(int(mix[place].sum()), int(farthest[place])))
 
 
-def _by_the_mix(problem: PlacementProblem, group: NDArray[np.intp], mix: Ints, report: ServiceReport) -> None:
-    first = int(group[0])
-    curve = problem.think_time[first]
-    reach = np.isfinite(curve) & (mix[group].sum(axis=0) > 0)[: len(curve)]
-    counts = mix[group][:, reach]
-    stranded = mix[group][:, ~np.isfinite(curve)].sum(axis=1) > 0
-    rate, processors = float(problem.service_rate[first]), int(problem.processors[first])
-    if not reach.any():
-        pass
-    elif int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
-        _by_the_worst_mix(problem, group, counts, curve[reach], report)
-    else:
-        queue = MixedSourceQueue(rate, tuple(curve[reach].tolist()), processors)
-        _by_the_exact_mix(queue, problem.quality.delay, group, counts, report)
-    report.throughput[group[stranded]] = 0.0
-    report.delay_probability[group[stranded]] = 1.0
+def _by_the_mix(server: Server, delay: float, mix: Ints, report: ServiceReport) -> None:
+    """Evaluate crowds that share a server by the mix of distances, one row for each."""
+    curve, places = server.curve, server.places
+    reach = np.isfinite(curve) & (mix.sum(axis=0) > 0)[: len(curve)]
+    counts = mix[:, reach]
+    stranded = mix[:, ~np.isfinite(curve)].sum(axis=1) > 0
+    if reach.any() and int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
+        _by_the_worst_mix(server, delay, counts, curve[reach], report)
+    elif reach.any():
+        queue = MixedSourceQueue(server.rate, tuple(curve[reach].tolist()), server.processors)
+        table = queue.measures_many(counts, delay)
+        assert table.delay_probability is not None
+        present = counts > 0
+        report.throughput[places] = np.where(present, table.throughput, np.inf).min(axis=1)
+        report.delay_probability[places] = np.where(present, table.delay_probability, 0.0).max(axis=1)
+        report.utilisation[places] = table.utilisation
+        flow = np.where(present, counts * table.throughput, 0.0)
+        total = report.requests[places] = flow.sum(axis=1)
+        weighted = (flow * np.where(present, table.mean_delay, 0.0)).sum(axis=1)
+        report.delay[places] = np.divide(weighted, total, out=np.zeros(len(places)), where=total > 0)
+    report.throughput[places[stranded]] = 0.0
+    report.delay_probability[places[stranded]] = 1.0
 
 
-def _by_the_exact_mix(
-    queue: MixedSourceQueue, delay: float, group: NDArray[np.intp], counts: Ints, report: ServiceReport
-) -> None:
-    table = queue.measures_many(counts, delay)
-    assert table.delay_probability is not None
-    present = counts > 0
-    report.throughput[group] = np.where(present, table.throughput, np.inf).min(axis=1)
-    report.delay_probability[group] = np.where(present, table.delay_probability, 0.0).max(axis=1)
-    report.utilisation[group] = table.utilisation
-    flow = np.where(present, counts * table.throughput, 0.0)
-    report.requests[group] = flow.sum(axis=1)
-    weighted = (flow * np.where(present, table.mean_delay, 0.0)).sum(axis=1)
-    report.delay[group] = np.divide(
-        weighted, report.requests[group], out=np.zeros(len(group)), where=flow.sum(axis=1) > 0
-    )
-
-
-def _by_the_worst_mix(
-    problem: PlacementProblem, group: NDArray[np.intp], counts: Ints, curve: Floats, report: ServiceReport
-) -> None:
+def _by_the_worst_mix(server: Server, delay: float, counts: Ints, curve: Floats, report: ServiceReport) -> None:
     """Crowds too large for the exact mix: the values of the worst mix of that size, which no client falls short of."""
-    first = int(group[0])
-    queue = FiniteSourceQueue(
-        float(problem.service_rate[first]), float(problem.think_time[first, 0]), int(problem.processors[first])
-    )
-    for site, row in zip(group, counts, strict=True):
+    queue = server.queue(server.curve[0])
+    for place, row in zip(server.places, counts, strict=True):
         clients = int(row.sum())
         if clients == 0:  # all of them are out of reach
             continue
-        delay = queue.mean_delay(clients)
-        think = float(curve[np.flatnonzero(row)[-1]])
-        report.throughput[site] = 1.0 / (think + delay)
-        report.delay_probability[site] = queue.delay_probability(clients, problem.quality.delay)
-        report.utilisation[site] = queue.utilisation(clients)
-        report.requests[site] = clients * queue.throughput_per_client(clients)
-        report.delay[site] = delay
+        wait, late = queue.mean_delay(clients), queue.delay_probability(clients, delay)
+        each = 1.0 / (float(curve[np.flatnonzero(row)[-1]]) + wait)
+        requests = clients * queue.throughput_per_client(clients)
+        _enter(report, place, (each, late, queue.utilisation(clients), requests, wait))
 
 
-def _columns(report: ServiceReport) -> tuple[Floats, ...]:
-    return (report.throughput, report.delay_probability, report.utilisation, report.requests, report.delay)
+def _enter(report: ServiceReport, place: int, values: Sequence[float]) -> None:
+    for column, value in zip(report, values, strict=True):
+        column[place] = value

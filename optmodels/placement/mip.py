@@ -43,20 +43,9 @@ import pyomo.environ as pyo
 from heuristics import Decision
 from queueing.placement import CLIENT_LIMIT
 
-from .constraints import (
-    by_the_nearest,
-    declare_variables,
-    every_cell_is_served,
-    in_patterns,
-    is_part,
-    neighbours_agree,
-    price_and_limits,
-    ties_are_counted,
-    within_capacity,
-    within_level,
-)
+from . import constraints
+from .constraints import PRICED, is_part, priced_sites
 from .patterns import Pattern, Reach, Service, SitePatterns
-from .terms import PRICED, priced_sites
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -204,15 +193,15 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     model = pyo.ConcreteModel(name="placement")
     model.plan = plan
     model.implied_whole = True  # `start` gives every feasible placement such a point
-    declare_variables(model, plan)
-    every_cell_is_served(model, plan)
-    ties_are_counted(model, plan)
-    by_the_nearest(model, plan)
-    neighbours_agree(model, plan)
-    in_patterns(model, plan)
-    within_level(model, plan)
-    within_capacity(model, plan)
-    price_and_limits(model, plan)
+    constraints.declare_variables(model, plan)
+    constraints.every_cell_is_served(model, plan)
+    constraints.ties_are_counted(model, plan)
+    constraints.by_the_nearest(model, plan)
+    constraints.neighbours_agree(model, plan)
+    constraints.in_patterns(model, plan)
+    constraints.within_level(model, plan)
+    constraints.within_capacity(model, plan)
+    constraints.price_and_limits(model, plan)
     return model
 
 

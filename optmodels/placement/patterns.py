@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing import FiniteSourceQueue, MixedSourceQueue
+from .measures import report_service
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -209,28 +209,11 @@ def _drop_lonely(services: dict[tuple[int, int], tuple[Service, ...]], problem: 
 
 def utilisations(problem: PlacementProblem, site: int, patterns: tuple[Pattern, ...]) -> Floats:
     """Utilisation of a site in each of its patterns (over all cells), as the evaluator computes it."""
-    curve = problem.think_time[site]
-    rate, processors = float(problem.service_rate[site]), int(problem.processors[site])
-    result = np.zeros(len(patterns))
-    if problem.quality.guarantee == "farthest":
-        known: dict[tuple[int, int], float] = {}
-        for number, pattern in enumerate(patterns):
-            if pattern.load == 0:
-                continue
-            key = (pattern.farthest, pattern.load)
-            if key not in known:
-                queue = FiniteSourceQueue(rate, float(curve[pattern.farthest - 1]), processors)
-                known[key] = queue.utilisation(pattern.load)
-            result[number] = known[key]
-        return result
-    mix = np.zeros((len(patterns), len(curve)), np.int64)
+    mix = np.zeros((len(patterns), problem.think_time.shape[1]), np.int64)
     mix[:, 0] = problem.demand[site]
     for number, pattern in enumerate(patterns):
         for cell, service in pattern.services:
             mix[number, problem.distances[site, cell] - 1] += service.share
-    served = mix.sum(axis=1) > 0
-    present = mix.any(axis=0)
-    if served.any():
-        queue_of_mix = MixedSourceQueue(rate, tuple(curve[present].tolist()), processors)
-        result[served] = queue_of_mix.measures_many(mix[np.ix_(served, present)], problem.quality.delay).utilisation
-    return result
+    farthest = np.array([pattern.farthest for pattern in patterns])
+    report = report_service(problem, farthest, mix, np.full(len(patterns), site))
+    return np.nan_to_num(report.utilisation)

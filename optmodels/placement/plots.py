@@ -377,7 +377,7 @@ def _draw_decision(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bo
     _draw_lines(axes, Assignment.of(problem, is_open), frame)
     decision = tuple(int(value) for value in is_open)
     load, farthest = problem.load_and_farthest(decision)
-    room = problem.capacity[np.arange(len(load)), np.maximum(farthest, 1) - 1]
+    room = problem.room(farthest)
     overloaded = problem.overloaded(decision) > 0
     idle = is_open & (load == 0)
     # Yellow to blue, dark enough for nothing and light enough not to be taken for black.

@@ -25,29 +25,17 @@ from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 
 from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
-from ..data import read_as
 from ..errors import InstanceError
 from ..mip import common_step
-from .data import (
-    DEMAND,
-    OPENING,
-    OPERATING,
-    PROCESSORS,
-    SERVICE_RATE,
-    PlacementData,
-    Quality,
-    check_crowd,
-    check_pace,
-    think_times,
-    written,
-)
-from .feasibility import capacities, infeasibility
+from .data import Quality, read_fields, written
 from .layout import Grid, Layout, Piece, network_from_graph
 from .measures import (
     MEASURES,
     DefinedMeasures,
     PlacementMeasures,
     ServiceReport,
+    capacities,
+    infeasibility,
     report_service,
     utilisation_table,
 )
@@ -141,30 +129,8 @@ class PlacementProblem:
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> PlacementProblem:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "placement")."""
-        found: PlacementData = read_as(PlacementData, data)
-        layout = found.layout
-        service_rate = SERVICE_RATE.read(found.service_rate, layout, "data.service_rate")
-        think_time = think_times(data["think_time"], layout, int(layout.distances.max()))
-        check_pace(data, layout, service_rate, think_time)
-        demand = DEMAND.read(found.demand, layout, "data.demand")
-        processors = PROCESSORS.read(found.processors, layout, "data.processors")
-        check_crowd(data, layout, demand, processors)
-        return cls(
-            name=name,
-            layout=layout,
-            demand=demand,
-            opening_cost=OPENING.read(found.opening_cost, layout, "data.opening_cost"),
-            operating_cost=None
-            if found.operating_cost is None
-            else OPERATING.read(found.operating_cost, layout, "data.operating_cost"),
-            service_rate=service_rate,
-            processors=processors,
-            think_time=think_time,
-            quality=found.quality,
-            cost=cost,
-            limits=limits or Limits(),
-        )
+        """Read the ``data`` of an instance file, whose fields are told in docs/placement.md."""
+        return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
 
     @classmethod
     def from_graph(
@@ -184,16 +150,14 @@ class PlacementProblem:
         ``think_time``, ``quality``, ...) are given as in a file. Sites are numbered in the order of ``graph.nodes``.
         """
         network, nodes = network_from_graph(graph)
-        for attribute in (demand, opening_cost):
+        columns: dict[str, list[Any]] = {}
+        for field_name, attribute in (("demand", demand), ("opening_cost", opening_cost)):
             for node in nodes:
                 if attribute not in graph.nodes[node]:
                     raise InstanceError(
                         f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}."
                     )
-        columns = {
-            "demand": [graph.nodes[node][demand] for node in nodes],
-            "opening_cost": [graph.nodes[node][opening_cost] for node in nodes],
-        }
+            columns[field_name] = [graph.nodes[node][attribute] for node in nodes]
         return cls.from_data({**network.to_data(), **columns, **data}, name=name, cost=cost, limits=limits)
 
     def to_data(self) -> dict[str, Any]:
@@ -285,7 +249,6 @@ class PlacementProblem:
         _, _, load, farthest, mix = self._assigned(is_open)
         report = report_service(self, farthest, mix)
         served = load > 0
-        room = np.where(served, self.capacity[np.arange(len(load)), np.maximum(farthest, 1) - 1], 0)
 
         def shown(values: NDArray[Any]) -> list[Any]:
             return [value if kept else None for value, kept in zip(values.tolist(), served.tolist(), strict=True)]
@@ -293,31 +256,31 @@ class PlacementProblem:
         return {
             "load": shown(load),
             "farthest": shown(farthest),
-            "capacity": shown(room),
+            "capacity": shown(self.room(farthest)),
             "throughput": shown(report.throughput),
             "delay_probability": shown(report.delay_probability),
             "utilisation": shown(report.utilisation),
         }
 
     def load_and_farthest(self, decision: Decision) -> tuple[Ints, Ints]:
-        """Clients per site and the distance of the farthest: L(N, X) and S(N, X) of the paper."""
+        """Clients per site and the distance of the farthest: L(N, X) and S(N, X) of Gautam (2002)."""
         _, _, load, farthest, _ = self._assigned(np.asarray(decision, np.uint8))
         return load, farthest
 
     def overloaded(self, decision: Decision) -> Ints:
-        """Clients too many per site, all 0 for a feasible placement (FEASIBLE of the paper, section 5.3)."""
+        """Clients too many per site, all 0 for a feasible placement (FEASIBLE of Gautam, 2002, section 5.3)."""
         return self._excess(np.asarray(decision, np.uint8))
 
     def _assigned(self, is_open: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         return assign(is_open, self.distances, self.demand, self.think_time.shape[1])
 
+    def room(self, farthest: Ints) -> Ints:
+        """Largest load of each site whose farthest clients are there, of one without clients as if at distance 1."""
+        return np.asarray(self.capacity[np.arange(len(farthest)), np.maximum(farthest, 1) - 1])
+
     def _excess(self, is_open: NDArray[np.uint8]) -> Ints:
         _, _, load, farthest, _ = self._assigned(is_open)
-        return self._too_many(is_open, load, farthest)
-
-    def _too_many(self, is_open: NDArray[np.uint8], load: Ints, farthest: Ints) -> Ints:
-        room = self.capacity[np.arange(len(load)), np.maximum(farthest, 1) - 1]
-        return np.where((is_open == 1) & (load > 0), np.maximum(load - room, 0), 0)
+        return np.where((is_open == 1) & (load > 0), np.maximum(load - self.room(farthest), 0), 0)
 
     @cached_property
     def penalty_rate(self) -> float:
@@ -398,11 +361,9 @@ class PlacementProblem:
     @cached_property
     def _loads_only(self) -> Sites:
         """Sites for walks that look at loads alone, whatever the cost."""
-        return replace(self, cost=WeightedSum({"opening": 1.0}), limits=Limits())._sites_or_raise()
-
-    def _sites_or_raise(self) -> Sites:
-        assert self._sites is not None
-        return self._sites
+        sites = replace(self, cost=WeightedSum({"opening": 1.0}), limits=Limits())._sites
+        assert sites is not None
+        return sites
 
     def start(self, decision: Decision) -> Walk:
         """Begin a walk: compiled where the price is a sum over sites, by full evaluations otherwise."""

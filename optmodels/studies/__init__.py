@@ -1,11 +1,7 @@
 """Many runs: comparisons, parameter studies, Pareto fronts, simulations, on one machine or many.
 
 `comparing`
-    Problems times strategies times seeds, under one budget.
-`comparing_stored`
-    The folder of a comparison: every finished run on disk, and what of it holds when the comparison is resumed.
-`comparing_table`
-    The table of a comparison: a line per problem and strategy, computed from the runs.
+    Problems times strategies times seeds, under one budget, and the folder in which every finished run is kept.
 `comparison`
     The runs of a comparison, and what is told about them: the table, the best answers, one record per run.
 `pareto`
@@ -18,14 +14,14 @@
     Two roads to a Pareto front: judge every decision, or solve again and again under limits on one measure.
 `pool`
     Many independent calls, in this process or in several.
+`runs`
+    The runs that a study asks for: what makes two of them the same run, and how they are made.
 `simulating`
     Exact and simulated side by side: a simulation that shares nothing with the evaluator confirms it, or not.
-`simulating_report`
-    Exact and simulated side by side, as a table and as data.
 `sweeping`
     Parameter studies: one instance, some of its numbers varied, one answer per point.
 `sweeping_stored`
-    Points of a parameter study as they stand in its CSV file, and back.
+    The CSV file of a parameter study: its points as lines, and what of it holds when the study goes on.
 """
 
 import lazy_loader

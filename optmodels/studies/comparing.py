@@ -6,35 +6,29 @@ before the next one counts, so that nothing is lost when a comparison is ended, 
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
-import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heuristics import Budget, Problem, Result, Status, Strategy, parameters
+from heuristics import Budget, Problem, Result, Strategy, parameters
 
-from ..costs import cost_to_data
-from ..data import parameter_fields
-from ..errors import InstanceError, RequestError, brief
+from ..data import append_line, csv_text, parse_json, whole_lines, write_text
+from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
 from ..instance import Instance, check_best_known, problem_of, read
-from ..protocols import Stored, cost_of, kind_of, limits_of
 from ..registry import make_strategy
-from ..results import plain
-from ..solving import ProblemLike, as_problem, check_seed, make_budget, solve
-from .comparing_stored import Store, reason_of
-from .comparison import Comparison, Run
-from .pool import call_all
+from ..results import file_stem, plain, write_result
+from ..solving import ProblemLike, as_problem, check_seed, make_budget
+from ..verification import judge
+from .comparison import Comparison
+from .pool import Answer, sentence
+from .runs import BatchProgress, Cell, Run, is_deterministic, label_of, make_runs, problem_digest, run_key
 
 #: More runs than this are a slip of the pen.
 MOST_RUNS = 100_000
-
-#: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
-BatchProgress = Callable[[int, int, str], None]
 
 
 def compare(
@@ -99,36 +93,13 @@ def compare(
     store = None if out is None else Store(Path(out), resume)
     finished, doubts = store.finished(cells) if store else ({}, [])
     missing = [cell for cell in cells if cell.key not in finished]
-    calls = [(cell.subject.problem, cell.strategy, limits, cell.seed) for cell in missing]
-    complete, done = True, len(cells) - len(missing)
-    running: dict[int, str] = {}
 
-    def tell(what: str = "") -> None:
-        if progress:
-            progress(done, len(cells), ", ".join(running.values()) or what)
+    def finish(index: int, answer: Answer) -> None:
+        run = finished[missing[index].key] = missing[index].run(answer)
+        if store:
+            store.add(run)
 
-    def begin(index: int) -> None:
-        running[index] = missing[index].shown
-        tell()
-
-    tell("nothing left to run" if not missing else "starting")
-    answers = call_all(solve_cell, calls, workers, cluster, begin)
-    try:
-        for answer in answers:
-            cell = missing[answer.index]
-            run = cell.run(answer.value, answer.error)
-            if run.result.stopped_by == "interrupt":
-                raise KeyboardInterrupt
-            finished[cell.key] = run
-            if store:
-                store.add(run)
-            done += 1
-            running.pop(answer.index, None)
-            tell(cell.shown)
-    except KeyboardInterrupt:
-        complete = False
-    finally:
-        answers.close()
+    complete = make_runs(missing, limits, workers, cluster, finish, len(cells) - len(missing), progress)
     runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
     known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
     warnings = [subject.warning for subject in subjects if subject.warning is not None]
@@ -136,41 +107,6 @@ def compare(
     if store:
         store.close(comparison)
     return comparison
-
-
-def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int) -> Result:
-    """One run; at the top of the module so that other processes find it."""
-    return solve(problem, strategy, budget=budget, seed=seed)
-
-
-def problem_digest(problem: Problem) -> str:
-    """A checksum of what a problem is, whatever it is called: kind, data, cost and limits."""
-    if not isinstance(problem, Stored):
-        try:
-            content = pickle.dumps(problem, protocol=4)
-        except Exception:  # a problem defined in a notebook cell
-            content = repr(problem).encode()
-        return hashlib.sha256(content).hexdigest()
-    cost, limits = cost_of(problem), limits_of(problem)
-    try:
-        cost_data: Any = cost_to_data(cost)
-    except RequestError:
-        cost_data = repr(cost)
-    content_data = [problem.kind, problem.to_data(), cost_data, limits.to_data() if limits else None]
-    return hashlib.sha256(json.dumps(plain(content_data), sort_keys=True).encode()).hexdigest()
-
-
-def run_key(digest: str, strategy: Strategy, seed: int, budget: Budget) -> str:
-    """What makes two runs the same run."""
-    content = [digest, strategy.name, parameters(strategy), seed, budget]
-    return hashlib.sha256(json.dumps(plain(content), sort_keys=True).encode()).hexdigest()[:32]
-
-
-def label_of(strategy: Strategy) -> str:
-    """The string a strategy could be made from: its name and the parameters that are not the defaults."""
-    fields = parameter_fields(type(strategy)).values()
-    changed = [f"{f.name}={getattr(strategy, f.name)}" for f in fields if getattr(strategy, f.name) != f.default]
-    return f"{strategy.name}:{','.join(changed)}" if changed else strategy.name
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
@@ -185,39 +121,6 @@ class Subject:
     digest: str
     best_known: float | None = None
     warning: str | None = None
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A run that is asked for."""
-
-    subject: Subject
-    label: str
-    strategy: Strategy
-    seed: int
-    key: str
-
-    @property
-    def shown(self) -> str:
-        """What people read while it runs."""
-        drawn = "" if getattr(self.strategy, "deterministic", False) else f", seed {self.seed}"
-        return f"{self.subject.label} by {self.label}{drawn}"
-
-    def run(self, result: Result | None, error: str | None) -> Run:
-        """The run, answered or failed."""
-        if result is None:
-            result = Result(
-                problem=self.subject.problem.name,
-                status=Status.UNKNOWN,
-                decision=None,
-                evaluation=None,
-                stopped_by="error",
-                strategy=self.strategy.name,
-                parameters=parameters(self.strategy),
-                seed=self.seed,
-                kind=kind_of(self.subject.problem),
-            )
-        return Run(self.subject.label, self.label, self.seed, result, error, self.key)
 
 
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
@@ -254,7 +157,8 @@ def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float |
     except InstanceError as failure:
         return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
     except Exception as failure:  # the runs will tell more; one instance must not take the others down
-        return None, f"{file}: best_known cannot be evaluated ({reason_of(failure)}); it is not used."
+        reason = printable(sentence(failure))
+        return None, f"{file}: best_known cannot be evaluated ({reason}); it is not used."
     return best.objective, None
 
 
@@ -285,7 +189,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 def _cells(
     subjects: Sequence[Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
 ) -> list[Cell]:
-    runs = len(subjects) * sum(1 if _is_deterministic(strategy) else len(seeds) for strategy in strategies.values())
+    runs = len(subjects) * sum(1 if is_deterministic(strategy) else len(seeds) for strategy in strategies.values())
     if runs > MOST_RUNS:
         raise RequestError(
             f"a comparison has at most {MOST_RUNS} runs, and these problems, strategies and seeds are {runs}."
@@ -293,11 +197,91 @@ def _cells(
     cells: dict[str, Cell] = {}
     for subject in subjects:
         for label, strategy in strategies.items():
-            for seed in seeds[:1] if _is_deterministic(strategy) else seeds:
+            for seed in seeds[:1] if is_deterministic(strategy) else seeds:
                 key = run_key(subject.digest + subject.label, strategy, seed, budget)
-                cells.setdefault(key, Cell(subject, label, strategy, seed, key))
+                cells.setdefault(key, Cell(subject.problem, strategy, seed, subject.label, label, key))
     return list(cells.values())
 
 
-def _is_deterministic(strategy: Strategy) -> bool:
-    return bool(getattr(strategy, "deterministic", False))
+class Store:
+    """The folder of a comparison."""
+
+    def __init__(self, folder: Path, resume: bool) -> None:
+        self.folder = folder
+        self.lines = folder / "runs.jsonl"
+        held = 0 if resume else _count_lines(self.lines)
+        if held:
+            runs, them = ("1 run", "it") if held == 1 else (f"{held} runs", "them")
+            raise RequestError(
+                f"{folder} already holds {runs}; add --resume to go on with {them}, or choose another folder."
+            )
+        try:
+            for name in ("results", "best"):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise UnreadableFile(
+                f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
+            ) from None
+
+    def finished(self, cells: Sequence[Cell]) -> tuple[dict[str, Run], list[str]]:
+        """Runs on disk that are asked for again and hold, and a sentence for each line that is not believed.
+
+        Failed runs are tried anew, and so are those that another version, a torn disk or a hand has made say what the
+        evaluator does not find.
+        """
+        asked = {cell.key: cell for cell in cells}
+        found: dict[str, Run] = {}
+        doubts: list[str] = []
+        for number, line in enumerate(whole_lines(self.lines), 1):
+            try:
+                data = parse_json(line, os.fspath(self.lines))
+                key = data.get("key") if isinstance(data, Mapping) else None
+                if isinstance(key, str) and key not in asked:
+                    continue
+                run = Run.from_data(data, folder=self.folder)
+                if run.error is not None:
+                    continue
+                cell = asked[run.key]
+                _require(run.result, cell)
+            except Exception as failure:  # one line must not take the others down
+                named = failure.at("") if isinstance(failure, InstanceError) else failure
+                doubts.append(f"{self.lines}: line {number} is not used: {printable(sentence(named))}")
+                continue
+            found[run.key] = replace(run, problem=cell.subject, strategy=cell.label)
+        return found, doubts
+
+    def add(self, run: Run) -> None:
+        """Write a finished run: its own file first, then its line."""
+        if run.error is None:
+            write_result(run.result, self.folder / "results" / f"{run.stem}.json")
+        append_line(self.lines, json.dumps(run.to_data(folder=self.folder), allow_nan=False))
+
+    def close(self, comparison: Comparison) -> None:
+        """Write the tables and the best answers."""
+        write_text(self.folder / "table.txt", comparison.table() + "\n")
+        write_text(self.folder / "table.csv", csv_text([plain(asdict(line)) for line in comparison.summaries]))
+        comparison.to_csv(self.folder / "runs.csv")
+        for problem in comparison.problems:
+            best = comparison.best(problem)
+            if best is not None:
+                write_result(best.result, self.folder / "best" / f"{file_stem(problem)}.json")
+
+
+def _require(result: Result, cell: Cell) -> None:
+    """Refuse a stored answer that is not one of this run, or that the evaluator does not find."""
+    asked = {"strategy": cell.strategy.name, "parameters": plain(parameters(cell.strategy)), "seed": cell.seed}
+    for name, value in asked.items():
+        told = plain(getattr(result, name))
+        if told != value:
+            raise InstanceError(name, told, f"its key is that of a run with {short(value)}.")
+    judge(result, cell.problem, extra=False).check()
+
+
+def _count_lines(path: Path) -> int:
+    """Runs in a file, one that was torn off included; none where there is no such file."""
+    try:
+        return sum(bool(line.strip()) for line in path.read_bytes().splitlines())
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError as failure:
+        raise UnreadableFile(f"cannot be read: {failure.strerror or failure}.", os.fspath(path)) from None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,15 +39,22 @@ from ..protocols import Measured, kind_of
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
-from .comparing import BatchProgress
-from .pareto_points import Candidate, supports
+from .pareto_points import supports
 from .pareto_search import Objective, Sweep, enumerated, with_cost
+from .runs import BatchProgress
 
 #: Larger spaces are enumerated only if that is asked for.
 SMALL = 1_000_000
 
 #: Most runs of a strategy unless told otherwise.
 RUNS = 50
+
+#: What is told of a front and of its points in JSON.
+_TOLD = (
+    "problem", "kind", "strategy", "parameters", "seed", "exact", "stopped_by", "runs", "evaluations", "feasible",
+    "seconds",
+)  # fmt: skip
+_TOLD_OF_POINT = ("decision", "values", "measures", "supported", "weights", "gap", "equivalent", "proved")
 
 
 @dataclass(frozen=True)
@@ -127,15 +134,10 @@ class Front:
         """One flat record per point, as in the CSV file; an open end of the weights is ``inf``."""
         return [
             dict(zip(self.names, point.values, strict=True))
-            | {
-                "supported": point.supported,
-                "weight_from": "" if point.weights is None else point.weights[0],
-                "weight_to": "" if point.weights is None else point.weights[1],
-                "gap": point.gap,
-                "equivalent": point.equivalent,
-                "proved": point.proved,
-                "decision": json.dumps(plain(point.decision)),
-            }
+            | {"supported": point.supported}
+            | dict(zip(("weight_from", "weight_to"), point.weights or ("", ""), strict=True))
+            | {name: getattr(point, name) for name in ("gap", "equivalent", "proved")}
+            | {"decision": json.dumps(plain(point.decision))}
             for point in self.points
         ]
 
@@ -150,35 +152,10 @@ class Front:
         ``decision``, ``values`` (the two measures, in this order), ``measures`` (all), ``supported``, ``weights``
         (``[from, to]``, ``to`` null without end; null if not supported), ``gap``, ``equivalent`` and ``proved``.
         """
-        return {
-            "format": 1,
-            "problem": self.problem,
-            "kind": self.kind,
-            "measures": [{"name": one.measure, "sense": "max" if one.maximise else "min"} for one in self.objectives],
-            "strategy": self.strategy,
-            "parameters": plain(self.parameters),
-            "seed": self.seed,
-            "exact": self.exact,
-            "stopped_by": self.stopped_by,
-            "runs": self.runs,
-            "evaluations": self.evaluations,
-            "feasible": self.feasible,
-            "seconds": self.seconds,
-            "points": [
-                {
-                    "decision": plain(point.decision),
-                    "values": list(point.values),
-                    "measures": plain(dict(point.measures)),
-                    "supported": point.supported,
-                    "weights": plain(point.weights),
-                    "gap": point.gap,
-                    "equivalent": point.equivalent,
-                    "proved": point.proved,
-                }
-                for point in self.points
-            ],
-            "versions": versions(),
-        }
+        senses = [{"name": one.measure, "sense": "max" if one.maximise else "min"} for one in self.objectives]
+        told: dict[str, Any] = {name: plain(getattr(self, name)) for name in _TOLD}
+        points = [{name: plain(getattr(point, name)) for name in _TOLD_OF_POINT} for point in self.points]
+        return {"format": 1, "measures": senses, **told, "points": points, "versions": versions()}
 
     def table(self) -> str:
         """The points as text, and what is known of them."""
@@ -276,11 +253,17 @@ def pareto_front(
     else:
         found = Sweep(priced, first, second, chosen, limits, seed, runs, progress).done()
     front = found.archive.front()
+    supported = supports([(one.first, one.second) for one in front])
+    points = (
+        FrontPoint(values, one.decision, one.equivalent, *support, one.proved, one.measures)
+        for one, support in zip(front, supported, strict=True)
+        for values in [(first.sign * one.first, second.sign * one.second)]
+    )
     return Front(
         problem=asked.name,
         kind=kind_of(asked),
         objectives=(first, second),
-        points=tuple(_points(front, first, second)),
+        points=tuple(points),
         exact=found.exact and not (isinstance(problem, Estimating) and problem.estimated),
         stopped_by=found.stopped_by,
         strategy=chosen.name,
@@ -311,17 +294,3 @@ def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[
     if first.measure == second.measure:
         raise RequestError(f"a front has two different measures, got {first.measure!r} twice.")
     return first, second
-
-
-def _points(front: Sequence[Candidate], first: Objective, second: Objective) -> Iterator[FrontPoint]:
-    found = supports([(one.first, one.second) for one in front])
-    for one, support in zip(front, found, strict=True):
-        yield FrontPoint(
-            values=(first.sign * one.first, second.sign * one.second),
-            decision=one.decision,
-            equivalent=one.equivalent,
-            weights=support.weights,
-            gap=support.gap,
-            proved=one.proved,
-            measures=one.measures,
-        )

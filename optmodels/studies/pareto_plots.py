@@ -61,14 +61,12 @@ def _draw(axes: Axes, front: Front) -> None:
             across, up, ".", color="#c8c8c8", markersize=4, zorder=1, label="dominated", rasterized=len(up) > 2000
         )
     ordered = sorted(front.points, key=lambda point: point.values[1])
-    across, up = [point.values[1] for point in ordered], [point.values[0] for point in ordered]
     # Between two points the one that is no worse in the second measure rules: on its left if more is wanted.
     rule = "steps-pre" if second.maximise else "steps-post"
-    axes.plot(across, up, "-", drawstyle=rule, color=_FRONT, linewidth=1.0, alpha=0.6, zorder=2)
+    axes.plot(*_places(ordered), "-", drawstyle=rule, color=_FRONT, linewidth=1.0, alpha=0.6, zorder=2)
     hull = [point for point in ordered if point.supported]
     if len(hull) > 1:
-        line = [point.values[1] for point in hull], [point.values[0] for point in hull]
-        axes.plot(*line, "--", color=_HULL, linewidth=1.0, zorder=3, label="hull")
+        axes.plot(*_places(hull), "--", color=_HULL, linewidth=1.0, zorder=3, label="hull")
     size = 6.0 if len(ordered) <= FEW else 3.0
     for shown, label, filled in (
         (hull, "on the hull: a weighted sum finds it", True),
@@ -76,8 +74,7 @@ def _draw(axes: Axes, front: Front) -> None:
     ):
         if shown:
             axes.plot(
-                [point.values[1] for point in shown],
-                [point.values[0] for point in shown],
+                *_places(shown),
                 "o" if filled else "s",
                 color=_FRONT,
                 markerfacecolor=_FRONT if filled else "white",
@@ -94,6 +91,10 @@ def _draw(axes: Axes, front: Front) -> None:
     axes.grid(color="#eeeeee", linewidth=0.6, zorder=0)
     axes.set_axisbelow(True)
     axes.legend(loc="best", frameon=False)
+
+
+def _places(points: Sequence[FrontPoint]) -> tuple[list[float], list[float]]:
+    return [point.values[1] for point in points], [point.values[0] for point in points]
 
 
 def _name(axes: Axes, points: Sequence[FrontPoint]) -> None:

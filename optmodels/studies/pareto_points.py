@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +60,7 @@ class Candidate:
     measures: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
 
 
-@dataclass(frozen=True)
-class Support:
+class Support(NamedTuple):
     """Where a point of the front lies with respect to the hull.
 
     Attributes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
@@ -30,8 +30,8 @@ from ..errors import RequestError
 from ..protocols import has_objective, limits_of
 from ..results import plain
 from ..solving import solve
-from .comparing import BatchProgress
 from .pareto_points import Archive, Candidate
+from .runs import BatchProgress
 
 #: Runs of a strategy that spread points over the front before gaps between neighbours are closed one by one.
 OVERVIEW = 15
@@ -143,6 +143,7 @@ def _candidate(
     return Candidate(first.sign * a, second.sign * b, decision, 1, proved, judged.measures)
 
 
+@dataclass
 class Sweep:
     """The epsilon-constraint method: least first measure under limits on the second.
 
@@ -150,37 +151,33 @@ class Sweep:
     run with a limit in it answers q, and closes the part up to the limit, or finds a point between them.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        first: Objective,
-        second: Objective,
-        strategy: Strategy,
-        budget: Budget,
-        seed: int,
-        most: int,
-        progress: BatchProgress | None,
-    ) -> None:
-        self.problem, self.first, self.second = problem, first, second
-        self.strategy, self.budget, self.seed = strategy, budget, seed
-        self.most, self.progress = most, progress
-        self.archive = Archive()
-        self.runs = self.evaluations = 0
-        self.proved = True
-        self.limits_tried: list[float] = []
-        self.met: set[str] = set()
-        sentence = refusal(problem, strategy)
-        if not sentence and refusal(self._limited(0.0), strategy):
+    problem: Problem
+    first: Objective
+    second: Objective
+    strategy: Strategy
+    budget: Budget
+    seed: int
+    most: int
+    progress: BatchProgress | None
+    archive: Archive = field(default_factory=Archive)
+    runs: int = 0
+    evaluations: int = 0
+    proved: bool = True
+    limits_tried: list[float] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        sentence = refusal(self.problem, self.strategy)
+        if not sentence and refusal(self._limited(0.0), self.strategy):
             sentence = (
-                f"strategy {strategy.name!r} takes no limits on measures of {problem.name!r}, and a front is made by "
-                f"limiting {second.measure!r}; name one that takes them, such as 'annealing'."
+                f"strategy {self.strategy.name!r} takes no limits on measures of {self.problem.name!r}, and a front is "
+                f"made by limiting {self.second.measure!r}; name one that takes them, such as 'annealing'."
             )
         if sentence:
             raise UnsupportedProblem(sentence)
 
     def done(self) -> Found:
         """Ask until the front is closed, the runs are spent, or somebody has seen enough."""
-        stopped_by = "complete"
         try:
             stopped_by = self._ask_on()
         except KeyboardInterrupt:
@@ -211,9 +208,8 @@ class Sweep:
 
     def _gaps(self) -> list[tuple[float, float, float]]:
         """Room left between neighbours: its area, and from where to where the second measure is not yet known."""
-        front = self.archive.front()
         gaps = []
-        for before, after in pairwise(front):
+        for before, after in pairwise(self.archive.front()):
             tried = [limit for limit in self.limits_tried if after.second <= limit < before.second]
             low = max([after.second, *tried])
             if before.second - low > 1.5 * self._step(before.second):

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import clock, interrupting
-from queueing.simulation import Estimate, jackknife, jackknives, joint_limit
+from queueing.simulation import CONFIDENCE, Estimate, jackknife, jackknives, joint_limit
 
+from ..data import columns, number
 from ..errors import RequestError, short
 from ..protocols import Drifting, Experiment, Judging, Resolving, Settling, Simulable, has_objective, kind_of
 from ..registry import kinds
-from ..solving import ProblemLike, as_problem, check_seed
-from .simulating_report import WRONG_BY_CHANCE, Confrontation, Line
+from ..results import plain
+from ..solving import ProblemLike, as_problem, check_seed, versions
 
 #: Replications unless said, and the most that are kept.
 REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
@@ -41,8 +42,111 @@ EVENTS = 100_000
 #: number of times in all, is too rare to be judged.
 OFTEN, MANY = 2 / 3, 1000.0
 
-Vector = NDArray[np.float64]
+#: What is told of a simulation in JSON, beside its measures and the verdict.
+_TOLD = ("problem", "kind", "decision", "seed", "replications", "time", "events", "seconds", "stopped_by")
+
+#: How often all comparisons together go wrong by chance when everything is right: rarely enough that people who
+#: simulate every day need not learn to shrug.
+WRONG_BY_CHANCE = 0.001
+
 Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure: exact, simulated, and how far apart.
+
+    Attributes
+    ----------
+    name, exact, estimate
+        of the measure.
+    deviation
+        standard errors between the two; ``None`` where they cannot be compared.
+    remark
+        why not.
+    """
+
+    name: str
+    exact: float | None
+    estimate: Estimate
+    deviation: float | None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Confrontation:
+    """Exact and simulated side by side.
+
+    Attributes
+    ----------
+    lines
+        one for each measure, and one for the objective where it is linear in them.
+    agree
+        whether all deviations together are what chance would do; ``None`` if nothing could be compared.
+    largest, limit
+        the largest deviation, and what the largest of so many exceeds by chance once in a thousand times.
+    replications, time, events, seconds, stopped_by
+        what was run: so many, of so many units of time each, and why no more: ``complete``, ``seconds``, ``interrupt``,
+        or ``memory``.
+    """
+
+    problem: str
+    kind: str | None
+    decision: Any
+    seed: int
+    lines: tuple[Line, ...]
+    agree: bool | None
+    largest: float | None
+    limit: float | None
+    replications: int
+    time: float
+    events: int
+    seconds: float
+    stopped_by: str
+    extra: Mapping[str, Any]
+
+    @property
+    def verdict(self) -> str:
+        """Whether exact and simulated agree, in one sentence."""
+        compared = sum(line.deviation is not None for line in self.lines)
+        if self.agree is None or self.largest is None:
+            return "nothing could be compared"
+        told = (
+            f"the largest of {compared} deviations is {self.largest:.2f} standard errors, and by chance alone it "
+            f"exceeds {self.limit:.2f} in one simulation of {1 / WRONG_BY_CHANCE:.0f} at most"
+        )
+        return f"they agree: {told}" if self.agree else f"THEY DISAGREE: {told}; another --seed shows if it was chance"
+
+    def table(self) -> str:
+        """The measures as text, a line each, and the verdict."""
+        rows = [["measure", "exact", "simulated", f"+- ({100 * CONFIDENCE:g} %)", "z", ""]]
+        for line in self.lines:
+            half = line.estimate.half_width(CONFIDENCE)
+            half_width = "-" if half is None else f"{half:.2g}"
+            z = "-" if line.deviation is None else f"{line.deviation:.2f}"
+            rows.append([line.name, number(line.exact), number(line.estimate.value), half_width, z, line.remark])
+        head = (
+            f"{self.problem} at {short(plain(self.decision))}: {self.replications} replications of "
+            f"{self.time:.6g} units of time, {self.events} events in {self.seconds:.1f} s, seed {self.seed}"
+        )
+        return f"{head}\n{columns(rows, '  ')}\n{self.verdict}"
+
+    def to_data(self) -> dict[str, Any]:
+        """Everything as one JSON object."""
+        measures = {
+            line.name: {
+                "exact": line.exact,
+                "simulated": line.estimate.value,
+                "half_width": line.estimate.half_width(CONFIDENCE),
+                "z": line.deviation,
+                "remark": line.remark or None,
+            }
+            for line in self.lines
+        }
+        told: dict[str, Any] = plain({name: getattr(self, name) for name in _TOLD})
+        judged = {"agree": self.agree, "largest_z": self.largest, "limit_z": self.limit, "extra": self.extra}
+        further = {"confidence": CONFIDENCE, "measures": measures, **judged, "versions": versions()}
+        return {"format": 1, **told, **plain(further)}
 
 
 def simulate(
@@ -119,19 +223,19 @@ def _confront(
     span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
     if seconds is None and time is None:
         seconds = PATIENCE + most
-    run = _run(experiment, span, seed, most, seconds, progress)
-    observations = np.array([one.observation for one in run.done])
-    if len(run.done) < 2:
+    done, lasted, stopped_by = _run(experiment, span, seed, most, seconds, progress)
+    observations = np.array([one.observation for one in done])
+    if len(done) < 2:
         nothing = Estimate(None, None, 0)
         lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
     else:
         lines = _lines(experiment, exact.measures, observations, span)
         if has_objective(asked) and isinstance(asked, Judging) and asked.linear_cost:
             lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
-    agree, largest, limit = _judged(lines, len(run.done))
+    agree, largest, limit = _judged(lines, len(done))
     if agree is False and _drifting(experiment, observations, span):
         lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
-        agree, largest, limit = _judged(lines, len(run.done))
+        agree, largest, limit = _judged(lines, len(done))
     return Confrontation(
         problem=asked.name,
         kind=kind_of(asked),
@@ -141,25 +245,18 @@ def _confront(
         agree=agree,
         largest=largest,
         limit=limit,
-        replications=len(run.done),
+        replications=len(done),
         time=span,
-        events=sum(one.events for one in run.done),
-        seconds=run.seconds,
-        stopped_by=run.stopped_by,
-        extra=experiment.describe(run.done) if len(run.done) > 1 else {},
+        events=sum(one.events for one in done),
+        seconds=lasted,
+        stopped_by=stopped_by,
+        extra=experiment.describe(done) if len(done) > 1 else {},
     )
-
-
-@dataclass(frozen=True)
-class _Run:
-    done: list[Any]
-    seconds: float
-    stopped_by: str
 
 
 def _run(
     experiment: Experiment, span: float, seed: int, most: int, seconds: float | None, progress: Progress | None
-) -> _Run:
+) -> tuple[list[Any], float, str]:
     """Replications until there are enough, the time is up, or somebody ends it."""
     done: list[Any] = []
     stopped_by = "complete"
@@ -184,7 +281,7 @@ def _run(
     except KeyboardInterrupt:
         stopped_by = "interrupt"
         interrupting.answered()
-    return _Run(done, clock.now() - began, stopped_by)
+    return done, clock.now() - began, stopped_by
 
 
 def _lines(
@@ -275,21 +372,16 @@ def _objective(
 
     estimate = jackknife(lambda means: price(experiment.measures(means)), observations)
     known = price(exact)
-    shifted = [
-        price({**exact, name: (exact[name] or 0.0) + finest})
-        for name, finest in _resolution(experiment, span * len(observations)).items()
-        if name in exact
-    ]
-    finest = 0.0 if known is None else sum(abs(one - known) for one in shifted if one is not None)
-    wider = (
-        0.0
-        if known is None
-        else sum(
-            abs(one - known)
-            for line in lines
-            if line.exact is not None and (one := price({**exact, line.name: line.exact + _widened(line)})) is not None
-        )
-    )
+
+    def moved(changes: Mapping[str, float]) -> float:
+        """By how much the price moves when measures change, one at a time."""
+        if known is None:
+            return 0.0
+        prices = [price({**exact, name: (exact[name] or 0.0) + by}) for name, by in changes.items() if name in exact]
+        return sum(abs(one - known) for one in prices if one is not None)
+
+    finest = moved(_resolution(experiment, span * len(observations)))
+    wider = moved({line.name: _widened(line) for line in lines if line.exact is not None})
     judged = estimate if estimate.error is None else replace(estimate, error=math.hypot(estimate.error, wider))
     line = replace(_line("objective", known, judged, None, finest), estimate=estimate)
     rare = {

@@ -7,7 +7,6 @@ from its file.
 from __future__ import annotations
 
 import copy
-import csv
 import itertools
 import math
 import os
@@ -17,30 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heuristics import Budget, Problem, Result, Strategy
+from heuristics import Budget, Problem, Strategy
 
-from ..data import (
-    append_to,
-    columns,
-    csv_rows,
-    csv_text,
-    locked,
-    number,
-    unguarded,
-    whole_lines,
-    whole_part,
-    write_text,
-)
-from ..errors import InstanceError, RequestError, printable, short
+from ..data import columns, csv_text, number, write_text
+from ..errors import InstanceError, RequestError, short
 from ..instance import Instance, problem_of, read
-from ..protocols import Summarised, measure_names
 from ..registry import make_strategy
-from ..results import plain
 from ..solving import check_seed, make_budget
-from ..verification import judge
-from .comparing import BatchProgress, problem_digest, run_key, solve_cell
-from .pool import call_all
-from .sweeping_stored import cells, decision_text, stored
+from .pool import Answer
+from .runs import BatchProgress, Cell, make_runs, problem_digest, run_key
+from .sweeping_stored import SweepFile, coordinates, read_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,11 +35,6 @@ MOST_POINTS = 100_000
 
 #: Parts of an instance that may be varied.
 ROOTS = ("data", "cost", "limits")
-
-OUTCOME = (
-    "status", "objective", "bound", "gap", "evaluations", "seconds", "stopped_by", "decision", "error",
-    "strategy", "seed", "budget_seconds", "budget_evaluations", "key",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,8 +108,8 @@ class Sweep:
     def table(self) -> str:
         """The points as text."""
         shown = [*(axis.path for axis in self.axes), "status", "objective", "bound", "seconds", "stopped_by"]
-        rows = [shown, *([number(_read(str(point.record[name]))) for name in shown] for point in self.points)]
-        notes = [f"{_coordinates(self.axes, point.values)}: {point.error}" for point in self.points if point.error]
+        rows = [shown, *([number(read_value(str(point.record[name]))) for name in shown] for point in self.points)]
+        notes = [f"{coordinates(self.axes, point.values)}: {point.error}" for point in self.points if point.error]
         notes += [] if self.complete else ["the sweep was ended early: points are missing"]
         return "\n".join([columns(rows), *notes])
 
@@ -174,47 +154,41 @@ def sweep(
     limits, seed = make_budget(budget, seconds, evaluations), check_seed(seed)
     base, make = _maker(instance)
     grid = list(itertools.product(*(axis.values for axis in axes)))
-    table = _Table(None if out is None else Path(out), axes, label, limits, seed)
+    same = {
+        "strategy": label,
+        "seed": seed,
+        "budget_seconds": limits.seconds,
+        "budget_evaluations": limits.evaluations,
+    }
+    file = SweepFile(None if out is None else Path(out), axes, same)
     records: dict[int, dict[str, Any]] = {}
-    asked: list[tuple[int, Problem, str]] = []
+    cells: dict[int, Cell] = {}
     for index, values in enumerate(grid):
         try:
             problem = make(_changed(base, axes, values))
         except RequestError as failure:
-            records[index] = table.failed(values, "", str(failure))
+            records[index] = file.record(values, "", None, None, str(failure))
             continue
         key = run_key(problem_digest(problem), chosen, seed, limits)
-        known = table.known(key, values, problem)
+        known = file.known(key, values, problem)
         if known is None:
-            asked.append((index, problem, key))
+            cells[index] = Cell(problem, chosen, seed, coordinates(axes, values), label, key)
         else:
-            records[index] = table.place(values) | known
-    if len(records) == len(grid) and all(record["error"] for record in records.values()):
+            records[index] = known
+    if not cells and all(record["error"] for record in records.values()):
         raise RequestError(str(records[0]["error"]))  # not one point makes sense: the request does not
-    complete, done = True, len(records)
-    answers = call_all(solve_cell, [(problem, chosen, limits, seed) for _, problem, _ in asked], workers, cluster)
-    try:
-        for answer in answers:
-            index, problem, key = asked[answer.index]
-            if answer.value is not None and answer.value.stopped_by == "interrupt":
-                raise KeyboardInterrupt
-            record = (
-                table.failed(grid[index], key, answer.error or "")
-                if answer.value is None
-                else table.answered(grid[index], key, answer.value, problem)
-            )
-            records[index] = record
-            table.add(record)
-            done += 1
-            if progress:
-                progress(done, len(grid), _coordinates(axes, grid[index]))
-    except KeyboardInterrupt:
-        complete = False
-    finally:
-        answers.close()
+    places = list(cells)
+
+    def finish(place: int, answer: Answer) -> None:
+        index = places[place]
+        cell = cells[index]
+        records[index] = file.record(grid[index], cell.key, cell.problem, answer.value, answer.error)
+        file.add(records[index])
+
+    complete = make_runs(list(cells.values()), limits, workers, cluster, finish, len(records), progress)
     points = tuple(Point(grid[index], records[index]) for index in sorted(records))
-    table.close([dict(point.record) for point in points])
-    return Sweep(base["name"], axes, label, points, complete, tuple(table.warnings))
+    file.close([point.record for point in points])
+    return Sweep(base["name"], axes, label, points, complete, tuple(file.warnings))
 
 
 def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective") -> Figure:
@@ -226,7 +200,7 @@ def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str 
         {
             **point.record,
             "problem": study.name,
-            "strategy": _coordinates(others, point.values[1:]) if others else study.strategy,
+            "strategy": coordinates(others, point.values[1:]) if others else study.strategy,
             "parameters": {},
             first.path: point.values[0],
         }
@@ -259,165 +233,24 @@ def put(content: Any, path: str, value: Any) -> None:
     for position, step in enumerate(route):
         last = position == len(route) - 1
         so_far = ".".join(str(part) for part in route[:position])
+        key: Any = step
         if isinstance(here, list):
             if not isinstance(step, int) or step >= len(here):
                 raise InstanceError(path, value, f"{so_far} is a list of {len(here)}, and {step!r} is no place in it.")
-            if last:
-                here[step] = value
-            else:
-                here = here[step]
         elif isinstance(here, dict):
             key = str(step)
-            if last:
-                here[key] = value
-            elif here.get(key) is None:
+            if not last and here.get(key) is None:
                 if position:
                     raise InstanceError(path, value, f"{so_far} has no field {key!r}.")
                 here[key] = {}
-            here = here[key]
         else:
             raise InstanceError(path, value, f"{so_far} is {short(here)} and has no fields.")
+        if last:
+            here[key] = value
+        here = here[key]
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
-
-
-class _Table:
-    """The CSV file of a sweep, or nothing."""
-
-    def __init__(self, path: Path | None, axes: Sequence[Axis], strategy: str, budget: Budget, seed: int) -> None:
-        self.path, self.axes = path, axes
-        self.same = {
-            "strategy": strategy,
-            "seed": seed,
-            "budget_seconds": budget.seconds,
-            "budget_evaluations": budget.evaluations,
-        }
-        self._old: dict[str, dict[str, Any]] = {}
-        self.warnings: list[str] = []
-        if path is not None:
-            self._read(path)
-
-    def _read(self, path: Path) -> None:
-        lines = whole_lines(path) if not path.is_dir() else ["a folder"]
-        if not lines:
-            return
-        self._old = {record["key"]: record for record in self._records(path, lines) if _is_answer(record)}
-
-    def _records(self, path: Path, lines: Sequence[str]) -> list[dict[str, Any]]:
-        """What stands in the file of a sweep over the same places."""
-        if not lines:
-            return []
-        try:
-            head, *rows = ([unguarded(cell) for cell in row] for row in cells(lines))
-        except csv.Error as failure:
-            raise RequestError(f"{path}: this is no CSV file: {failure}; choose another, or remove it.") from None
-        self._check_head(path, head)
-        whole = [row for row in rows if len(row) == len(head)]
-        return [
-            {name: text if name == "key" else _read(text) for name, text in zip(head, row, strict=True)}
-            for row in whole
-        ]
-
-    def _check_head(self, path: Path, head: Sequence[str]) -> None:
-        if not {"key", "status", "objective", *(axis.path for axis in self.axes)} <= set(head):
-            raise RequestError(f"{path}: this file is not of a sweep over {self._names}; choose another, or remove it.")
-
-    @property
-    def _names(self) -> str:
-        return ", ".join(axis.path for axis in self.axes)
-
-    def known(self, key: str, values: Sequence[Any], problem: Problem) -> dict[str, Any] | None:
-        """The record of a point that is done and holds, without its coordinates."""
-        record = self._old.get(key)
-        if record is None:
-            return None
-        try:
-            judge(stored(record, problem), problem, extra=False).check()
-        except Exception as failure:  # written by another version, or by hand: one line must not take the others down
-            reason = str(failure) if isinstance(failure, RequestError) else f"{type(failure).__name__}: {failure}"
-            place = _coordinates(self.axes, values)
-            self.warnings.append(f"{self.path}: the line of {place} is not used: {printable(reason)}")
-            return None
-        return {k: v for k, v in record.items() if k not in {axis.path for axis in self.axes}}
-
-    def place(self, values: Sequence[Any]) -> dict[str, Any]:
-        """The first columns of a record."""
-        return {axis.path: value for axis, value in zip(self.axes, values, strict=True)}
-
-    def answered(self, values: Sequence[Any], key: str, result: Result, problem: Problem) -> dict[str, Any]:
-        """The record of a point with an answer: outcome, measures, and what the kind calls its ``summary_names``."""
-        found = {} if result.evaluation is None else result.evaluation.measures
-        measures = measure_names(problem)
-        summary = problem.summary_names if isinstance(problem, Summarised) else ()
-        record = self.place(values) | {
-            "status": str(result.status),
-            "objective": plain(result.objective),
-            "bound": plain(result.bound),
-            "gap": plain(result.gap()),
-            "evaluations": result.evaluations,
-            "seconds": result.seconds,
-            "stopped_by": result.stopped_by,
-        }
-        record |= {name: plain(found.get(name)) for name in (measures or found)}
-        for name in summary:
-            told = plain(result.extra.get(name))
-            record |= (
-                {f"{name}.{part}": value for part, value in told.items()} if isinstance(told, dict) else {name: told}
-            )
-        record |= {
-            "decision": decision_text(result.decision),
-            "error": None,
-            **self.same,
-            "key": key,
-        }
-        return record
-
-    def failed(self, values: Sequence[Any], key: str, error: str) -> dict[str, Any]:
-        """The record of a point without an answer."""
-        record = self.place(values) | dict.fromkeys(OUTCOME) | self.same
-        return record | {"status": "error", "error": error, "key": key}
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Write a finished point."""
-        if self.path is None or record["error"]:
-            return  # failed points are tried again by the next sweep; they are written at the end
-        with locked(self.path) as stream:  # another sweep may have begun the file, or put it in order, since
-            stream.seek(0)
-            first = stream.readline().decode("utf-8", "replace")
-            if not first.endswith("\n"):
-                append_to(stream, csv_rows([record]).rstrip("\n"))
-                head = list(record)
-            else:
-                head = [unguarded(cell) for cell in next(csv.reader([first]))]
-                self._check_head(self.path, head)
-            append_to(stream, csv_rows([[record.get(name) for name in head]]).rstrip("\n"))
-
-    def close(self, records: Sequence[dict[str, Any]]) -> None:
-        """Put the file in the order of the points; what other sweeps have written to it meanwhile is kept, below."""
-        if self.path is None:
-            return
-        keys, places = {record["key"] for record in records}, {self._identity(record) for record in records}
-        with locked(self.path) as stream:
-            held = self._records(self.path, whole_part(stream).decode("utf-8", "replace").split("\n")[:-1])
-            others = [
-                record
-                for record in held
-                if (record["key"] not in keys if _is_answer(record) else self._identity(record) not in places)
-            ]
-            write_text(self.path, csv_text(sorted(records, key=_is_error) + others if others else records))
-
-    def _identity(self, record: Mapping[str, Any]) -> tuple[str, ...]:
-        """What tells a point from others where it has no answer, and perhaps no key."""
-        return tuple(str(record.get(name)) for name in (*(axis.path for axis in self.axes), *self.same))
-
-
-def _is_error(record: Mapping[str, Any]) -> bool:
-    return bool(record["error"])
-
-
-def _is_answer(record: Mapping[str, Any]) -> bool:
-    return bool(record["key"]) and not record.get("error")
 
 
 def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]]) -> tuple[Axis, ...]:
@@ -461,8 +294,8 @@ def _changed(base: dict[str, Any], axes: Sequence[Axis], values: Sequence[Any]) 
 
 def _values(part: str, text: str) -> list[Any]:
     if ".." not in part:
-        return [_read(part)]
-    ends = [_read(piece) for piece in part.split("..")]
+        return [read_value(part)]
+    ends = [read_value(piece) for piece in part.split("..")]
     if len(ends) not in (2, 3) or not all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in ends):
         raise RequestError(f"a range is written 1..30 or 0..1..0.1, got {part!r} in {text!r}.")
     first, last = ends[:2]
@@ -474,22 +307,3 @@ def _values(part: str, text: str) -> list[Any]:
         raise RequestError(f"a sweep has at most {MOST_POINTS} points, the range {part!r} has more.")
     whole = all(isinstance(end, int) for end in (first, step))
     return [first + i * step if whole else float(f"{first + i * step:.12g}") for i in range(count)]
-
-
-def _read(text: str) -> Any:
-    """A number, true, false or null; else the text itself."""
-    if text in ("", "None", "null"):
-        return None
-    if text in ("true", "True", "false", "False"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if math.isfinite(value) else text
-    return text
-
-
-def _coordinates(axes: Sequence[Axis], values: Sequence[Any]) -> str:
-    return ", ".join(f"{axis.path} = {value}" for axis, value in zip(axes, values, strict=True))

@@ -4,8 +4,14 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from optmodels.data import read_as
 from optmodels.errors import InstanceError, MissingField
-from optmodels.placement.layout import Grid, Network, Piece, layout_from_data, network_from_graph
+from optmodels.placement.layout import Grid, LayoutData, Network, Piece, network_from_graph
+
+
+def layout_from_data(data):
+    """Read ``shape`` or ``network`` of an instance."""
+    return read_as(LayoutData, data).layout
 
 
 def refused(data):

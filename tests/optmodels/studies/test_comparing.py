@@ -12,18 +12,16 @@ import numpy as np
 import pytest
 
 import optmodels.results
-import optmodels.studies.comparing
-from heuristics import Budget, Evaluation, Problem, Result, Status, TracePoint
+import optmodels.studies.runs
+from heuristics import Budget, Evaluation, Problem, Result, Status, TracePoint, relative_gap
 from heuristics.search import Exhaustive
 from heuristics.testing import Hopeless, Knapsack, Separable
 from optmodels.errors import RequestError
 from optmodels.registry import make_strategy
 from optmodels.results import read_result
 from optmodels.studies import Comparison, compare
-from optmodels.studies.comparing import label_of, problem_digest, run_key
-from optmodels.studies.comparing_table import relative_gap
-from optmodels.studies.comparison import Run
 from optmodels.studies.pool import Answer
+from optmodels.studies.runs import Run, label_of, problem_digest, run_key
 
 
 @dataclass(frozen=True)
@@ -384,13 +382,13 @@ def test_the_folder_holds_runs_tables_results_and_the_best(tmp_path, small):
 def counted(monkeypatch):
     """Count the runs that are made."""
     made = []
-    solve = optmodels.studies.comparing.solve_cell
+    solve = optmodels.studies.runs.solve_cell
 
     def counting(problem, strategy, budget, seed):
         made.append((problem.name, strategy.name, seed))
         return solve(problem, strategy, budget, seed)
 
-    monkeypatch.setattr(optmodels.studies.comparing, "solve_cell", counting)
+    monkeypatch.setattr(optmodels.studies.runs, "solve_cell", counting)
     return made
 
 
@@ -521,7 +519,7 @@ def test_progress_names_all_runs_that_workers_share(monkeypatch):
         yield Answer(0, function(*calls[0]))
         yield Answer(2, function(*calls[2]))
 
-    monkeypatch.setattr("optmodels.studies.comparing.call_all", two_at_a_time)
+    monkeypatch.setattr("optmodels.studies.runs.call_all", two_at_a_time)
     seen = []
     compare(Knapsack(), Sampler(), seeds=3, progress=lambda done, total, what: seen.append((done, what)))
     first, second, third = (f"knapsack by sampler, seed {seed}" for seed in range(3))

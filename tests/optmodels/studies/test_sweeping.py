@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import optmodels.studies.runs
 import optmodels.studies.sweeping
 from heuristics import Budget
 from optmodels.data import csv_text
@@ -30,7 +31,7 @@ def small(instances):
 def counted(monkeypatch):
     """Count the runs that are made; end the sweep at the run called so."""
     made = []
-    solve_cell = optmodels.studies.sweeping.solve_cell
+    solve_cell = optmodels.studies.runs.solve_cell
 
     def counting(problem, strategy, budget, seed):
         made.append(problem)
@@ -40,7 +41,7 @@ def counted(monkeypatch):
 
     counting.interrupt_at = None
     made_by = counting
-    monkeypatch.setattr(optmodels.studies.sweeping, "solve_cell", counting)
+    monkeypatch.setattr(optmodels.studies.runs, "solve_cell", counting)
     return made, made_by
 
 
@@ -237,7 +238,7 @@ def test_a_torn_last_line_is_run_again(small, tmp_path, counted):
 def test_failed_points_are_tried_again_and_take_their_place(small, tmp_path, monkeypatch):
     """A point that failed is written, so that the file is complete, and not believed."""
     out, asked = tmp_path / "s.csv", []
-    solve_cell = optmodels.studies.sweeping.solve_cell
+    solve_cell = optmodels.studies.runs.solve_cell
 
     def failing(problem, *arguments):
         asked.append(float(problem.service_rate[0]))
@@ -245,7 +246,7 @@ def test_failed_points_are_tried_again_and_take_their_place(small, tmp_path, mon
             raise RuntimeError("fell over")
         return solve_cell(problem, *arguments)
 
-    monkeypatch.setattr(optmodels.studies.sweeping, "solve_cell", failing)
+    monkeypatch.setattr(optmodels.studies.runs, "solve_cell", failing)
     first = sweep(small, "data.service_rate=18,20,22", "exhaustive", out=out)
     assert [bool(point.error) for point in first.points] == [False, True, False]
     assert [row["status"] for row in rows(out)] == ["optimal", "error", "optimal"]
@@ -272,8 +273,8 @@ def again_arguments():
     ("column", "value", "reason"),
     [
         ("objective", "-1e9", "objective is -1000000000.0; the evaluator finds"),
-        ("objective", "many", 'objective is "many"; this is a number'),
-        ("objective", "True", "objective is true; this is a number"),
+        ("objective", "many", 'objective is "many"; this is a finite number'),
+        ("objective", "True", "objective is true; this is a finite number"),
         ("objective", "", "objective is null; the evaluator finds"),
         ("opening", "1", "measures.opening is 1.0; the evaluator finds"),
         ("bound", "1e9", "bound is 1000000000.0; a feasible decision has the objective"),
@@ -349,13 +350,13 @@ def test_another_seed_budget_or_instance_is_run_again_and_the_old_lines_stay(sma
 def test_every_finished_point_is_on_disk_before_the_next(small, tmp_path, monkeypatch):
     out = tmp_path / "s.csv"
     lines = []
-    solve_cell = optmodels.studies.sweeping.solve_cell
+    solve_cell = optmodels.studies.runs.solve_cell
 
     def looking(*arguments):
         lines.append(len(out.read_text().splitlines()) if out.exists() else 0)
         return solve_cell(*arguments)
 
-    monkeypatch.setattr(optmodels.studies.sweeping, "solve_cell", looking)
+    monkeypatch.setattr(optmodels.studies.runs, "solve_cell", looking)
     sweep(small, "data.service_rate=18..20", "exhaustive", out=out)
     assert lines == [0, 2, 3]
 
@@ -412,6 +413,8 @@ def test_a_sweep_over_other_places_that_came_first_is_not_overwritten(small, tmp
     out = tmp_path / "s.csv"
 
     def other(done, total, what):
+        if done == 0:
+            return
         out.unlink()
         sweep(small, "data.think_time.base=0.8", "exhaustive", out=out)
 

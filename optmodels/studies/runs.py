@@ -1,0 +1,204 @@
+"""The runs that a study asks for: what makes two of them the same run, and how they are made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heuristics import Budget, Problem, Result, Status, Strategy, parameters
+
+from ..costs import cost_to_data
+from ..data import parameter_fields
+from ..errors import RequestError, UnreadableFile
+from ..protocols import Stored, cost_of, kind_of, limits_of
+from ..results import file_stem, plain, result_from_data, result_to_data
+from ..solving import solve
+from .pool import Answer, call_all
+
+#: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
+BatchProgress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A run that is asked for.
+
+    Parameters
+    ----------
+    problem, strategy, seed
+        What is run.
+    subject, label
+        What people call the problem and the strategy.
+    key
+        The same for the same run, see `run_key`.
+    """
+
+    problem: Problem
+    strategy: Strategy
+    seed: int
+    subject: str
+    label: str
+    key: str
+
+    @property
+    def shown(self) -> str:
+        """What people read while it runs."""
+        drawn = "" if is_deterministic(self.strategy) else f", seed {self.seed}"
+        return f"{self.subject} by {self.label}{drawn}"
+
+    def run(self, answer: Answer) -> Run:
+        """The run, answered or failed."""
+        result = answer.value or Result(
+            problem=self.problem.name,
+            status=Status.UNKNOWN,
+            decision=None,
+            evaluation=None,
+            stopped_by="error",
+            strategy=self.strategy.name,
+            parameters=parameters(self.strategy),
+            seed=self.seed,
+            kind=kind_of(self.problem),
+        )
+        return Run(self.subject, self.label, self.seed, result, answer.error, self.key)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One cell of a comparison: a result, or a sentence on why there is none."""
+
+    problem: str
+    strategy: str
+    seed: int
+    result: Result
+    error: str | None = None
+    key: str = ""
+
+    @property
+    def status(self) -> str:
+        """What became of it: the status of the result, or ``"error"``."""
+        return "error" if self.error else str(self.result.status)
+
+    @property
+    def stem(self) -> str:
+        """Name of the file of the run, without its suffix."""
+        return file_stem(self.problem, self.strategy, self.seed)
+
+    def to_data(self, *, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """The line of ``runs.jsonl``: a result and what identifies the run."""
+        return result_to_data(self.result, folder=folder, stem=self.stem) | {
+            "label": {"problem": self.problem, "strategy": self.strategy},
+            "key": self.key,
+            "error": self.error,
+        }
+
+    @classmethod
+    def from_data(cls, data: Any, *, folder: Path | None = None) -> Run:
+        """Read a line of ``runs.jsonl`` back."""
+        label = data.get("label") if isinstance(data, Mapping) else None
+        if not isinstance(label, Mapping) or not isinstance(data.get("key"), str):
+            raise UnreadableFile("a line of a comparison has a label and a key.")
+        result = result_from_data(data, folder=folder)
+        return cls(
+            str(label["problem"]), str(label["strategy"]), result.seed or 0, result, data.get("error"), data["key"]
+        )
+
+
+def make_runs(
+    cells: Sequence[Cell],
+    budget: Budget,
+    workers: int,
+    cluster: str | None,
+    finish: Callable[[int, Answer], None],
+    done: int = 0,
+    progress: BatchProgress | None = None,
+) -> bool:
+    """Make runs, and tell whether all of them were made: Ctrl-C ends them.
+
+    Parameters
+    ----------
+    cells, budget
+        What is run, and the limits of each run.
+    workers, cluster
+        Who shares the runs, see `optmodels.studies.pool.call_all`.
+    finish
+        Called with the number of each cell and what became of it, in the order in which they end.
+    done
+        Runs that were made before.
+    progress
+        Told of what is done and what is running.
+    """
+    total = done + len(cells)
+    running: dict[int, str] = {}
+
+    def tell(what: str) -> None:
+        if progress:
+            progress(done, total, ", ".join(running.values()) or what)
+
+    def begin(index: int) -> None:
+        running[index] = cells[index].shown
+        tell("")
+
+    tell("starting" if cells else "nothing left to run")
+    calls = [(cell.problem, cell.strategy, budget, cell.seed) for cell in cells]
+    answers = call_all(solve_cell, calls, workers, cluster, begin)
+    try:
+        for answer in answers:
+            if answer.value is not None and answer.value.stopped_by == "interrupt":
+                return False
+            finish(answer.index, answer)
+            done += 1
+            running.pop(answer.index, None)
+            tell(cells[answer.index].shown)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        answers.close()
+    return True
+
+
+def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int) -> Result:
+    """Make one run; at the top of the module so that other processes find it."""
+    return solve(problem, strategy, budget=budget, seed=seed)
+
+
+def problem_digest(problem: Problem) -> str:
+    """Compute a checksum of what a problem is, whatever it is called: kind, data, cost and limits."""
+    if not isinstance(problem, Stored):
+        try:
+            content = pickle.dumps(problem, protocol=4)
+        except Exception:  # a problem defined in a notebook cell
+            content = repr(problem).encode()
+        return hashlib.sha256(content).hexdigest()
+    cost, limits = cost_of(problem), limits_of(problem)
+    try:
+        cost_data: Any = cost_to_data(cost)
+    except RequestError:
+        cost_data = repr(cost)
+    return _checksum([problem.kind, problem.to_data(), cost_data, limits.to_data() if limits else None])
+
+
+def run_key(digest: str, strategy: Strategy, seed: int, budget: Budget) -> str:
+    """Compute what makes two runs the same run."""
+    return _checksum([digest, strategy.name, parameters(strategy), seed, budget])[:32]
+
+
+def label_of(strategy: Strategy) -> str:
+    """Write the string a strategy could be made from: its name and the parameters that are not the defaults."""
+    fields = parameter_fields(type(strategy)).values()
+    changed = [f"{f.name}={getattr(strategy, f.name)}" for f in fields if getattr(strategy, f.name) != f.default]
+    return f"{strategy.name}:{','.join(changed)}" if changed else strategy.name
+
+
+def is_deterministic(strategy: Strategy) -> bool:
+    """Tell whether a strategy draws no random numbers, so that one seed is as good as many."""
+    return bool(getattr(strategy, "deterministic", False))
+
+
+def _checksum(content: Any) -> str:
+    return hashlib.sha256(json.dumps(plain(content), sort_keys=True).encode()).hexdigest()
