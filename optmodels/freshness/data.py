@@ -1,27 +1,40 @@
-"""Reading the data of a freshness instance: every field checked, every complaint one sentence."""
+"""The data of a freshness instance: every field with its rule, what they make together, and writing them back.
+
+Columns of pages are read by numpy, whole, from the file itself or from tables beside it (`optmodels.freshness.tables`).
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
 
 from queueing.freshness import PageError
 from queueing.processes import AccessTime
 
-from ..data import is_number, is_whole, read_time, refuse_unknown, write_time
+from ..data import RATE, TIME, Data, Number, Reader, Refusal, Time, entry, read_list, write_time
 from ..errors import InstanceError, MissingField
 from ..instance import inside
 from .rules import Indices, Rules, Vector, numbered, refuse_crowding
 from .tables import WEIGHT
 
-#: Columns of a table of pages, each a field of its own in small files.
-COLUMNS = ("change_rates", "weights", "hosts", "urls")
-FIELDS = {*COLUMNS, "pages", "access_time", "host_caps", "host_gap", "min_frequency", "robots"}
+if TYPE_CHECKING:
+    from .tables import PageTable
+
+#: Columns of a table of pages, each a field of its own in small files, and what a page has of it.
+COLUMNS = {"change_rates": "a change rate", "weights": "a weight", "hosts": "a host", "urls": "a URL"}
+
+#: Fields that no pass over pages can keep to; tables with one of them are held in memory.
+HELD = ("host_caps", "host_gap", "min_frequency")
+
+#: Tables with more pages than this are not read into memory unless somebody needs all of them at once.
+LARGE = 2_000_000
 
 #: Larger tables are not held in memory.
 MOST_PAGES = 50_000_000
@@ -34,6 +47,8 @@ PROPORTIONAL = "change-rates"
 
 #: Weights that are all smaller than this are refused: prices of visits, which are parts of them, must be numbers.
 LIGHTEST = 1e-250
+
+URL_RULE = "URLs are printable text on one line."
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +67,8 @@ class Pages:
         What pages are called; ``None``: by number.
     path
         The file or folder they were read from; ``None``: the instance file itself.
+    streamed
+        Whether they stay in their files, as far as possible.
     """
 
     rates: Vector
@@ -60,19 +77,12 @@ class Pages:
     hosts: Indices | None = None
     urls: tuple[str, ...] | None = None
     path: str | None = None
+    streamed: ClassVar[bool] = False
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.rates)
-
-    def place(self, folder: Path) -> Path | None:
-        """The file or folder they were read from, the instance file being in this folder."""
-        return None if self.path is None else folder / self.path
-
-    def name(self, page: int) -> str:
-        """What a page is called."""
-        return str(page) if self.urls is None else self.urls[page]
 
     def to_data(self) -> dict[str, Any]:
         """The fields of an instance file."""
@@ -86,201 +96,319 @@ class Pages:
             found["hosts"] = self.hosts.tolist()
         return found if self.urls is None else found | {"urls": list(self.urls)}
 
+    def refuse(self, failure: PageError) -> NoReturn:
+        """Say where a page stands that cannot be reckoned with."""
+        raise InstanceError(f"data.change_rates[{failure.page}]", failure.rate, failure.rule) from None
+
+    def refuse_light(self) -> None:
+        """Refuse weights that are all so small that their products are no numbers."""
+        largest = float(self.weights.max())
+        if 0 < largest < LIGHTEST:
+            page, place = int(self.weights.argmax()), "data.weights" if self.path is None else f"data.pages, {WEIGHT}"
+            rule = f"this is the largest, and should be {LIGHTEST:g} or more; choose a unit in which it is nearer to 1."
+            raise InstanceError(f"{place}[{page}]", largest, rule)
+
+
+class TablePages(Pages):
+    """Pages of a table, read when they are asked for."""
+
+    table: PageTable
+    streamed: bool  # type: ignore[misc]
+
+    def __init__(self, table: PageTable, path: str, proportional: bool, streamed: bool) -> None:
+        vars(self).update(table=table, path=path, proportional=proportional, streamed=streamed)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.table.rows
+
+    @cached_property
+    def _columns(self) -> tuple[Vector, Vector]:
+        if self.table.rows > MOST_PAGES:
+            rule = f"it has {self.table.rows} pages, and {MOST_PAGES} at most are held in memory."
+            raise InstanceError("data.pages", self.path, rule)
+        return self.table.read()
+
+    @property
+    def rates(self) -> Vector:
+        """Changes per unit of time."""
+        return self._columns[0]
+
+    @property
+    def weights(self) -> Vector:
+        """What a unit of time out of date costs."""
+        return self._columns[1]
+
+    @cached_property
+    def hosts(self) -> Indices | None:
+        """Number of the host of each page."""
+        found = self.table.hosts()
+        return None if found is None else found[0]
+
+    @cached_property
+    def urls(self) -> tuple[str, ...] | None:
+        """What pages are called."""
+        return self.table.urls()
+
+    def read(self) -> None:
+        """Read all columns, so that what is wrong with one is told."""
+        for column in ("_columns", "hosts", "urls"):
+            getattr(self, column)
+
+    def refuse(self, failure: PageError) -> NoReturn:
+        """Say in which file and row a page stands that cannot be reckoned with."""
+        self.table.refuse(failure)
+
 
 def read_beside(problem: Any, file: Path) -> Iterator[Path]:
     """The file or folder of pages that was read with the instance `file` of a problem, if there is one."""
-    place = problem.pages.place(file.parent)
-    if place is not None:
-        yield place
+    if problem.pages.path is not None:
+        yield file.parent / problem.pages.path
 
 
-def read_fields(data: Mapping[str, Any], folder: Path | None) -> tuple[Pages, Rules, AccessTime]:
-    """The fields of the data, each checked on its own and with the others."""
-    refuse_unknown(data, FIELDS, "data")
-    if "access_time" not in data:
-        raise MissingField("data.access_time", "the law of the time that one visit takes is needed.")
-    pages = read_columns(data, folder)
-    law = read_time(data["access_time"], "data.access_time")
-    rules = read_rules(data, pages)
-    refuse_crowding(data, rules)
-    return pages, rules, law
+# -- fields -----------------------------------------------------------------------------------------------------------
 
 
-def write_fields(pages: Pages, rules: Rules, law: AccessTime) -> dict[str, Any]:
-    """The data that `read_fields` reads back to the same."""
-    return pages.to_data() | {"access_time": write_time(law)} | rules.to_data()
+@dataclass(frozen=True)
+class Column:
+    """A field with a number for each page or host, read by numpy.
+
+    Parameters
+    ----------
+    number
+        What stands in it.
+    noun
+        Of what there is an entry each.
+    same
+        Whether one number for all is good, too.
+    null
+        Whether null stands for no number, here nan.
+    """
+
+    number: Number
+    noun: str = "page"
+    same: bool = False
+    null: bool = False
+
+    @property
+    def reader(self) -> Reader:
+        """Of the field."""
+        one = {name: value for name, value in self.number.described.items() if name != "rule"}
+        listed = {"type": "array", "minItems": 1, "items": {"anyOf": [one, {"type": "null"}]} if self.null else one}
+        kind = {"anyOf": [one, listed], "form": f"number, or one by {self.noun}"} if self.same else listed
+        return Reader(self.read, {**kind, "rule": self.number.rule})
+
+    def read(self, value: Any) -> NDArray[Any] | float:
+        """All numbers, or the one that stands for all."""
+        if self.same and not isinstance(value, list | tuple):
+            return self.number(value)
+        listed = read_list(value, "", f"this is a list, one entry for each {self.noun}.")
+        column = _converted(listed)
+        for index in range(len(listed)) if column is None else np.flatnonzero(~self._good(column)).tolist():
+            try:
+                if listed[index] is not None or not self.null:
+                    self.number(listed[index])
+            except Refusal as refusal:
+                raise Refusal(refusal.rule, index) from None
+        assert column is not None  # or one of its entries had been refused
+        return column.astype(np.int64) if self.number.whole else column
+
+    def _good(self, column: Vector) -> NDArray[np.bool_]:
+        number = self.number
+        good = np.isfinite(column) & (column >= (number.least or 0.0))
+        if number.above is not None:
+            good &= column > number.above
+        if number.most is not None:
+            good &= column <= number.most
+        if number.whole:
+            good &= column == np.floor(column)
+        return good
 
 
-# -- pages ------------------------------------------------------------------------------------------------------------
-
-
-def read_columns(data: Mapping[str, Any], folder: Path | None) -> Pages:
-    """The pages, from the file itself or from tables beside it."""
-    if "pages" in data:
-        return _from_tables(data, folder)
-    for name in ("change_rates", "weights"):
-        if name not in data:
-            raise MissingField(f"data.{name}", "every page needs one; or give a table of pages.")
-    rates = _column(data["change_rates"], "data.change_rates", "change rates are finite numbers, zero or more.")
-    if isinstance(data["weights"], str):
-        if data["weights"] != PROPORTIONAL:
-            rule = f'weights are a list of numbers, or "{PROPORTIONAL}" for weights that are the change rates.'
-            raise InstanceError("data.weights", data["weights"], rule)
-        weights = rates
-    else:
-        weights = _column(data["weights"], "data.weights", "weights are finite numbers, zero or more.")
-        _same_length(weights, rates, "data.weights", data["weights"], "a weight")
-    hosts = urls = None
-    if "hosts" in data:
-        hosts = _hosts(data["hosts"])
-        _same_length(hosts, rates, "data.hosts", data["hosts"], "a host")
-    if "urls" in data:
-        urls = _urls(data["urls"])
-        _same_length(urls, rates, "data.urls", data["urls"], "a URL")
-    return Pages(rates, weights, weights is rates, hosts, urls)
-
-
-def _from_tables(data: Mapping[str, Any], folder: Path | None) -> Pages:
-    """Columns of Parquet files or ``.npy`` files beside the instance, read whole."""
-    from .tables import open_pages
-
-    for name in COLUMNS:
-        if name in data and not (name == "weights" and data[name] == PROPORTIONAL):
-            raise InstanceError(f"data.{name}", data[name], "it is a column of data.pages; leave it out here.")
-    place = inside(folder, data["pages"], "data.pages")
-    table = open_pages(place, root=folder, proportional="weights" in data)
-    if table.rows > MOST_PAGES:
-        rule = f"it has {table.rows} pages, and {MOST_PAGES} at most are held in memory."
-        raise InstanceError("data.pages", data["pages"], rule)
-    rates, weights = table.read()
-    hosts = table.hosts()
-    return Pages(
-        rates, weights, weights is rates, None if hosts is None else hosts[0], table.urls(), path=data["pages"]
-    )
-
-
-def refuse_page(failure: PageError, pages: Pages, folder: Path | None) -> NoReturn:
-    """Say where a page stands that cannot be reckoned with."""
-    if pages.path is None:
-        raise InstanceError(f"data.change_rates[{failure.page}]", failure.rate, failure.rule) from None
-    from .tables import open_pages
-
-    place = inside(folder, pages.path, "data.pages")
-    open_pages(place, root=folder, proportional=pages.proportional).refuse(failure)
-
-
-def refuse_weights(pages: Pages) -> None:
-    """Refuse weights that are all so small that their products are no numbers."""
-    largest = float(pages.weights.max())
-    if 0 < largest < LIGHTEST:
-        page, place = int(pages.weights.argmax()), "data.weights" if pages.path is None else f"data.pages, {WEIGHT}"
-        rule = f"this is the largest, and should be {LIGHTEST:g} or more; choose a unit in which it is nearer to 1."
-        raise InstanceError(f"{place}[{page}]", largest, rule)
-
-
-def _column(value: Any, place: str, rule: str) -> Vector:
-    """A list of finite numbers, zero or more."""
-    listed = _listed(value, place)
+def _converted(listed: list[Any]) -> Vector | None:
+    """Numbers as an array, nan for null; ``None`` where something else stands among them."""
+    if any(issubclass(kind, bool | str) for kind in {*map(type, listed)}):
+        return None
     try:
         column = np.array(listed, dtype=np.float64)
-        good = column.ndim == 1 and not any(isinstance(entry, bool | str) for entry in listed)
     except (TypeError, ValueError, OverflowError):
-        good = False
-    if good:
-        wrong = ~(np.isfinite(column) & (column >= 0))
-        if not wrong.any():
-            return column
-    position = next(index for index, entry in enumerate(listed) if not is_number(entry) or entry < 0)
-    raise InstanceError(f"{place}[{position}]", listed[position], rule)
+        return None
+    return column if column.ndim == 1 else None
 
 
-def _hosts(value: Any) -> Indices:
-    listed = _listed(value, "data.hosts")
-    for index, entry in enumerate(listed):
-        if not is_whole(entry) or not 0 <= entry < MOST_HOSTS:
-            rule = f"hosts are whole numbers from 0, below {MOST_HOSTS}."
-            raise InstanceError(f"data.hosts[{index}]", entry, rule)
-    hosts = np.array(listed, dtype=np.int64)
-    return hosts
+def misnamed(urls: Sequence[Any]) -> tuple[int, str] | None:
+    """The first page whose name is none, or that of another page, and what is wrong with it."""
+    known: dict[str, int] = {}
+    for page, text in enumerate(urls):
+        if not isinstance(text, str) or not text.strip() or not text.isprintable():
+            return page, URL_RULE
+        if known.setdefault(text, page) != page:
+            return page, f"page {known[text]} is called so, too; a URL is that of one page."
+    return None
 
 
 def _urls(value: Any) -> tuple[str, ...]:
-    listed = _listed(value, "data.urls")
-    for index, entry in enumerate(listed):
-        if not isinstance(entry, str) or not entry.strip() or not entry.isprintable():
-            raise InstanceError(f"data.urls[{index}]", entry, "URLs are printable text on one line.")
-    known: dict[str, int] = {}
-    for index, entry in enumerate(listed):
-        if known.setdefault(entry, index) != index:
-            rule = f"page {known[entry]} is called so, too; a URL is that of one page."
-            raise InstanceError(f"data.urls[{index}]", entry, rule)
+    listed = read_list(value, "", "this is a list, one entry for each page.")
+    if (wrong := misnamed(listed)) is not None:
+        raise Refusal(wrong[1], wrong[0])
     return tuple(listed)
 
 
-def _listed(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list | tuple) or not value:
-        raise InstanceError(place, value, "this is a list, one entry for each page.")
-    return list(value)
+def _weights(value: Any) -> NDArray[Any] | float | str:
+    if not isinstance(value, str):
+        return _WEIGHTS.read(value)
+    if value != PROPORTIONAL:
+        raise Refusal(f'weights are a list of numbers, or "{PROPORTIONAL}" for weights that are the change rates.')
+    return value
 
 
-def _same_length(column: Any, rates: Vector, place: str, value: Any, noun: str) -> None:
-    if len(column) != len(rates):
-        rule = f"each of the {len(rates)} pages needs {noun}, and here are {len(column)}."
-        raise InstanceError(place, value, rule)
+_RATES = Column(Number("change rates are finite numbers, zero or more.", least=0))
+_WEIGHTS = Column(Number("weights are finite numbers, zero or more.", least=0))
+_HOSTS = Column(
+    Number(f"hosts are whole numbers from 0, below {MOST_HOSTS}.", least=0, most=MOST_HOSTS - 1, whole=True)
+)
+_CAPS = Column(
+    Number("the largest share of a host is a number of visits per slot above 0, or null for none.", above=0),
+    "host",
+    same=True,
+    null=True,
+)
+_MINIMUM = Column(
+    Number("a least frequency is a number of visits per slot between 0 and 1.", least=0, most=1), same=True
+)
+_WEIGHED = {"anyOf": [{"const": PROPORTIONAL}, _WEIGHTS.reader.described]}
+_NAMED = {"type": "array", "minItems": 1, "items": {"type": "string"}, "rule": URL_RULE}
+_PATH = {"type": "string", "rule": "paths in a file are relative and stay inside its folder."}
 
 
-# -- rules ------------------------------------------------------------------------------------------------------------
+class FreshnessData(Data):
+    """The data of kind "freshness"."""
+
+    needed = "the law of the time that one visit takes is needed."
+
+    change_rates: Annotated[Any, _RATES.reader] | None = entry(
+        "changes of each page; needed unless there is a table of pages", unit=RATE, default=None
+    )
+    weights: Annotated[Any, Reader(_weights, _WEIGHED)] | None = entry(
+        "what a unit of time costs that each page is out of date, needed unless there is a table of pages; "
+        f'"{PROPORTIONAL}": as much as it changes, in a table, too',
+        default=None,
+    )
+    hosts: Annotated[Any, _HOSTS.reader] | None = entry(
+        "label of the host of each page; labels are names: memory is for the hosts there are", default=None
+    )
+    urls: Annotated[Any, Reader(_urls, _NAMED)] | None = entry(
+        "what pages are called in the table of visits, each by a name of its own", default=None
+    )
+    pages: Annotated[Any, Reader(lambda path: path, _PATH)] | None = entry(
+        "instead of these four: a Parquet file, a folder of them, or a folder of .npy columns, with change_rate, "
+        "weight and perhaps host (whole numbers or texts) and url",
+        default=None,
+    )
+    access_time: Time = entry("law of the time that a visit takes", unit=TIME)
+    host_caps: Annotated[Any, _CAPS.reader] | None = entry(
+        "most visits to a host; a list has one for each label from 0 on", unit="per slot", default=None
+    )
+    host_gap: Annotated[int, Number("gaps are counted in slots, whole numbers, zero or more.", least=0, whole=True)] = (
+        entry(
+            "two visits to one host are so many slots apart, or more, and it has one robot; 0 and 1 ask for nothing",
+            unit="slots",
+            default=1,
+        )
+    )
+    min_frequency: Annotated[Any, _MINIMUM.reader] | None = entry(
+        "least visits to a page", unit="per slot", default=None
+    )
+    robots: Annotated[
+        int, Number("robots are counted in whole numbers, from 1 to the number of pages.", least=1, whole=True)
+    ] = entry("how many visit pages at the same time", default=1)
+
+    @property
+    def proportional(self) -> bool:
+        """Whether weights are the change rates."""
+        return isinstance(self.weights, str)
+
+    @property
+    def held(self) -> bool:
+        """Whether all pages are needed at once, as they stand here or something is asked that no pass can keep to."""
+        return self.pages is None or any(name in self.model_fields_set for name in HELD)
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> FreshnessData:
+        if self.pages is not None:
+            for name in COLUMNS:
+                if getattr(self, name) is not None and not (name == "weights" and self.proportional):
+                    raise Refusal("it is a column of data.pages; leave it out here.", name)
+            return self
+        for name in ("change_rates", "weights"):
+            if getattr(self, name) is None:
+                raise MissingField(name, "every page needs one; or give a table of pages.")
+        pages = len(np.asarray(self.change_rates))
+        for name, noun in COLUMNS.items():
+            column = getattr(self, name)
+            if column is not None and not isinstance(column, str) and len(column) != pages:
+                raise Refusal(_too_few(pages, noun, len(column)), name)
+        return self
+
+    def read_pages(self, folder: Path | None, least: int | None = None) -> Pages:
+        """The pages; those of a table with more than `least` stay there unless they are `held`."""
+        if self.pages is None:
+            rates: Any = self.change_rates
+            weights: Any = rates if self.proportional else self.weights
+            return Pages(rates, weights, self.proportional, self.hosts, self.urls)
+        from .tables import open_pages
+
+        table = open_pages(inside(folder, self.pages, "data.pages"), root=folder, proportional=self.proportional)
+        streamed = not self.held and table.rows > (LARGE if least is None else least)
+        pages = TablePages(table, self.pages, self.proportional, streamed)
+        if not streamed:
+            pages.read()
+        return pages
+
+    def read_rules(self, data: Mapping[str, Any], pages: Pages) -> Rules:
+        """What is asked of visits to these pages, and can be kept to; `data` as they stand in the file."""
+        if self.robots > pages.count:
+            rule = f"robots are counted in whole numbers, from 1 to the number of pages, {pages.count}."
+            raise InstanceError("data.robots", data["robots"], rule)
+        if pages.streamed:
+            return Rules(pages.count, self.robots)
+        for name in ("host_caps", "host_gap"):
+            if name in self.model_fields_set and pages.hosts is None:
+                raise InstanceError(f"data.{name}", data[name], "it needs to be known which page is on which host.")
+        hosts, labels = (None, None) if pages.hosts is None else numbered(pages.hosts)
+        caps = None
+        if self.host_caps is not None and hosts is not None:
+            caps = _caps(self.host_caps, data, np.arange(int(hosts.max()) + 1) if labels is None else labels)
+        minimum = None
+        if self.min_frequency is not None:
+            if np.ndim(self.min_frequency) and len(self.min_frequency) != pages.count:
+                rule = _too_few(pages.count, "a least frequency", len(self.min_frequency))
+                raise InstanceError("data.min_frequency", data["min_frequency"], rule)
+            minimum = np.ascontiguousarray(np.broadcast_to(np.float64(self.min_frequency), (pages.count,)))
+        asked = None if minimum is None or not minimum.any() else minimum
+        rules = Rules(pages.count, self.robots, hosts, caps, max(1, self.host_gap), asked, labels)
+        refuse_crowding(data, rules)
+        return rules
 
 
-def read_rules(data: Mapping[str, Any], pages: Pages) -> Rules:
-    """Caps, gaps, least frequencies and robots, each on its own."""
-    robots = data.get("robots", 1)
-    if not is_whole(robots) or not 1 <= robots <= pages.count:
-        rule = f"robots are counted in whole numbers, from 1 to the number of pages, {pages.count}."
-        raise InstanceError("data.robots", robots, rule)
-    gap = data.get("host_gap", 1)
-    if not is_whole(gap) or gap < 0:
-        raise InstanceError("data.host_gap", gap, "gaps are counted in slots, whole numbers, zero or more.")
-    for name in ("host_caps", "host_gap"):
-        if name in data and pages.hosts is None:
-            raise InstanceError(f"data.{name}", data[name], "it needs to be known which page is on which host.")
-    hosts, labels = (None, None) if pages.hosts is None else numbered(pages.hosts)
-    caps = None
-    if "host_caps" in data and hosts is not None:
-        caps = _caps(data["host_caps"], np.arange(int(hosts.max()) + 1) if labels is None else labels)
-    minimum = _minimum(data["min_frequency"], pages) if "min_frequency" in data else None
-    return Rules(pages.count, int(robots), hosts, caps, max(1, int(gap)), minimum, labels)
-
-
-def _caps(value: Any, labels: Indices) -> Vector:
-    """The caps of the hosts called so, from one cap for all or a list by label; null stands for none."""
+def _caps(given: Any, data: Mapping[str, Any], labels: Indices) -> Vector:
+    """The caps of the hosts called so; infinite where there is none."""
+    if np.ndim(given) == 0:
+        return np.full(len(labels), given)
     hosts = int(labels[-1]) + 1
-    rule = "the largest share of a host is a number of visits per slot above 0."
-    if not isinstance(value, list | tuple):
-        if not is_number(value) or value <= 0:
-            raise InstanceError("data.host_caps", value, rule)
-        caps = np.full(len(labels), float(value))
-    else:
-        if len(value) != hosts:
-            counted = f"{hosts} hosts" if len(labels) == hosts else f"hosts 0 to {hosts - 1}"
-            needs = f"each of the {counted} needs one, null for none, and here are {len(value)}."
-            raise InstanceError("data.host_caps", value, needs)
-        for index, entry in enumerate(value):
-            if entry is not None and (not is_number(entry) or entry <= 0):
-                raise InstanceError(f"data.host_caps[{index}]", entry, f"{rule[:-1]}, or null.")
-        caps = np.array([math.inf if entry is None else float(entry) for entry in value])[labels]
+    if len(given) != hosts:
+        counted = f"{hosts} hosts" if len(labels) == hosts else f"hosts 0 to {hosts - 1}"
+        rule = f"each of the {counted} needs one, null for none, and here are {len(given)}."
+        raise InstanceError("data.host_caps", data["host_caps"], rule)
+    caps: Vector = np.where(np.isnan(given), np.inf, given)[labels]
     return caps
 
 
-def _minimum(value: Any, pages: Pages) -> Vector | None:
-    """One least frequency for all pages, or one for each; ``None`` if nothing is asked."""
-    rule = "a least frequency is a number of visits per slot between 0 and 1."
-    entries = value if isinstance(value, list | tuple) else [value]
-    for index, entry in enumerate(entries):
-        if not is_number(entry) or not 0 <= entry <= 1:
-            where = f"data.min_frequency[{index}]" if entries is value else "data.min_frequency"
-            raise InstanceError(where, entry, rule)
-    if entries is value:
-        _same_length(entries, pages.rates, "data.min_frequency", value, "a least frequency")
-    minimum = np.ascontiguousarray(np.broadcast_to(np.array(entries, dtype=np.float64), (pages.count,)))
-    return minimum if minimum.any() else None
+def _too_few(pages: int, noun: str, count: int) -> str:
+    return f"each of the {pages} pages needs {noun}, and here are {count}."
+
+
+def write_fields(pages: Pages, rules: Rules, law: AccessTime) -> dict[str, Any]:
+    """The data that make the same pages, rules and law."""
+    return pages.to_data() | {"access_time": write_time(law)} | rules.to_data()

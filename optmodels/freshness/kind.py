@@ -12,6 +12,7 @@ KIND = Kind(
         "of Scheduling 1 (1998), 15-29."
     ),
     problem="optmodels.freshness.problem:FreshnessProblem",
+    data="optmodels.freshness.data:FreshnessData",
     measures={
         "obsolescence": "weighted sum over pages of the fraction of time that each is out of date",
         "pages_never_visited": "number of pages that are never visited",

@@ -39,7 +39,8 @@ from queueing.freshness import (
 from queueing.processes import AccessTime, Exponential
 
 from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
-from .data import Pages, read_fields, refuse_page, refuse_weights, write_fields
+from ..data import read_as
+from .data import FreshnessData, Pages, write_fields
 from .partition import allocate_within
 from .rules import Rules, Vector
 from .simulation import FreshnessExperiment, experiment_of
@@ -119,20 +120,20 @@ class FreshnessProblem:
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> FreshnessProblem:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "freshness")."""
-        if "pages" in data:
-            from .tables import LargeFreshnessProblem, large_fields
+        """Read the ``data`` of an instance file, see ``optmodels schema freshness``."""
+        fields: FreshnessData = read_as(FreshnessData, data)
+        pages = fields.read_pages(folder)
+        rules = fields.read_rules(data, pages)
+        if pages.streamed:
+            from .tables import LargeFreshnessProblem
 
-            large = large_fields(data, folder)
-            if large is not None:
-                return LargeFreshnessProblem(name, *large, cost, limits or Limits())
-        pages, rules, law = read_fields(data, folder)
-        problem = cls(name, pages, law, rules, cost, limits or Limits())
+            return LargeFreshnessProblem(name, pages, fields.access_time, rules, cost, limits or Limits())
+        problem = cls(name, pages, fields.access_time, rules, cost, limits or Limits())
         try:
             refuse_extremes(problem.traits)
         except PageError as failure:
-            refuse_page(failure, pages, folder)
-        refuse_weights(pages)
+            pages.refuse(failure)
+        pages.refuse_light()
         return problem
 
     def to_data(self) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from .pages import PageTable as PageTable
 from .pages import open_pages as open_pages
 from .pricing import price_table as price_table
 from .problem import LargeFreshnessProblem as LargeFreshnessProblem
-from .problem import large_fields as large_fields
 from .streaming import allocate_pages as allocate_pages
 from .streaming import write_frequencies as write_frequencies
 
@@ -23,7 +22,6 @@ __all__ = [
     "allocate_pages",
     "cluster",
     "in_order",
-    "large_fields",
     "on_cluster",
     "open_pages",
     "price_table",

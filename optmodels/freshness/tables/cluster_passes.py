@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from heuristics import interrupting
 
 from ...cluster import LOCAL, connected, distributed
-from ...data import Part, Written, whole_folder, write_manifest, write_parquet
+from ...data import Part, Written, read_as, whole_folder, write_manifest, write_parquet
 from ...errors import RequestError
 from .engine import FREQUENCY, Tell, chunks_of
 
@@ -93,20 +93,22 @@ def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[L
     from ...costs import Limits, cost_from_data
     from ...errors import InstanceError
     from ...instance import read
-    from .problem import HELD, LargeFreshnessProblem, large_fields
+    from ..data import HELD, FreshnessData
+    from .problem import LargeFreshnessProblem
 
-    content = read(file)
+    content, folder = read(file), Path(file).resolve().parent
     try:
-        folder = Path(file).resolve().parent
-        fields = large_fields(content.data, folder, least=0) if content.kind == "freshness" else None
+        fields = read_as(FreshnessData, content.data) if content.kind == "freshness" else None
+        if fields is None or fields.held:
+            rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
+            raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
+        pages = fields.read_pages(folder, least=0)
+        rules = fields.read_rules(content.data, pages)
         cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
     except InstanceError as failure:
         raise failure if failure.file else failure.at(os.fspath(file)) from None
-    if fields is None:
-        rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
-        raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
     with cluster(address) as engine:
-        yield LargeFreshnessProblem(content.name, *fields, cost, limits, engine=engine)
+        yield LargeFreshnessProblem(content.name, pages, fields.access_time, rules, cost, limits, engine=engine)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from queueing.processes import first_negative
 
 from ...data import batches_of, check_manifest, footer_of, npy_layout, npy_window, stamp_of
 from ...errors import InstanceError, MissingField, UnreadableFile
-from ..data import MOST_HOSTS
+from ..data import MOST_HOSTS, misnamed
 from .columns import HOST, LABEL, RATE, RULES, URL, WEIGHT, Vector, cell, known_columns, numbers_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ PIECE = 1_000_000
 CHUNK = 1_000_000
 
 HOST_RULE = f"hosts are whole numbers from 0, below {MOST_HOSTS}, or texts."
-URL_RULE = "URLs are printable text on one line."
 
 
 @dataclass(frozen=True)
@@ -154,9 +153,11 @@ class PageTable:
 
     def refuse(self, failure: PageError) -> NoReturn:
         """Say where a page stands that cannot be reckoned with."""
-        piece = self.pieces[bisect_right(self.pieces, failure.page, key=lambda piece: piece.page) - 1]
-        row = failure.page - piece.page + piece.first
-        raise InstanceError(cell(row, RATE), failure.rate, failure.rule, piece.file) from None
+        self._refuse(failure.page, RATE, failure.rate, failure.rule)
+
+    def _refuse(self, page: int, column: str, value: Any, rule: str) -> NoReturn:
+        piece = self.pieces[bisect_right(self.pieces, page, key=lambda piece: piece.page) - 1]
+        raise InstanceError(cell(page - piece.page + piece.first, column), value, rule, piece.file) from None
 
     def read(self) -> tuple[Vector, Vector]:
         """All rates and weights, for tables that fit into memory."""
@@ -186,17 +187,11 @@ class PageTable:
         """What pages are called; ``None`` without such a column."""
         if URL not in self.columns:
             return None
-        found: dict[str, int] = {}
-        for piece in self.pieces:
-            row = piece.first
-            for batch in piece.batches([URL]):
-                for index, text in enumerate(batch.column(0).to_pylist()):
-                    if text is None or not text.strip() or not text.isprintable():
-                        raise InstanceError(cell(row + index, URL), text, URL_RULE, piece.file)
-                    if found.setdefault(text, len(found)) != piece.page + row - piece.first + index:
-                        rule = f"page {found[text]} is called so, too; a URL is that of one page."
-                        raise InstanceError(cell(row + index, URL), text, rule, piece.file)
-                row += batch.num_rows
+        found = [
+            text for piece in self.pieces for batch in piece.batches([URL]) for text in batch.column(0).to_pylist()
+        ]
+        if (wrong := misnamed(found)) is not None:
+            self._refuse(wrong[0], URL, found[wrong[0]], wrong[1])
         return tuple(found)
 
 

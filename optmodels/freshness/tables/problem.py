@@ -19,65 +19,14 @@ from heuristics import Decision, Evaluation
 from heuristics.allocation import Relaxation
 from queueing.processes import AccessTime
 
-from ...data import Written, is_whole, read_time, refuse_unknown
-from ...errors import InstanceError
-from ...instance import inside
-from ..data import COLUMNS, FIELDS, MOST_PAGES, PROPORTIONAL, Pages
+from ...data import Written
+from ..data import Pages, TablePages
 from ..problem import FreshnessProblem
-from ..rules import MOST, TOLERANCE, TOTAL, Indices, Rules, Vector
+from ..rules import MOST, TOLERANCE, TOTAL, Rules, Vector
 from ..space import VisitPlans
 from .engine import Engine, Tell, Threads
-from .pages import Chunk, PageTable, open_pages
+from .pages import Chunk, PageTable
 from .streaming import ByRule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
-
-#: Tables with more pages than this are not read into memory unless somebody needs all of them at once.
-LARGE = 2_000_000
-
-#: Fields that no pass over pages can keep to; tables with one of them are held in memory.
-HELD = ("host_caps", "host_gap", "min_frequency")
-
-
-class TablePages(Pages):
-    """Pages of a table, read when they are asked for."""
-
-    def __init__(self, table: PageTable, path: str, proportional: bool) -> None:
-        for name, value in (("table", table), ("path", path), ("proportional", proportional)):
-            object.__setattr__(self, name, value)
-
-    table: PageTable
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return self.table.rows
-
-    @cached_property
-    def _columns(self) -> tuple[Vector, Vector]:
-        if self.table.rows > MOST_PAGES:
-            rule = f"it has {self.table.rows} pages, and {MOST_PAGES} at most are held in memory."
-            raise InstanceError("data.pages", self.path, rule)
-        return self.table.read()
-
-    @cached_property
-    def rates(self) -> Vector:
-        """Changes per unit of time."""
-        return self._columns[0]
-
-    @cached_property
-    def weights(self) -> Vector:
-        """What a unit of time out of date costs."""
-        return self._columns[1]
-
-    @cached_property
-    def hosts(self) -> Indices | None:
-        """Number of the host of each page."""
-        found = self.table.hosts()
-        return None if found is None else found[0]
-
-    @cached_property
-    def urls(self) -> tuple[str, ...] | None:
-        """What pages are called."""
-        return self.table.urls()
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,48 +169,6 @@ class LargeFreshnessProblem(FreshnessProblem):
             bound=scale * found.bound,
             residual=found.missed,
         )
-
-
-def large_fields(
-    data: Mapping[str, Any], folder: Path | None, least: int = LARGE
-) -> tuple[TablePages, AccessTime, Rules] | None:
-    """Read data that name a table of more than `least` pages, and ask for nothing that needs them in memory.
-
-    Parameters
-    ----------
-    data
-        Of an instance file of kind "freshness".
-    folder
-        Of the instance file, in which the table lies; ``None``: data from no file, which cannot name one.
-    least
-        Tables with no more pages than this are read as few pages are.
-
-    Returns
-    -------
-    tuple or None
-        Pages, law of the time of a visit, and rules; ``None`` where all is to be read as if pages were few.
-
-    Raises
-    ------
-    InstanceError
-        If a field is wrong.
-    """
-    if "pages" not in data or "access_time" not in data or any(name in data for name in HELD):
-        return None
-    refuse_unknown(data, FIELDS, "data")
-    for name in COLUMNS:
-        if name in data and not (name == "weights" and data[name] == PROPORTIONAL):
-            return None  # refused where few pages are read
-    place = inside(folder, data["pages"], "data.pages")
-    table = open_pages(place, root=folder, proportional="weights" in data)
-    if table.rows <= least:
-        return None
-    law = read_time(data["access_time"], "data.access_time")
-    robots = data.get("robots", 1)
-    if not is_whole(robots) or not 1 <= robots <= table.rows:
-        rule = f"robots are counted in whole numbers, from 1 to the number of pages, {table.rows}."
-        raise InstanceError("data.robots", robots, rule)
-    return TablePages(table, data["pages"], "weights" in data), law, Rules(table.rows, int(robots))
 
 
 def compile_passes(law: AccessTime) -> None:

@@ -145,9 +145,12 @@ def test_rules_that_ask_for_nothing_are_left_out():
         ),
         (
             PLAIN | {"robots": 0},
-            "data.robots is 0; robots are counted in whole numbers, from 1 to the number of pages, 3.",
+            "data.robots is 0; robots are counted in whole numbers, from 1 to the number of pages.",
         ),
-        (PLAIN | {"robots": 4}, "data.robots is 4; robots are counted"),
+        (
+            PLAIN | {"robots": 4},
+            "data.robots is 4; robots are counted in whole numbers, from 1 to the number of pages, 3.",
+        ),
         (PLAIN | {"robots": 1.5}, "data.robots is 1.5; robots are counted"),
         (
             HOSTED | {"robots": 2, "host_caps": [0.9, 0.9]},

@@ -17,10 +17,17 @@ from optmodels.data import check_manifest, read_written, whole_folder, write_man
 from optmodels.data.written import MANIFEST
 from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessGenerator, FreshnessProblem
+from optmodels.freshness import data as freshness_data
 from optmodels.freshness import generate as freshness_generating
-from optmodels.freshness.tables import allocate_pages, in_order, open_pages, price_table, write_frequencies
+from optmodels.freshness.tables import (
+    LargeFreshnessProblem,
+    allocate_pages,
+    in_order,
+    open_pages,
+    price_table,
+    write_frequencies,
+)
 from optmodels.freshness.tables import pages as freshness_pages
-from optmodels.freshness.tables import problem as freshness_large
 from optmodels.freshness.tables.engine import Threads
 from optmodels.freshness.tables.streaming import ByRule, Rule, judge_pages
 from optmodels.results import read_result, write_result
@@ -190,7 +197,7 @@ def test_numbers_that_no_double_can_hold_together_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("rate", "weight"), [(1e-160, 1.0), (1.0, 1e300), (1e300, 1.0)])
-def test_numbers_without_squares_or_sums_are_refused_by_row(tmp_path, small_pieces, rate, weight):
+def test_numbers_without_squares_or_sums_are_refused_by_row(tmp_path, monkeypatch, small_pieces, rate, weight):
     """Costs would be rounding, and yet be called optimal; pages in memory or not, and in whichever file."""
     rates, weights = drawn(3000)
     rates[2701], weights[2701] = rate, weight
@@ -200,9 +207,9 @@ def test_numbers_without_squares_or_sums_are_refused_by_row(tmp_path, small_piec
     data = {"pages": "t", "access_time": {"law": "exponential", "mean": 1.0}}
     with pytest.raises(InstanceError, match=sentence):
         FreshnessProblem.from_data(data, folder=tmp_path)
-    fields = freshness_large.large_fields(data, tmp_path, least=0)
+    monkeypatch.setattr(freshness_data, "LARGE", 0)
     with pytest.raises(InstanceError, match=sentence):
-        solve(freshness_large.LargeFreshnessProblem("pages", *fields), "lagrangian")
+        solve(FreshnessProblem.from_data(data, folder=tmp_path), "lagrangian")
 
 
 def tables_refused():
@@ -625,15 +632,14 @@ def test_nor_with_two_threads(tmp_path, name):
 @pytest.fixture
 def large(monkeypatch, small_pieces):
     """Tables count as large from a thousand pages on."""
-    monkeypatch.setattr(freshness_large, "LARGE", 1000)
-    monkeypatch.setattr(freshness_large.large_fields, "__defaults__", (1000,))
+    monkeypatch.setattr(freshness_data, "LARGE", 1000)
 
 
 def test_large_tables_are_streamed_and_the_answer_is_verified(tmp_path, large):
     rates, weights = drawn(5000)
     parquet(tmp_path / "pages.parquet", rates, weights)
     problem = FreshnessProblem.from_data(json.loads(instance(tmp_path).read_text())["data"], name="p", folder=tmp_path)
-    assert isinstance(problem, freshness_large.LargeFreshnessProblem)
+    assert isinstance(problem, LargeFreshnessProblem)
     result = solve(problem, Lagrangian())
     held = FreshnessProblem.from_data(
         {"change_rates": rates.tolist(), "weights": weights.tolist(), "access_time": {"law": "exponential", "mean": 1}}
