@@ -35,7 +35,7 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from queueing.freshness import allocate, cost, even_obsolescence, traits
-from queueing.freshness.large import frequencies_at, histogram_of, objective_pass, price_pages, solve
+from queueing.freshness.large import frequencies_at, histogram_of, objective_pass, price_pages, solved_nodes
 from queueing.processes import Constant, Exponential
 
 LOAD = 3.0
@@ -164,12 +164,12 @@ def large(count, law, rivals):
     name = type(law).__name__.lower()
     print(f"\n{count:,} pages, {name} access times")
     histogram = histogram_of(rates, weights, law)
-    price = solve(histogram)
+    price = solved_nodes(histogram, 1.0)[1].price
     calls = [
         lambda: read(rates, weights),
         lambda: price_pages(rates, weights, law),
         lambda: histogram_of(rates, weights, law),
-        lambda: solve(histogram),
+        lambda: solved_nodes(histogram, 1.0),
         lambda: objective_pass(rates, weights, law, price),
         lambda: frequencies_at(rates, weights, law, price),
     ]

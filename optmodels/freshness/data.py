@@ -22,7 +22,6 @@ from ..data import RATE, TIME, Data, Number, Reader, Refusal, Time, entry, read_
 from ..errors import InstanceError, MissingField
 from ..instance import inside
 from .rules import Indices, Rules, Vector, numbered, refuse_crowding
-from .tables import WEIGHT
 
 if TYPE_CHECKING:
     from .tables import PageTable
@@ -78,6 +77,7 @@ class Pages:
     urls: tuple[str, ...] | None = None
     path: str | None = None
     streamed: ClassVar[bool] = False
+    where: ClassVar[str] = "data.weights"
 
     @property
     def count(self) -> int:
@@ -104,15 +104,15 @@ class Pages:
         """Refuse weights that are all so small that their products are no numbers."""
         largest = float(self.weights.max())
         if 0 < largest < LIGHTEST:
-            page, place = int(self.weights.argmax()), "data.weights" if self.path is None else f"data.pages, {WEIGHT}"
             rule = f"this is the largest, and should be {LIGHTEST:g} or more; choose a unit in which it is nearer to 1."
-            raise InstanceError(f"{place}[{page}]", largest, rule)
+            raise InstanceError(f"{self.where}[{self.weights.argmax()}]", largest, rule)
 
 
 class TablePages(Pages):
     """Pages of a table, read when they are asked for."""
 
     table: PageTable
+    where = "data.pages, weight"
     streamed: bool  # type: ignore[misc]
 
     def __init__(self, table: PageTable, path: str, proportional: bool, streamed: bool) -> None:
@@ -132,7 +132,7 @@ class TablePages(Pages):
 
     @property
     def rates(self) -> Vector:
-        """Changes per unit of time."""
+        """Change rates, read once."""
         return self._columns[0]
 
     @property
@@ -193,7 +193,7 @@ class Column:
 
     @property
     def reader(self) -> Reader:
-        """Of the field."""
+        """Make what reads and describes the field."""
         one = {name: value for name, value in self.number.described.items() if name != "rule"}
         listed = {"type": "array", "minItems": 1, "items": {"anyOf": [one, {"type": "null"}]} if self.null else one}
         kind = {"anyOf": [one, listed], "form": f"number, or one by {self.noun}"} if self.same else listed

@@ -180,33 +180,27 @@ class FreshnessProblem:
             rates = even_obsolescence(self.traits, frequencies)
             return self._judged(rates, frequencies, _longest(frequencies), {})
         visits = self.space.check(decision)
-        found = self._judged_by_chance(visits) if visits.form == "randomized" else self._judged_by_cycles(visits)
+        if visits.form == "randomized":
+            drawn = visits.frequencies
+            rates = randomized_obsolescence(self.traits, np.minimum(drawn, 1.0))
+            found = self._judged(rates, drawn, None, self.rules.broken_by_chance(drawn, visits.get("robot")))
+        else:
+            found = self._judged_by_cycles(visits)
         self._last["decision"] = visits, found.measures["obsolescence"] or 0.0
         return found
 
-    def _judged_by_chance(self, visits: Visits) -> Evaluation:
-        frequencies: Vector = visits["randomized"]
-        rates = randomized_obsolescence(self.traits, np.minimum(frequencies, 1.0))
-        robot = visits.get("robot")
-        return self._judged(rates, frequencies, None, self.rules.broken_by_chance(frequencies, robot))
-
     def _judged_by_cycles(self, visits: Visits) -> Evaluation:
         """A page is out of date all the time for robots that never visit it, so the least of all robots counts."""
-        rates, frequencies, longest = np.ones(self.pages.count), np.zeros(self.pages.count), 0
+        rates, longest = np.ones(self.pages.count), 0
         for cycle in visits.cycles:
             rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
-            gaps = schedule_gaps(cycle, self.pages.count)
-            frequencies += gaps.visits / len(cycle)
-            longest = max(longest, int(gaps.longest.max()))
-        return self._judged(rates, frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
+            longest = max(longest, int(schedule_gaps(cycle, self.pages.count).longest.max()))
+        return self._judged(rates, visits.frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
 
     def _judged(self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float]) -> Evaluation:
-        measures: dict[str, float | None] = {
-            "obsolescence": cost(self.traits, rates),
-            "pages_never_visited": float(np.count_nonzero(frequencies == 0)),
-            "largest_gap": longest,
-        }
-        return self.judge(measures, self.rules.broken(frequencies) | more)
+        unvisited = float(np.count_nonzero(frequencies == 0))
+        measures = zip(MEASURES, (cost(self.traits, rates), unvisited, longest), strict=True)
+        return self.judge(dict(measures), self.rules.broken(frequencies) | more)
 
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
         """Price and broken limits of measures, beside rules that are broken."""
@@ -232,25 +226,21 @@ class FreshnessProblem:
         form = checked.form if isinstance(checked, Visits) else "frequencies"
         obsolescence = self._obsolescence_of(checked)
         relaxed, schedule = self.allocation().bound, self.schedule_bound
+        drawn = form == "randomized" and (self.rules.robots == 1 or "robot" in checked)
         return {
             "form": form,
-            "attained": form in ("schedule", "schedules") or (form == "randomized" and self._has_robots(checked)),
+            "attained": form.startswith("schedule") or drawn,
             "relaxed_bound": relaxed,
             "schedule_bound": schedule,
             "above_relaxed_bound": obsolescence / relaxed - 1.0 if relaxed > 0 else None,
             "above_schedule_bound": obsolescence / schedule - 1.0 if schedule > 0 else None,
-            "slots": [len(cycle) for cycle in checked.cycles] if form in ("schedule", "schedules") else None,
+            "slots": [len(cycle) for cycle in checked.cycles] if form.startswith("schedule") else None,
             **self._left_out(checked, form),
         }
 
     def _left_out(self, checked: Any, form: str) -> dict[str, Any]:
-        if form in ("schedule", "schedules"):
-            visited = np.zeros(self.pages.count, dtype=bool)
-            for cycle in checked.cycles:
-                visited[cycle] = True
-        else:
-            visited = np.asarray(checked["randomized"] if form == "randomized" else checked) > 0
-        missed = ~visited & (self.allocation().frequencies > 0) & (self.traits.worths > 0)
+        frequencies = np.asarray(checked) if form == "frequencies" else checked.frequencies
+        missed = (frequencies == 0) & (self.allocation().frequencies > 0) & (self.traits.worths > 0)
         pages, weights = int(np.count_nonzero(missed)), self.pages.weights
         part = math.fsum(weights[missed]) / math.fsum(weights) if pages else 0.0
         found: dict[str, Any] = {"pages_left_out": pages, "weight_left_out": part}
@@ -281,10 +271,6 @@ class FreshnessProblem:
         """Visits to be tried out access by access, see `optmodels.studies.simulating`."""
         return experiment_of(self, decision)
 
-    def _has_robots(self, visits: Visits) -> bool:
-        """Whether it is known which robot draws which page."""
-        return self.rules.robots == 1 or "robot" in visits
-
     # -- bounds -------------------------------------------------------------------------------------------------------
 
     def allocation(self) -> Allocation:
@@ -301,9 +287,14 @@ class FreshnessProblem:
         price = self.allocation().multiplier if self.pages.count >= MANY else None
         return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots), price))
 
+    @property
+    def relaxed_bound(self) -> float:
+        """The least obsolescence of frequencies, evenly spaced, within all rules."""
+        return self.allocation().bound
+
     def lower_bound(self) -> float:
         """Below the cost of every decision."""
-        return -math.inf if self.scale is None else self.scale * self.allocation().bound
+        return -math.inf if self.scale is None else self.scale * self.relaxed_bound
 
     def unseparable(self) -> str | None:
         """Why the least cost is not known, where something else than obsolescence has a price."""

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import Vector, positive, sums_by
 from .page_traits import Traits
-from .prices import best_frequencies, price_at, residual_of, solve_each, solve_price
+from .prices import Demands, best_frequencies, free_demands, price_at, residual_of, solve_each, solve_price
 from .staleness import cost, even_cost, randomized_obsolescence
 
 #: Worths that differ by less, in parts of the largest, are rounded values of one: eq. (10) then holds.
@@ -252,14 +252,13 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
             price = float(price_at(largest, 1.0 / u))
             return total * shares, np.array([price]), price
     order = np.argsort(-pages.worths)
-    numbers = pages.worths[order], pages.decays[order], limits.least[order], limits.most[order]
-    hosts = limits.hosts[order]
+    demands = Demands(pages.worths, pages.decays, limits.least, limits.most, limits.hosts, limits.caps).of(order)
     found = np.empty(len(pages))
-    base, v = solve_price(*numbers, hosts, limits.caps, total, _guessed(*numbers[:2], total), found)
+    base, v = solve_price(demands, total, _guessed(demands.worths, demands.decays, total), found)
     multiplier = float(price_at(base, v))
     prices = np.full(len(limits.caps), multiplier)
     if len(limits.caps) > 1:
-        _solve_tight_hosts(numbers, hosts, limits.caps, found, prices)
+        _solve_tight_hosts(demands, found, prices)
     frequencies = np.empty(len(pages))
     frequencies[order] = found
     if base == 0.0:
@@ -267,23 +266,18 @@ def _solved(pages: Traits, limits: Limits, total: float) -> tuple[Vector, Vector
     return frequencies, prices, multiplier
 
 
-def _solve_tight_hosts(
-    numbers: tuple[Vector, Vector, Vector, Vector],
-    hosts: NDArray[np.int64],
-    caps: Vector,
-    found: Vector,
-    prices: Vector,
-) -> None:
+def _solve_tight_hosts(demands: Demands, found: Vector, prices: Vector) -> None:
     """Bring hosts above their caps down to them, each by a price of its own."""
+    hosts, caps = demands.hosts, demands.caps
     tight = np.flatnonzero(np.bincount(hosts, found, len(caps)) > caps)
     if not len(tight):
         return
     order = np.argsort(hosts, kind="stable")  # by host, and within a host by worth as before
     order = order[np.isin(hosts[order], tight)]
     starts = np.concatenate([np.searchsorted(hosts[order], tight), [len(order)]])
-    worths, decays, least, most = numbers
     shares, own = np.empty(len(order)), np.empty(len(tight))
-    solve_each(worths[order], decays[order], least[order], most[order], starts, caps[tight], shares, own)
+    alone = demands.of(order)._replace(hosts=np.zeros(len(order), np.int64), caps=np.full(1, np.inf))
+    solve_each(alone, starts, caps[tight], shares, own)
     found[order] = shares
     prices[tight] = np.maximum(prices[tight], own)
 
@@ -296,9 +290,7 @@ def _guessed(worths: Vector, decays: Vector, total: float) -> float:
     starts = np.arange(0, len(worths), size)
     masses = np.add.reduceat(decays, starts)
     means = np.divide(np.add.reduceat(worths * decays, starts), masses, out=np.zeros(len(starts)), where=masses > 0)
-    free, one = np.zeros(len(starts)), np.zeros(len(starts), np.int64)
-    some = solve_price(means, masses, free, free + np.inf, one, np.array([np.inf]), total, 0.0, np.empty(len(starts)))
-    return float(price_at(*some))
+    return float(price_at(*solve_price(free_demands(means, masses), total, 0.0, np.empty(len(starts)))))
 
 
 def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, frequencies: Vector) -> None:

@@ -5,6 +5,7 @@ The price is handed about as the worth of the marginal page and its v = f / l = 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,30 @@ from .inverse import gain_share, inverse_at, price_of
 
 #: Frequencies whose sum is this near to what it should be, relative, are those looked for.
 ROUNDING = 4.5e-16
+
+
+class Demands(NamedTuple):
+    """Pages in decreasing order of worth: least and most frequency and host of each, and the cap of each host."""
+
+    worths: Vector
+    decays: Vector
+    least: Vector
+    most: Vector
+    hosts: NDArray[np.int64]
+    caps: Vector
+
+    def of(self, chosen: NDArray[np.int64]) -> "Demands":
+        """Those of some of the pages."""
+        worths, decays, least, most, hosts, caps = self
+        return Demands(worths[chosen], decays[chosen], least[chosen], most[chosen], hosts[chosen], caps)
+
+
+def free_demands(worths: Vector, decays: Vector) -> Demands:
+    """Make demands of pages without limits."""
+    count = len(worths)
+    return Demands(
+        worths, decays, np.zeros(count), np.full(count, np.inf), np.zeros(count, np.int64), np.array([np.inf])
+    )
 
 
 @njit(cache=True, error_model="numpy")
@@ -36,18 +61,9 @@ def price_at(base: float, v: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def _demand(
-    worths: Vector,
-    decays: Vector,
-    least: Vector,
-    most: Vector,
-    hosts: NDArray[np.int64],
-    caps: Vector,
-    base: float,
-    v: float,
-    found: Vector,
-) -> tuple[float, float]:
+def _demand(pages: Demands, base: float, v: float, found: Vector) -> tuple[float, float]:
     """Fill in the frequencies at the price where pages of worth `base` have this v; their capped sum and its slope."""
+    worths, decays, least, most, hosts, caps = pages
     root, rest = _parts(v)
     sums, lost, slopes = np.zeros(len(caps)), np.zeros(len(caps)), np.zeros(len(caps))
     for page in range(len(worths)):
@@ -83,57 +99,36 @@ def _demand(
 
 
 @njit(cache=True, error_model="numpy")
-def solve_price(
-    worths: Vector,
-    decays: Vector,
-    least: Vector,
-    most: Vector,
-    hosts: NDArray[np.int64],
-    caps: Vector,
-    total: float,
-    guess: float,
-    found: Vector,
-) -> tuple[float, float]:
+def solve_price(pages: Demands, total: float, guess: float, found: Vector) -> tuple[float, float]:
     """Fill in the frequencies that sum to `total`; worth and v of the marginal page, 0 if all are at their limits.
 
     A good guess of the price saves time; 0 if there is none.
     """
-    useful = 0
+    worths, useful = pages.worths, 0
     while useful < len(worths) and worths[useful] > 0.0:
         useful += 1
-    if _saturated(useful, least, most, hosts, caps, found) <= total:
+    if _saturated(pages, useful, found) <= total:
         return 0.0, 0.0
-    low = _marginal(worths, decays, least, most, hosts, caps, total, guess, useful, found)
+    low = _marginal(pages, total, guess, useful, found)
     base, limit = worths[low], 1e300
-    if abs(_demand(worths, decays, least, most, hosts, caps, base, 0.0, found)[0] - total) <= ROUNDING * total:
+    if abs(_demand(pages, base, 0.0, found)[0] - total) <= ROUNDING * total:
         return base, 0.0  # the pages before it take all visits: what is left is rounding, not a frequency
     if low + 1 < useful:
         root = math.sqrt(2.0) * (math.sqrt(worths[low + 1]) / math.sqrt(base))
         limit = min(limit, 1.0 / inverse_at(root, (base - worths[low + 1]) / base))
-    above = min(limit, total / decays[low])
-    while above < limit and _demand(worths, decays, least, most, hosts, caps, base, above, found)[0] < total:
+    above = min(limit, total / pages.decays[low])
+    while above < limit and _demand(pages, base, above, found)[0] < total:
         above = min(limit, 16.0 * above)
-    return base, _solve_share(worths, decays, least, most, hosts, caps, total, base, above, found)
+    return base, _solve_share(pages, total, base, above, found)
 
 
 @njit(cache=True, error_model="numpy")
-def _marginal(
-    worths: Vector,
-    decays: Vector,
-    least: Vector,
-    most: Vector,
-    hosts: NDArray[np.int64],
-    caps: Vector,
-    total: float,
-    guess: float,
-    useful: int,
-    found: Vector,
-) -> int:
+def _marginal(pages: Demands, total: float, guess: float, useful: int, found: Vector) -> int:
     """The last of the useful pages at whose worth, as a price, no more than `total` is demanded.
 
     Found between two of them by interpolation, by steps that grow from a guess, or by halving.
     """
-    low, high, too_little, too_much = 0, useful, -1.0, -1.0
+    worths, low, high, too_little, too_much = pages.worths, 0, useful, -1.0, -1.0
     near, step, tries = guess > 0.0, 1, 0
     middle, last = (-1, useful) if near else (useful // 2, 0)
     while last - middle > 1:  # the first page not worth more than the guess
@@ -141,7 +136,7 @@ def _marginal(
         middle, last = (half, last) if worths[half] > guess else (middle, half)
     while high - low > 1:
         middle = min(max(middle, low + 1), high - 1)
-        demand, _ = _demand(worths, decays, least, most, hosts, caps, worths[middle], 0.0, found)
+        demand, _ = _demand(pages, worths[middle], 0.0, found)
         below = demand <= total
         if below:
             low, too_little = middle, demand
@@ -160,37 +155,23 @@ def _marginal(
 
 
 @njit(cache=True, error_model="numpy")
-def _saturated(
-    useful: int, least: Vector, most: Vector, hosts: NDArray[np.int64], caps: Vector, found: Vector
-) -> float:
+def _saturated(pages: Demands, useful: int, found: Vector) -> float:
     """Give useful pages all they can have; the capped sum."""
-    sums = np.zeros(len(caps))
+    sums, total = np.zeros(len(pages.caps)), 0.0
     for page in range(len(found)):
-        found[page] = most[page] if page < useful else least[page]
-        sums[hosts[page]] += found[page]
-    total = 0.0
-    for host in range(len(caps)):
-        total += min(sums[host], caps[host])
+        found[page] = pages.most[page] if page < useful else pages.least[page]
+        sums[pages.hosts[page]] += found[page]
+    for host in range(len(sums)):
+        total += min(sums[host], pages.caps[host])
     return total
 
 
 @njit(cache=True, error_model="numpy")
-def _solve_share(
-    worths: Vector,
-    decays: Vector,
-    least: Vector,
-    most: Vector,
-    hosts: NDArray[np.int64],
-    caps: Vector,
-    total: float,
-    base: float,
-    above: float,
-    found: Vector,
-) -> float:
+def _solve_share(pages: Demands, total: float, base: float, above: float, found: Vector) -> float:
     """Newton's method for v, from above, halving where it does not help."""
     v, below, missing, slow = above, 0.0, np.inf, 0
     for _ in range(400):
-        demand, slope = _demand(worths, decays, least, most, hosts, caps, base, v, found)
+        demand, slope = _demand(pages, base, v, found)
         if abs(demand - total) <= ROUNDING * total:
             break
         if demand < total:
@@ -210,31 +191,13 @@ def _solve_share(
 
 
 @njit(cache=True, error_model="numpy")
-def solve_each(
-    worths: Vector,
-    decays: Vector,
-    least: Vector,
-    most: Vector,
-    starts: NDArray[np.int64],
-    totals: Vector,
-    found: Vector,
-    prices: Vector,
-) -> None:
+def solve_each(pages: Demands, starts: NDArray[np.int64], totals: Vector, found: Vector, prices: Vector) -> None:
     """Fill in frequencies that have a sum of their own from each start to the next, and the prices of these parts."""
-    hosts, caps = np.zeros(len(worths), np.int64), np.full(1, np.inf)
+    worths, decays, least, most, hosts, caps = pages
     for part in range(len(totals)):
-        start, stop = starts[part], starts[part + 1]
-        base, v = solve_price(
-            worths[start:stop],
-            decays[start:stop],
-            least[start:stop],
-            most[start:stop],
-            hosts[start:stop],
-            caps,
-            totals[part],
-            0.0,
-            found[start:stop],
-        )
+        own = slice(starts[part], starts[part + 1])
+        some = Demands(worths[own], decays[own], least[own], most[own], hosts[own], caps)
+        base, v = solve_price(some, totals[part], 0.0, found[own])
         prices[part] = price_at(base, v)
 
 

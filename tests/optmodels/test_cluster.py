@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from optmodels.freshness.tables import allocate_pages, cluster, on_cluster, open
 from optmodels.freshness.tables import pages as freshness_pages
 from optmodels.freshness.tables.cluster_passes import Cluster, grouped
 from optmodels.freshness.tables.engine import Threads
-from optmodels.freshness.tables.streaming import ByRule, judge_pages
+from optmodels.freshness.tables.streaming import judge_pages
 from queueing.processes import Exponential
 
 LAW = Exponential(1.0)
@@ -73,7 +74,7 @@ class Slow:
         self.law, self.begun, self.seconds = law, begun, seconds
 
     def __call__(self, pieces):
-        from optmodels.freshness.tables.pricing import count
+        from optmodels.freshness.tables.streaming import count
 
         with open(self.begun, "a") as file:
             file.write(f"{os.getpid()}\n")
@@ -92,7 +93,7 @@ def test_a_cluster_finds_what_threads_find(engine, table, alone):
     found = allocate_pages(table, LAW, engine=engine, tell=lambda *told: seen.append(told))
     same(found, alone)
     assert [phase for phase, done, rows in seen if done == rows == PAGES] == ["counting", "collecting", "proving"]
-    judged = judge_pages(table, LAW, ByRule(found.rule, LAW, table.rows), engine=engine)
+    judged = judge_pages(table, LAW, partial(found.rule.of, LAW), engine=engine)
     assert sum(judged.cost) == pytest.approx(alone.objective, rel=1e-12)
     assert sum(judged.frequencies) == pytest.approx(1.0, rel=1e-12)
 
@@ -128,7 +129,7 @@ def test_a_bad_row_on_a_worker_is_named_and_nothing_is_written(engine, tmp_path)
 
 
 def test_a_worker_killed_in_the_middle_changes_nothing(engine, table, tmp_path):
-    from optmodels.freshness.tables.pricing import Counted
+    from optmodels.freshness.tables.streaming import Counted
 
     begun = tmp_path / "begun"
     undisturbed = engine.reduce(Slow(LAW, begun, 0.0), Counted.merged, table.pieces, None)
@@ -191,7 +192,7 @@ with whole_folder({str(tmp_path / "f.parquet")!r}) as folder:
 
 def test_ctrl_c_ends_a_pass_on_a_cluster(engine, table, tmp_path):
     from heuristics import interrupting
-    from optmodels.freshness.tables.pricing import Counted
+    from optmodels.freshness.tables.streaming import Counted
 
     begun = tmp_path / "begun"
     threading.Timer(0.4, interrupting.note).start()  # as the signal handler of the command line does

@@ -2,14 +2,10 @@
 
 `cluster_passes`
     The same passes over pages on a cluster: ``optmodels[scale]``.
-`columns`
-    Names and rules of the columns of a table of pages, and what Parquet files of pages must hold.
 `engine`
     Whoever goes over the pages of a table, piece by piece: threads of this process.
 `pages`
     Tables of pages too large for memory, and the hosts and URLs of those that do fit.
-`pricing`
-    The price of a visit to the pages of a table, from one pass over them.
 `problem`
     Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
 `streaming`

@@ -26,7 +26,7 @@ from heuristics import interrupting
 from ...cluster import LOCAL, connected, distributed
 from ...data import Part, Written, read_as, whole_folder, write_manifest, write_parquet
 from ...errors import RequestError
-from .engine import FREQUENCY, Tell, chunks_of
+from .engine import FREQUENCY, Merge, Task, Tell, chunks_of
 
 if TYPE_CHECKING:
     from queueing.processes import AccessTime
@@ -131,13 +131,7 @@ class Cluster:
         """Let every worker do the same, and wait for all."""
         self.client.run(task, *arguments)
 
-    def reduce(
-        self,
-        task: Callable[[Sequence[Piece]], T],
-        merge: Callable[[T, T], T],
-        pieces: Sequence[Piece],
-        tell: Tell | None,
-    ) -> T:
+    def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
         """A task for each group of pieces, and a tree of sums over neighbours."""
         groups = grouped(pieces, self.task)
         layer = self._submitted(task, groups)
@@ -209,9 +203,9 @@ def grouped(pieces: Sequence[Piece], rows: int) -> list[Pieces]:
 def write_part(numbered: tuple[Path, Pieces], rule: Rule, law: AccessTime) -> Part:
     """What a worker does: frequencies of its pieces, in a file that is there whole or not at all."""
     path, pieces = numbered
-    chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.frequencies(chunk.rates, chunk.weights, law)})
+    chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.of(law, chunk)})
     return write_parquet(path, chunks)
 
 
-def _merged(merge: Callable[[T, T], T], parts: list[T]) -> T:
+def _merged(merge: Merge[T], parts: list[T]) -> T:
     return reduce(merge, parts)

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,16 +20,19 @@ from heuristics import interrupting
 
 from ...cluster import processors
 from ...data import Part, Written, write_npy, write_parquet
-from .columns import Vector
 
 if TYPE_CHECKING:
     from queueing.processes import AccessTime
 
-    from .pages import Chunk, PageTable, Piece
+    from .pages import Chunk, PageTable, Piece, Vector
     from .streaming import Rule
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+#: What is done with neighbouring pieces, and how two results become one.
+Task: TypeAlias = "Callable[[Sequence[Piece]], T]"
+Merge: TypeAlias = Callable[[T, T], T]
 
 #: Called with what is done, and the number of pages done and to do.
 Tell = Callable[[str, int, int], None]
@@ -46,13 +49,7 @@ class Engine(Protocol):
 
     @property
     def suffix(self) -> str: ...
-    def reduce(
-        self,
-        task: Callable[[Sequence[Piece]], T],
-        merge: Callable[[T, T], T],
-        pieces: Sequence[Piece],
-        tell: Tell | None,
-    ) -> T: ...
+    def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T: ...
     def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written: ...
 
 
@@ -88,13 +85,7 @@ class Threads:
     workers: int | None = None
     suffix: ClassVar[str] = ".npy"
 
-    def reduce(
-        self,
-        task: Callable[[Sequence[Piece]], T],
-        merge: Callable[[T, T], T],
-        pieces: Sequence[Piece],
-        tell: Tell | None,
-    ) -> T:
+    def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
         """Put results together as they come, in the order of the table."""
         rows, done = sum(piece.rows for piece in pieces), 0
         answer: T | None = None
@@ -107,7 +98,7 @@ class Threads:
         return answer
 
     def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
-        """One file."""
+        """Write one file, ``.npy`` or ``.parquet``."""
         values = self._told(
             in_order(partial(_frequencies_of, rule=rule, law=law), table.pieces, self.workers), table, tell
         )
@@ -128,7 +119,7 @@ class Threads:
 
 
 def _frequencies_of(piece: Piece, rule: Rule, law: AccessTime) -> Vector:
-    parts = list(chunks_of((piece,), lambda chunk: rule.frequencies(chunk.rates, chunk.weights, law)))
+    parts = list(chunks_of((piece,), partial(rule.of, law)))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

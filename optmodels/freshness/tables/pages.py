@@ -27,10 +27,17 @@ from queueing.processes import first_negative
 from ...data import batches_of, check_manifest, footer_of, npy_layout, npy_window, stamp_of
 from ...errors import InstanceError, MissingField, UnreadableFile
 from ..data import MOST_HOSTS, misnamed
-from .columns import HOST, LABEL, RATE, RULES, URL, WEIGHT, Vector, cell, known_columns, numbers_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Vector = NDArray[np.float64]
+
+RATE, WEIGHT, HOST, URL = "change_rate", "weight", "host", "url"
+RULES = {RATE: "change rates are finite numbers, zero or more.", WEIGHT: "weights are finite numbers, zero or more."}
+
+#: Where the label of synthetic pages stands in the metadata of a Parquet file.
+LABEL = b"optmodels.synthetic"
 
 #: Pages of a piece, the unit that threads and processes take; a single larger row group is a piece, too.
 PIECE = 1_000_000
@@ -39,6 +46,11 @@ PIECE = 1_000_000
 CHUNK = 1_000_000
 
 HOST_RULE = f"hosts are whole numbers from 0, below {MOST_HOSTS}, or texts."
+
+
+def cell(row: int, column: str) -> str:
+    """Where a number stands in its file."""
+    return f"row {row}, column {column}"
 
 
 @dataclass(frozen=True)
@@ -287,6 +299,49 @@ def _pieces_of(footer: Any, page: int, file: str, columns: tuple[str, str], stam
         row += count
     if row > first:
         yield Piece(file, page + first, first, row - first, tuple(groups), columns, stamp)
+
+
+def known_columns(footer: Any, file: str, columns: tuple[str, str]) -> tuple[str, ...]:
+    """The columns we know that are there, or the first one that is not what it should be."""
+    import pyarrow as pa
+
+    schema = footer.schema.to_arrow_schema()
+    for name in dict.fromkeys(columns):
+        if name not in schema.names:
+            there = ", ".join(schema.names[:10]) or "none"
+            raise MissingField(
+                f"column {name}", f"a table of pages has {RATE} and {WEIGHT}, and here are: {there}.", file
+            )
+    for name in {*columns, HOST, URL}:
+        if schema.names.count(name) > 1:
+            rule = "every column has a name of its own."
+            raise InstanceError(f"column {name}", f"there {schema.names.count(name)} times", rule, file)
+    for name in dict.fromkeys(columns):
+        kind = schema.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise InstanceError(f"column {name}", str(kind), "it is one column of numbers.", file)
+    for name, whole, rule in ((HOST, True, "hosts are whole numbers or texts."), (URL, False, "URLs are texts.")):
+        kind = schema.field(name).type if name in schema.names else pa.string()
+        if not (_text_kind(kind) or (whole and pa.types.is_integer(kind))):
+            raise InstanceError(f"column {name}", str(kind), rule, file)
+    return tuple(name for name in (RATE, WEIGHT, HOST, URL) if name in schema.names)
+
+
+def _text_kind(kind: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def numbers_of(column: pa.Array, name: str, row: int, file: str) -> Vector:
+    """One batch of a column as floats, without a copy where it has them."""
+    if column.null_count:
+        missing = int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
+        raise InstanceError(cell(row + missing, name), None, RULES[name], file)
+    values: Vector = column.to_numpy(zero_copy_only=True).astype(np.float64, copy=False)
+    return values
 
 
 # -- .npy -------------------------------------------------------------------------------------------------------------

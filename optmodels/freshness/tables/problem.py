@@ -6,10 +6,9 @@ The problem is that of `optmodels.freshness`; only the road to its frequencies i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,13 @@ from heuristics import Decision, Evaluation
 from heuristics.allocation import Relaxation
 from queueing.processes import AccessTime
 
-from ...data import Written
 from ..data import Pages, TablePages
-from ..problem import FreshnessProblem
+from ..problem import MEASURES, FreshnessProblem
 from ..rules import MOST, TOLERANCE, TOTAL, Rules, Vector
 from ..space import VisitPlans
 from .engine import Engine, Tell, Threads
 from .pages import Chunk, PageTable
-from .streaming import ByRule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
+from .streaming import Rule, StreamedAllocation, allocate_pages, judge_pages, write_frequencies
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,8 @@ class StreamedFrequencies:
     """Frequencies of all pages of a table, computed when they are asked for."""
 
     table: PageTable
-    rule: ByRule
+    law: AccessTime
+    rule: Rule
     engine: Engine
     tell: Tell | None = None
 
@@ -44,24 +43,12 @@ class StreamedFrequencies:
     def write_to(self, folder: Path, stem: str) -> dict[str, Any]:
         """Write them beside a result, which tells file, rows and checksum."""
         target = folder / f"{stem}.decision{self.engine.suffix}"
-        written: Written = write_frequencies(
-            self.table, self.rule.law, self.rule.rule, target, engine=self.engine, tell=self.tell
-        )
-        return written.to_data()
+        return write_frequencies(self.table, self.law, self.rule, target, engine=self.engine, tell=self.tell).to_data()
 
 
-@dataclass(frozen=True)
-class GivenFrequencies:
-    """Frequencies of all pages as an array, perhaps one mapped into memory."""
-
-    values: Vector
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def of(self, chunk: Chunk) -> Vector:
-        """Those of a chunk."""
-        return self.values[chunk.page : chunk.page + len(chunk.rates)]
+def _given(values: Vector, chunk: Chunk) -> Vector:
+    """Those of a chunk, of all frequencies in an array, perhaps one mapped into memory."""
+    return values[chunk.page : chunk.page + len(chunk.rates)]
 
 
 class LargePlans(VisitPlans):
@@ -127,16 +114,14 @@ class LargeFreshnessProblem(FreshnessProblem):
         """The obsolescence of a decision, exactly, and the rules it breaks; frequencies are judged in one pass."""
         if isinstance(decision, Mapping):
             return super().evaluate(decision)
-        given = decision.rule if isinstance(decision, StreamedFrequencies) else GivenFrequencies(np.asarray(decision))
+        streamed = isinstance(decision, StreamedFrequencies)
+        given = partial(decision.rule.of, decision.law) if streamed else partial(_given, np.asarray(decision))
         found = judge_pages(self.table, self.access_time, given, engine=self.engine, tell=self.tell)
-        measures: dict[str, float | None] = {
-            "obsolescence": sum(found.cost),
-            "pages_never_visited": float(found.unvisited),
-            "largest_gap": 1.0 / found.least if found.most > 0 else None,
-        }
+        longest = 1.0 / found.least if found.most > 0 else None
         missed, beyond = abs(sum(found.frequencies) - self.rules.robots), found.most - 1.0
         broken = {TOTAL: missed} if missed > TOLERANCE * self.rules.robots else {}
-        return self.judge(measures, broken | ({MOST: beyond} if beyond > TOLERANCE else {}))
+        measures = zip(MEASURES, (sum(found.cost), float(found.unvisited), longest), strict=True)
+        return self.judge(dict(measures), broken | ({MOST: beyond} if beyond > TOLERANCE else {}))
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """How a decision is to be read; ``synthetic`` tells how pages were drawn that no crawler has seen."""
@@ -144,7 +129,7 @@ class LargeFreshnessProblem(FreshnessProblem):
         if isinstance(decision, Mapping):
             found = super().describe(decision)
         else:
-            found = {"form": "frequencies", "attained": False, "relaxed_bound": self.streamed.bound}
+            found = {"form": "frequencies", "attained": False, "relaxed_bound": self.relaxed_bound}
         return found | ({} if self.table.synthetic is None else {"synthetic": self.table.synthetic})
 
     # -- bounds -------------------------------------------------------------------------------------------------------
@@ -155,16 +140,16 @@ class LargeFreshnessProblem(FreshnessProblem):
         total = float(self.rules.robots)
         return allocate_pages(self.table, self.access_time, total, engine=self.engine, tell=self.tell)
 
-    def lower_bound(self) -> float:
-        """Below the cost of every decision."""
-        return -math.inf if self.scale is None else self.scale * self.streamed.bound
+    @property
+    def relaxed_bound(self) -> float:
+        """The least obsolescence of frequencies, evenly spaced."""
+        return self.streamed.bound
 
     def relaxation(self) -> Relaxation:
         """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
         found, scale = self.streamed, self.scale or 1.0
-        rule = ByRule(found.rule, self.access_time, self.table.rows)
         return Relaxation(
-            decision=StreamedFrequencies(self.table, rule, self.engine, self.tell),
+            decision=StreamedFrequencies(self.table, self.access_time, found.rule, self.engine, self.tell),
             multiplier=scale * found.multiplier,
             bound=scale * found.bound,
             residual=found.missed,

@@ -1,34 +1,102 @@
 r"""The best frequencies of a table of pages that does not fit into memory.
 
-One pass finds the price :math:`\lambda` of a visit (`optmodels.freshness.tables.pricing`). A second one sums the cost
-of the frequencies at that price and their number, and hence the value of the dual, compensated and over all pages:
-objective, bound and gap are those of the pages, not of a histogram. A third, if it is asked for, writes the
-frequencies, and another judges any frequencies whatever, by the road of the evaluator in memory.
+One pass finds the price :math:`\lambda` of a visit. Pages are counted by worth
+(`queueing.freshness.large.histogram`), and from the histogram come price and least cost. Pages near the price are
+better taken as they are. A few pieces of the table, looked at before, tell which these will be, so that they are
+collected on the way; a second pass is made if they told wrong.
+
+Another pass sums the cost of the frequencies at that price and their number, and hence the value of the dual,
+compensated and over all pages: objective, bound and gap are those of the pages, not of a histogram. A third, if it is
+asked for, writes the frequencies, and one more judges any frequencies whatever, by the road of the evaluator in memory.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from queueing.freshness import cost, even_obsolescence, refuse_extremes, traits
-from queueing.freshness.large import Marginal, PassSums, added, frequencies_at, objective_pass
+from queueing.freshness.large import (
+    FEW,
+    NEAR,
+    Histogram,
+    Marginal,
+    Nodes,
+    PassSums,
+    added,
+    bin_of,
+    cost_at,
+    cut_out,
+    frequencies_at,
+    histogram_of,
+    marginal_within,
+    objective_pass,
+    pages_between,
+    priced,
+    solved_nodes,
+    tied_pages,
+    window_of,
+)
 
-from .columns import Vector
 from .engine import Engine, Tell, Threads, chunks_of, named
-from .pricing import price_table
+from .pages import Chunk, Vector
 
 if TYPE_CHECKING:
     from queueing.processes import AccessTime
 
     from ...data import Written
-    from .pages import Chunk, PageTable, Piece
+    from .pages import PageTable, Piece
+
+#: Every so manieth piece is looked at before all are, to guess the price; tables of few pieces are not.
+PILOT, FEW_PIECES = 64, 8
+
+#: Bins on both sides of a price guessed from some pieces whose pages are collected; and how far, in bins, the price of
+#: all pages may be from the guess. Nodes are single bins as far as both together.
+REACH, ASTRAY = 40, 16
+
+#: Pages around the price are collected if they are no more than this.
+MOST_COLLECTED = 4_000_000
+
+#: Pages that are kept as they are, in parts; ``None`` if they are too many.
+Collected = tuple[Nodes, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Pages by worth, and some of them as they are."""
+
+    histogram: Histogram
+    pages: Collected
+
+    def merged(self, other: Counted) -> Counted:
+        """All pages of both."""
+        return Counted(self.histogram.merged(other.histogram), _joined(self.pages, other.pages))
+
+
+@dataclass(frozen=True, eq=False)
+class PricedTable:
+    """What is known of pages that have been counted.
+
+    Attributes
+    ----------
+    multiplier, objective
+        Price of a visit, and least cost.
+    collected
+        Pages around the price that were taken as they are.
+    marginal
+        Pages of one worth just above the price, where the price does not say how often they are visited.
+    """
+
+    multiplier: float
+    objective: float
+    collected: int
+    marginal: Marginal | None
 
 
 @dataclass(frozen=True)
@@ -54,6 +122,10 @@ class Rule:
         if self.multiplier == 0.0:
             return np.full(len(rates), self.scale)
         return frequencies_at(rates, weights, law, self.multiplier, self.scale, self.marginal)
+
+    def of(self, law: AccessTime, chunk: Chunk) -> Vector:
+        """Those of a chunk."""
+        return self.frequencies(chunk.rates, chunk.weights, law)
 
 
 @dataclass(frozen=True)
@@ -121,6 +193,54 @@ class StreamedAllocation:
 # -- passes -----------------------------------------------------------------------------------------------------------
 
 
+def price_table(
+    table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
+) -> PricedTable:
+    """Find the price of a visit and the least cost of a table in one pass; to some eleven digits, and unproved.
+
+    Parameters
+    ----------
+    table
+        The pages.
+    law
+        Of the time of a visit.
+    total
+        Visits per slot of all pages together.
+    engine
+        Who goes over the pages; threads of this process by default.
+    tell
+        Called now and then with what is done, and pages done and to do.
+
+    Returns
+    -------
+    PricedTable
+        The dual price of a visit, the least cost, and the pages that the price alone does not settle.
+    """
+    work = engine or Threads()
+    window, most = None, min(FEW, MOST_COLLECTED / table.rows)
+    if len(table.pieces) >= FEW_PIECES:
+        pilot = work.reduce(partial(count, law=law), Counted.merged, table.pieces[::PILOT], None).histogram
+        window = window_of(pilot, solved_nodes(pilot, total * pilot.pages / table.rows)[1].price, REACH, most)
+    counted = work.reduce(partial(count, law=law, window=window), Counted.merged, table.pieces, named("counting", tell))
+    histogram, pages = counted.histogram, counted.pages
+    if not len(histogram.moments):
+        return PricedTable(0.0, 0.0, 0, None)
+    nodes, found = solved_nodes(histogram, total)
+    if window is None or not _well_inside(found.price, window):
+        window, pages = window_of(histogram, found.price, NEAR, most), None
+        if window is not None:
+            task = partial(collect, law=law, window=window)
+            pages = work.reduce(task, _joined, table.pieces, named("collecting", tell))
+    if window is None or pages is None:
+        marginal = tied_pages(histogram, found)
+    else:
+        nodes = cut_out(nodes, *window, Nodes(*map(np.concatenate, zip(*pages, strict=True))))
+        found = priced(nodes, total, found.price)
+        marginal = marginal_within(window, found)
+    objective = cost_at(nodes, histogram.fixed, found.price, total)
+    return PricedTable(found.price, objective, sum(len(part.worths) for part in pages or ()), marginal)
+
+
 def allocate_pages(
     table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
 ) -> StreamedAllocation:
@@ -159,7 +279,7 @@ def allocate_pages(
 def judge_pages(
     table: PageTable,
     law: AccessTime,
-    frequencies: Frequencies,
+    frequencies: Callable[[Chunk], Vector],
     *,
     engine: Engine | None = None,
     tell: Tell | None = None,
@@ -206,11 +326,19 @@ def write_frequencies(
 # -- what a task does with its pieces ---------------------------------------------------------------------------------
 
 
-class Frequencies(Protocol):
-    """The frequencies of all pages of a table, however they are kept."""
+def count(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float] | None = None) -> Counted:
+    """Pages by worth, and those within a window as they are."""
 
-    def __len__(self) -> int: ...
-    def of(self, chunk: Chunk) -> Vector: ...
+    def counted(chunk: Chunk) -> Counted:
+        histogram = histogram_of(chunk.rates, chunk.weights, law)
+        return Counted(histogram, None if window is None else _collected(chunk, law, window))
+
+    return reduce(Counted.merged, chunks_of(pieces, counted))
+
+
+def collect(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float]) -> Collected:
+    """Pages with worths within a window, as they are."""
+    return reduce(_joined, chunks_of(pieces, lambda chunk: _collected(chunk, law, window)))
 
 
 def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float, marginal: Marginal | None) -> PassSums:
@@ -219,11 +347,11 @@ def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float, marginal
     return reduce(PassSums.merged, found)
 
 
-def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Frequencies) -> Judged:
+def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Callable[[Chunk], Vector]) -> Judged:
     """Cost of visits at given frequencies."""
 
     def judged(chunk: Chunk) -> Judged:
-        visits = frequencies.of(chunk)
+        visits = frequencies(chunk)
         pages = traits(chunk.rates, chunk.weights, law)
         refuse_extremes(pages)
         made = visits[visits > 0]
@@ -237,20 +365,19 @@ def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Frequencies) ->
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ByRule:
-    """Frequencies that follow from a rule."""
+def _well_inside(price: float, window: tuple[float, float]) -> bool:
+    """Whether enough pages on both sides of a price were collected."""
+    low, high = bin_of(window[0]), bin_of(window[1])
+    return abs(bin_of(price) - (low + high) // 2) <= ASTRAY
 
-    rule: Rule
-    law: AccessTime
-    rows: int
 
-    def __len__(self) -> int:
-        return self.rows
+def _collected(chunk: Chunk, law: AccessTime, window: tuple[float, float]) -> Collected:
+    found = pages_between(chunk.rates, chunk.weights, law, *window)
+    return None if found is None else (Nodes(*map(np.copy, found)),)  # not the room around them
 
-    def of(self, chunk: Chunk) -> Vector:
-        """Those of a chunk."""
-        return self.rule.frequencies(chunk.rates, chunk.weights, self.law)
+
+def _joined(one: Collected, other: Collected) -> Collected:
+    return None if one is None or other is None else one + other
 
 
 def _without_worth(
@@ -258,6 +385,6 @@ def _without_worth(
 ) -> StreamedAllocation:
     """Pages that never change, or weigh nothing, cost nothing however they are visited."""
     rule = Rule(0.0, total / table.rows)
-    found = judge_pages(table, law, ByRule(rule, law, table.rows), engine=work, tell=tell)
+    found = judge_pages(table, law, partial(rule.of, law), engine=work, tell=tell)
     objective = sum(found.cost)
     return StreamedAllocation(rule, 0.0, objective, objective, 0.0, table.rows, 0.0)

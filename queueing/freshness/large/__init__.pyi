@@ -5,15 +5,14 @@ from .histogram import histogram_of as histogram_of
 from .histogram import marginal_within as marginal_within
 from .histogram import pages_between as pages_between
 from .histogram import price_pages as price_pages
-from .histogram import solve as solve
-from .histogram import solve_marginal as solve_marginal
 from .histogram import solved_nodes as solved_nodes
+from .histogram import tied_pages as tied_pages
+from .histogram import window_of as window_of
 from .nodes import NEAR as NEAR
 from .nodes import Nodes as Nodes
 from .nodes import bin_of as bin_of
 from .nodes import cost_at as cost_at
 from .nodes import cut_out as cut_out
-from .nodes import lower_edge as lower_edge
 from .nodes import priced as priced
 from .passes import Marginal as Marginal
 from .passes import PassSums as PassSums
@@ -35,13 +34,12 @@ __all__ = [
     "cut_out",
     "frequencies_at",
     "histogram_of",
-    "lower_edge",
     "marginal_within",
     "objective_pass",
     "pages_between",
     "price_pages",
     "priced",
-    "solve",
-    "solve_marginal",
     "solved_nodes",
+    "tied_pages",
+    "window_of",
 ]

@@ -4,7 +4,8 @@ A block fits the nearest cache. Pages that no visit can help (a rate or weight o
 worth and decay 0, so that sums over the block need no test for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -27,6 +28,33 @@ _INFINITY = 0x7FF0000000000000  # as bits; above it are those that are no number
 
 #: Change rates or weights of pages, in single or double precision.
 Numbers = NDArray[np.float64] | NDArray[np.float32]
+
+
+class Timing(NamedTuple):
+    """The law of the time of an access, as compiled loops take it: kind, parameters, mean."""
+
+    kind: int
+    parameters: Vector
+    mean: float
+
+
+def timing_of(law: AccessTime) -> Timing:
+    """Write a law as compiled loops take it."""
+    return Timing(*law.kernel(), law.mean)
+
+
+def go_over(rates: ArrayLike, weights: ArrayLike, law: AccessTime, loop: Callable[[int, Vector, Vector], int]) -> int:
+    """Let a loop go over all pages, and count them.
+
+    The loop is called with the number of a first page, rates and weights from there on; it returns the place of the
+    first block with numbers that no pass can count, which are refused by name, or -1.
+    """
+    changes, costs = paired(rates, weights)
+    for start, some, others in chunks(changes, costs):
+        wrong = loop(start, some, others)
+        if wrong >= 0:
+            refuse(start, some, others, wrong, law)
+    return len(changes)
 
 
 def paired(rates: ArrayLike, weights: ArrayLike) -> tuple[Numbers, Numbers]:
@@ -66,7 +94,7 @@ def chunks(rates: Numbers, weights: Numbers) -> Iterator[tuple[int, Vector, Vect
 
 def refuse(start: int, rates: Vector, weights: Vector, first: int, law: AccessTime) -> None:
     """Name the first page from `first` on that no pass can count; `start` pages have come before."""
-    kind, parameters = law.kernel()
+    timing = timing_of(law)
     for place in range(first, len(rates)):
         page = start + place
         for name, array in (("rates", rates), ("weights", weights)):
@@ -77,22 +105,14 @@ def refuse(start: int, rates: Vector, weights: Vector, first: int, law: AccessTi
                 )
         decay, deficit, worth = np.empty(1), np.empty(1), np.empty(1)
         one = slice(place, place + 1)
-        if fill(kind, parameters, law.mean, rates[one], weights[one], decay, deficit, worth):
+        if fill(timing, rates[one], weights[one], decay, deficit, worth):
             raise PageError(page, float(rates[place]), float(weights[place]), law.mean)
 
 
 @njit(**VECTOR)
-def fill(
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    rates: Vector,
-    weights: Vector,
-    decays: Vector,
-    deficits: Vector,
-    worths: Vector,
-) -> bool:
+def fill(timing: Timing, rates: Vector, weights: Vector, decays: Vector, deficits: Vector, worths: Vector) -> bool:
     """Fill in the traits of the pages of a block; whether one of them is wrong."""
+    kind, parameters, mean = timing
     top = bottom = 0  # of the bits: in the order of the numbers where these are not negative
     for page in range(len(rates)):
         rate, weight = rates[page] + 0.0, weights[page] + 0.0  # not -0.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...numerics import SMALL, VECTOR, Vector, bits_of, double_of, small_excess
 from ...processes import CONSTANT, ERLANG, EXPONENTIAL, decay_at
-from .blocks import BLOCK, LEAST_WORTH, add_to, fill
+from .blocks import BLOCK, LEAST_WORTH, Timing, add_to, fill
 from .nodes import BIN_BITS
 
 #: The same, where sums may be taken in any order: in the lanes of vectors.
@@ -107,17 +107,9 @@ def _place_any(
 
 
 @njit(**VECTOR)
-def count(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    bins: Vector,
-    ends: NDArray[np.int64],
-    sums: Vector,
-) -> int:
+def count(rates: Vector, weights: Vector, timing: Timing, bins: Vector, ends: NDArray[np.int64], sums: Vector) -> int:
     """Add pages to bins, least and largest bits of worths, cost that no visit saves; first wrong block or -1."""
+    kind, parameters, mean = timing
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     places, offsets = np.empty(BLOCK, np.uint64), np.empty(BLOCK)
     simple = kind in (CONSTANT, EXPONENTIAL, ERLANG)
@@ -132,7 +124,7 @@ def count(
                 here, prices, mean, stages, places[:size], offsets[:size], decays[:size]
             )
         if not well:
-            if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
+            if fill(timing, here, prices, decays[:size], deficits[:size], worths[:size]):
                 return start
             low, high, total = _place_any(here, prices, worths[:size], deficits[:size], places[:size], offsets[:size])
         ends[0], ends[1] = min(ends[0], low), max(ends[1], high)
@@ -150,18 +142,10 @@ def _mark(rates: Vector, weights: Vector, low: float, high: float, marks: NDArra
 
 @njit(**VECTOR)
 def collect(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    low: float,
-    high: float,
-    worths: Vector,
-    decays: Vector,
-    found: int,
+    rates: Vector, weights: Vector, timing: Timing, window: tuple[float, float], kept: tuple[Vector, Vector], found: int
 ) -> int:
-    """Collect worths from `low` to below `high`, and their decays; how many there are now, -1 if there is no room."""
+    """Keep worths within a window, and their decays; how many there are now, -1 if there is no room."""
+    (kind, parameters, mean), (low, high), (worths, decays) = timing, window, kept
     marks = np.zeros(BLOCK, np.uint8)
     eights = marks.view(np.uint64)
     narrow, wide = low * mean * (1.0 - 1e-12), high * mean * (1.0 + 1e-12)

@@ -24,27 +24,10 @@ from numpy.typing import ArrayLike
 
 from ...numerics import Matrix, positive
 from ...processes import AccessTime
-from .blocks import BLOCK, chunks, paired, refuse
+from .blocks import BLOCK, chunks, go_over, paired, timing_of
 from .counting import collect, count
 from .nodes import BIN_BITS, NEAR, Nodes, Priced, bin_of, cost_at, cut_out, lower_edge, nodes_of, priced
-from .passes import Marginal, PassSums, added, frequencies_at, objective_pass
-
-__all__ = [
-    "Histogram",
-    "Marginal",
-    "PassSums",
-    "PricedPages",
-    "frequencies_at",
-    "histogram_of",
-    "marginal_within",
-    "objective_pass",
-    "pages_between",
-    "price_pages",
-    "solve",
-    "solve_marginal",
-    "solved_nodes",
-    "window_of",
-]
+from .passes import Marginal, added
 
 #: Pages around the price are collected if they hold at most this part of all decays: else they are no few pages.
 FEW = 1.0 / 32.0
@@ -148,54 +131,13 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
     >>> histogram_of([0.5, 0.1], [1.0, 2.0], Constant(1.0)).pages
     2
     """
-    changes, costs = paired(rates, weights)
-    kind, parameters = law.kernel()
+    timing = timing_of(law)
     bins = np.zeros(4 * (2048 << BIN_BITS))  # most of it is never touched, and no memory
     ends, sums = np.array([np.iinfo(np.int64).max, 0]), np.zeros(2)
-    for start, some, others in chunks(changes, costs):
-        wrong = count(some, others, kind, parameters, law.mean, bins, ends, sums)
-        if wrong >= 0:
-            refuse(start, some, others, wrong, law)
+    pages = go_over(rates, weights, law, lambda _, some, others: count(some, others, timing, bins, ends, sums))
     low, high = (int(end) >> (52 - BIN_BITS) for end in (ends[0] + 1, ends[1])) if ends[1] > 0 else (1, 0)
     moments = bins[4 * low : 4 * high + 4].reshape(-1, 4).copy() if low <= high else np.zeros((0, 4))
-    return Histogram(low if low <= high else 0, moments, (float(sums[0]), float(sums[1])), len(changes))
-
-
-def solve(histogram: Histogram, total: float = 1.0) -> float:
-    """Solve for the price at which pages are visited so many times per slot.
-
-    Parameters
-    ----------
-    histogram
-        The pages, counted by worth.
-    total
-        Visits per slot of all pages together.
-
-    Returns
-    -------
-    float
-        The dual price of a visit; 0 if no page gains by one.
-    """
-    return solve_marginal(histogram, total)[0]
-
-
-def solve_marginal(histogram: Histogram, total: float = 1.0) -> tuple[float, Marginal | None]:
-    """Solve for the price, and look for pages whose common worth it is but for rounding.
-
-    Parameters
-    ----------
-    histogram
-        The pages, counted by worth.
-    total
-        Visits per slot of all pages together.
-
-    Returns
-    -------
-    tuple[float, Marginal | None]
-        The dual price of a visit, and how often such pages are visited; None if there are none.
-    """
-    found = _solved(histogram, positive("total", total))[1]
-    return found.price, _tied(histogram, found)
+    return Histogram(low if low <= high else 0, moments, (float(sums[0]), float(sums[1])), pages)
 
 
 def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
@@ -231,8 +173,8 @@ def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: fl
     """
     visits = positive("total", total)
     histogram = histogram_of(rates, weights, law)
-    nodes, found = _solved(histogram, visits)
-    marginal, collected = _tied(histogram, found), 0
+    nodes, found = solved_nodes(histogram, visits)
+    marginal, collected = tied_pages(histogram, found), 0
     window = window_of(histogram, found.price)
     pages = None if window is None else pages_between(rates, weights, law, *window)
     if window is not None and pages is not None:
@@ -243,7 +185,7 @@ def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: fl
     return PricedPages(found.price, objective, collected, marginal)
 
 
-def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
+def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, Priced]:
     """Solve for the price, and keep the pages that stand for the bins.
 
     Parameters
@@ -255,14 +197,21 @@ def solved_nodes(histogram: Histogram, total: float) -> tuple[Nodes, float]:
 
     Returns
     -------
-    tuple[Nodes, float]
-        Pages that stand for the bins, few of them far from the price; and the price.
+    tuple[Nodes, Priced]
+        Pages that stand for the bins, few of them far from the price; the price, and the marginal page.
     """
-    nodes, found = _solved(histogram, total)
-    return nodes, found.price
+    visits = positive("total", total)
+    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
+    found = priced(nodes, visits, 0.0)
+    if found.price > 0.0:
+        nodes = nodes_of(histogram.first, histogram.moments, found.price)
+        found = priced(nodes, visits, found.price)
+    return nodes, found
 
 
-def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
+def window_of(
+    histogram: Histogram, price: float, reach: int = NEAR, most: float | None = None
+) -> tuple[float, float] | None:
     """Find the worths around a price whose pages should be taken as they are.
 
     Parameters
@@ -271,6 +220,10 @@ def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
         The pages, counted by worth.
     price
         About the dual price of a visit.
+    reach
+        Bins on both sides of it.
+    most
+        The part of all decays that these pages may have; by default a 32nd, where they are not few anyway.
 
     Returns
     -------
@@ -279,9 +232,9 @@ def window_of(histogram: Histogram, price: float) -> tuple[float, float] | None:
     """
     if price <= 0.0:
         return None
-    first, last = bin_of(price) - NEAR, bin_of(price) + NEAR
+    first, last = bin_of(price) - reach, bin_of(price) + reach
     inside = slice(max(0, first - histogram.first), max(0, last + 1 - histogram.first))
-    part = FEW if histogram.pages > ANY_COLLECTED else 1.0
+    part = most or (FEW if histogram.pages > ANY_COLLECTED else 1.0)
     if histogram.moments[inside, 0].sum() > part * histogram.moments[:, 0].sum():
         return None
     return lower_edge(first), lower_edge(last + 1)
@@ -308,7 +261,7 @@ def pages_between(rates: ArrayLike, weights: ArrayLike, law: AccessTime, low: fl
     room = max(len(changes) // 8, min(len(changes), ANY_COLLECTED)) + 2 * BLOCK
     worths, decays, found = np.empty(room), np.empty(room), 0
     for _, some, others in chunks(changes, costs):
-        found = int(collect(some, others, *law.kernel(), law.mean, low, high, worths, decays, found))
+        found = int(collect(some, others, timing_of(law), (low, high), (worths, decays), found))
         if found < 0:
             return None
     return Nodes(worths[:found], decays[:found])
@@ -333,17 +286,21 @@ def marginal_within(window: tuple[float, float], found: Priced) -> Marginal | No
     return Marginal(found.worth, found.share) if alone else None
 
 
-def _solved(histogram: Histogram, total: float) -> tuple[Nodes, Priced]:
-    nodes = nodes_of(histogram.first, histogram.moments, 0.0)
-    found = priced(nodes, total, 0.0)
-    if found.price > 0.0:
-        nodes = nodes_of(histogram.first, histogram.moments, found.price)
-        found = priced(nodes, total, found.price)
-    return nodes, found
+def tied_pages(histogram: Histogram, found: Priced) -> Marginal | None:
+    """Look for pages whose common worth is the price but for rounding, which cannot tell their frequency.
 
+    Parameters
+    ----------
+    histogram
+        The pages, counted by worth.
+    found
+        The price, and the marginal page.
 
-def _tied(histogram: Histogram, found: Priced) -> Marginal | None:
-    """The marginal bin as pages of one worth, if the price cannot tell their frequency and the bin is no wider."""
+    Returns
+    -------
+    Marginal | None
+        How often they are visited; None if the bin of the marginal page is wider than rounding.
+    """
     if found.worth == 0.0 or found.share >= STEEP:
         return None
     place = bin_of(found.worth) - histogram.first

@@ -13,7 +13,7 @@ from numba import njit
 
 from ...numerics import VECTOR, Matrix, Vector
 from ..inverse import inverse_at
-from ..prices import price_at, solve_price
+from ..prices import free_demands, price_at, solve_price
 
 #: Each octave has 2**BIN_BITS bins; groups of bins far from the price have 2**GROUP_BITS.
 BIN_BITS, GROUP_BITS = 10, 3
@@ -138,11 +138,9 @@ def priced(nodes: Nodes, total: float, guess: float) -> Priced:
     Priced
         The price, and the marginal page.
     """
-    count = len(nodes.worths)
-    if count == 0:
+    if len(nodes.worths) == 0:
         return Priced(0.0, 0.0, 0.0)
-    none, any_, one = np.zeros(count), np.full(count, np.inf), np.zeros(count, np.int64)
-    base, v = solve_price(*nodes, none, any_, one, np.array([np.inf]), total, guess, np.empty(count))
+    base, v = solve_price(free_demands(*nodes), total, guess, np.empty(len(nodes.worths)))
     return Priced(float(price_at(base, v)), float(base), float(v))
 
 

@@ -14,6 +14,7 @@ pages. Sums over parts of the data can be merged.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,15 +23,14 @@ from numpy.typing import ArrayLike
 from ...numerics import VECTOR, Vector, bits_of, minus_log, positive
 from ...processes import AccessTime, exp_excess
 from ..inverse import CELLS_PER_UNIT, TABLE, inverse_at
-from .blocks import BLOCK, add_to, chunks, fill, folded, paired, refuse
+from .blocks import BLOCK, Timing, add_to, fill, folded, go_over, timing_of
 from .nodes import TIE
 
 #: Prices that are a smaller part of a worth lose digits as such a part; these pages are treated one by one.
 TINY_SHARE = 1e-290
 
 
-@dataclass(frozen=True)
-class Marginal:
+class Marginal(NamedTuple):
     """Pages of the same worth, at the price of which they are visited more or less: no double is such a price.
 
     Attributes
@@ -172,17 +172,11 @@ def objective_pass(
     >>> abs(sums.objective() - sums.bound()) < 1e-9
     True
     """
-    changes, costs = paired(rates, weights)
-    kind, parameters = law.kernel()
-    price, tie = positive("multiplier", multiplier), marginal or Marginal(0.0, 0.0)
-    sums, visited = np.zeros(8), 0
-    for start, some, others in chunks(changes, costs):
-        count, wrong = _sums(some, others, kind, parameters, law.mean, price, tie.worth, tie.share, sums)
-        if wrong >= 0:
-            refuse(start, some, others, wrong, law)
-        visited += int(count)
+    timing, price, sums = timing_of(law), positive("multiplier", multiplier), np.zeros(9)
+    tie = marginal or Marginal(0.0, 0.0)
+    pages = go_over(rates, weights, law, lambda _, some, others: _sums(some, others, timing, price, tie, sums))
     pairs = [(float(sums[k]), float(sums[k + 1])) for k in range(0, 8, 2)]
-    return PassSums(price, len(changes), visited, pairs[0], pairs[1], pairs[2], pairs[3])
+    return PassSums(price, pages, int(sums[8]), *pairs)
 
 
 def frequencies_at(
@@ -219,16 +213,14 @@ def frequencies_at(
     >>> frequencies_at([0.5, 0.1, 0.2], [1.0, 2.0, 0.1], Constant(1.0), multiplier=1.0).round(6)
     array([0.297912, 0.281404, 0.      ])
     """
-    changes, costs = paired(rates, weights)
-    kind, parameters = law.kernel()
     price, factor = positive("multiplier", multiplier), positive("scale", scale)
-    tie = marginal or Marginal(0.0, 0.0)
-    found: Vector = np.empty(len(changes))
-    for start, some, others in chunks(changes, costs):
-        own = found[start : start + len(some)]
-        wrong = _frequencies(some, others, kind, parameters, law.mean, price, tie.worth, tie.share, factor, own)
-        if wrong >= 0:
-            refuse(start, some, others, wrong, law)
+    timing, tie = timing_of(law), marginal or Marginal(0.0, 0.0)
+    found: Vector = np.empty(np.size(rates))
+
+    def fill_in(start: int, some: Vector, others: Vector) -> int:
+        return int(_frequencies(some, others, timing, price, tie, factor, found[start : start + len(some)]))
+
+    go_over(rates, weights, law, fill_in)
     return found
 
 
@@ -269,18 +261,12 @@ def best_gaps(worths: Vector, price: float, places: Vector, found: Vector) -> No
 
 
 @njit(**VECTOR)
-def _sums(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    price: float,
-    base: float,
-    tied: float,
-    sums: Vector,
-) -> tuple[int, int]:
-    """Add to sums of cost, frequency, curvature, excess, each with what it lacks; pages visited; first wrong block."""
+def _sums(rates: Vector, weights: Vector, timing: Timing, price: float, tie: Marginal, sums: Vector) -> int:
+    """Add to sums of cost, frequency, curvature, excess, each with what it lacks, and to the number of pages visited.
+
+    The first wrong block is returned, or -1.
+    """
+    base, tied = tie
     visited = 0
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     gaps, costs, curves = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
@@ -288,8 +274,8 @@ def _sums(
         stop = min(start + BLOCK, len(rates))
         size = stop - start
         here, prices = rates[start:stop], weights[start:stop]
-        if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
-            return visited, start
+        if fill(timing, here, prices, decays[:size], deficits[:size], worths[:size]):
+            return start
         best_gaps(worths[:size], price, costs[:size], gaps[:size])
         near = 0
         for page in range(size):
@@ -317,29 +303,22 @@ def _sums(
         add_to(sums, 0, folded(costs[:size]))
         add_to(sums, 2, folded(gaps[:size]))
         add_to(sums, 4, folded(curves[:size]))
-    return visited, -1
+    sums[8] += visited
+    return -1
 
 
 @njit(**VECTOR)
 def _frequencies(
-    rates: Vector,
-    weights: Vector,
-    kind: int,
-    parameters: Vector,
-    mean: float,
-    price: float,
-    base: float,
-    tied: float,
-    scale: float,
-    found: Vector,
+    rates: Vector, weights: Vector, timing: Timing, price: float, tie: Marginal, scale: float, found: Vector
 ) -> int:
     """Fill in the frequencies; first wrong block or -1."""
+    base, tied = tie
     decays, deficits, worths = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, len(rates), BLOCK):
         stop = min(start + BLOCK, len(rates))
         size = stop - start
         here, prices, own = rates[start:stop], weights[start:stop], found[start:stop]
-        if fill(kind, parameters, mean, here, prices, decays[:size], deficits[:size], worths[:size]):
+        if fill(timing, here, prices, decays[:size], deficits[:size], worths[:size]):
             return start
         best_gaps(worths[:size], price, deficits[:size], own)
         for page in range(size):

@@ -194,11 +194,11 @@ class Adapting:
         return count, count
 
     def start(self, ground: Ground, state: State, rng: np.random.Generator) -> Callable[[int], None]:
-        """From equal intervals."""
+        """Start from equal intervals, pages in random order."""
         return self.follow(self.plan(ground, rng), ground, state, rng)
 
     def plan(self, ground: Ground, rng: np.random.Generator) -> Plan:
-        """Equal intervals."""
+        """Plan equal intervals."""
         return first_plan(self.pages, ground.mean, rng, self.record)
 
     def follow(self, plan: Plan, ground: Ground, state: State, rng: np.random.Generator) -> Callable[[int], None]:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ from optmodels.freshness.tables import (
 )
 from optmodels.freshness.tables import pages as freshness_pages
 from optmodels.freshness.tables.engine import Threads
-from optmodels.freshness.tables.streaming import ByRule, Rule, judge_pages
+from optmodels.freshness.tables.streaming import Rule, judge_pages
 from optmodels.results import read_result, write_result
 from optmodels.solving import solve
 from optmodels.verification.verifying import verify_file
@@ -382,7 +383,7 @@ def test_streamed_frequencies_are_those_found_in_memory(tmp_path, small_pieces, 
     assert (frequencies[:75] == 0).all() and (frequencies > 0).sum() == found.visited
     pages = traits(rates, weights, law)
     assert cost(pages, even_obsolescence(pages, frequencies)) == pytest.approx(found.objective, rel=1e-12)
-    judged = judge_pages(table, law, ByRule(found.rule, law, table.rows))
+    judged = judge_pages(table, law, partial(found.rule.of, law))
     assert sum(judged.cost) == pytest.approx(found.objective, rel=1e-12)
     assert judged.unvisited == 20_000 - found.visited
 
@@ -420,7 +421,7 @@ def test_pages_that_gain_nothing_cost_nothing(tmp_path, zero):
     table = open_pages(tmp_path / "a.parquet")
     found = allocate_pages(table, LAW)
     assert (found.objective, found.bound, found.gap, found.multiplier) == (0.0, 0.0, 0.0, 0.0)
-    assert judge_pages(table, LAW, ByRule(found.rule, LAW, 100)).frequencies[0] == pytest.approx(1.0)
+    assert judge_pages(table, LAW, partial(found.rule.of, LAW)).frequencies[0] == pytest.approx(1.0)
 
 
 def test_progress_counts_pages_of_every_pass(tmp_path, small_pieces):

@@ -13,14 +13,13 @@ from queueing.freshness.large import (
     bin_of,
     frequencies_at,
     histogram_of,
-    lower_edge,
     objective_pass,
     price_pages,
-    solve,
-    solve_marginal,
+    solved_nodes,
+    tied_pages,
 )
-from queueing.freshness.large.blocks import BLOCK, add_to, fill, folded
-from queueing.freshness.large.nodes import BIN_BITS, nodes_of
+from queueing.freshness.large.blocks import BLOCK, add_to, fill, folded, timing_of
+from queueing.freshness.large.nodes import BIN_BITS, lower_edge, nodes_of
 from queueing.freshness.prices import price_at
 from queueing.processes import Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 
@@ -32,6 +31,11 @@ LAWS = {
     "phase-type": PhaseTypeTime(PhaseType([0.25, 0.75], [[-1.5, 0.5], [0.125, -0.375]])),
     "samples": Samples((0.5, 0.25, 2.0, 0.0)),
 }
+
+
+def solve(histogram, total=1.0):
+    """The price alone."""
+    return solved_nodes(histogram, total)[1].price
 
 
 def many_pages(rng, count, load=3.0, spread=1.0):
@@ -192,7 +196,9 @@ def test_awkward_worths(kind):
     best = allocate(traits(rates, weights, law))
     found = price_pages(rates, weights, law)
     assert found.objective == pytest.approx(best.objective, rel=1e-10)
-    for price, marginal in ((found.multiplier, found.marginal), solve_marginal(histogram_of(rates, weights, law))):
+    histogram = histogram_of(rates, weights, law)
+    alone = solved_nodes(histogram, 1.0)[1]
+    for price, marginal in ((found.multiplier, found.marginal), (alone.price, tied_pages(histogram, alone))):
         sums, objective = judged(rates, weights, law, price, marginal=marginal)
         assert sums.bound() <= best.objective * (1 + 1e-14)
         assert objective <= best.objective * (1 + 1e-10)
@@ -263,12 +269,11 @@ def test_passes_agree_with_the_functions_for_few_pages():
 @pytest.mark.parametrize("name", LAWS)
 def test_blocks_have_the_traits_of_pages(name):
     law, rng = LAWS[name], np.random.default_rng(12)
-    kind, parameters = law.kernel()
     for rates in (10.0 ** rng.uniform(-200, 100, 400), 10.0 ** rng.uniform(-9, -4, 400)):
         weights = 10.0 ** rng.uniform(-3, 3, 400)
         pages = traits(rates, weights, law)
         decays, deficits, worths = (np.empty(400) for _ in range(3))
-        assert not fill(kind, parameters, law.mean, rates, weights, decays, deficits, worths)
+        assert not fill(timing_of(law), rates, weights, decays, deficits, worths)
         np.testing.assert_array_equal(worths, pages.worths)
         np.testing.assert_allclose(decays, pages.decays, rtol=1e-15)
         np.testing.assert_allclose(deficits, pages.deficits, rtol=2e-15, atol=1e-300)
