@@ -22,6 +22,7 @@ from .rules import power_length as power_length
 from .rules import power_of_two as power_of_two
 from .rules import regular as regular
 from .rules import tijdeman as tijdeman
+from .rules import visit_distances as visit_distances
 from .rules import whittle as whittle
 from .words import fibonacci_below as fibonacci_below
 from .words import golden_page as golden_page
@@ -52,6 +53,7 @@ __all__ = [
     "regular",
     "sink",
     "tijdeman",
+    "visit_distances",
     "visits",
     "whittle",
 ]

@@ -36,7 +36,6 @@ from .calendar import (
     DAY,
     DAYS,
     DECAY,
-    IDEAL,
     KEY,
     LAST,
     LEFT,
@@ -48,6 +47,7 @@ from .calendar import (
     WAITING,
     WORTH,
     Calendar,
+    greedy_record,
     next_gap,
 )
 
@@ -91,36 +91,11 @@ def index(decay: float, age: float) -> float:
     return x * y * total
 
 
-@njit(cache=True)
-def even_decay(price: float) -> float:
-    r"""The u with :math:`\varphi(u) = \kappa`, :math:`0 < \kappa < 1`, by Newton's method inside a bracket."""
-    low, high = 0.0, 1000.0
-    u = math.sqrt(2.0 * price) if price < 0.5 else 1.0 - math.log1p(-price)
-    for _ in range(100):
-        error = even_price(u) - price
-        if error > 0:
-            high = u
-        else:
-            low = u
-        slope = u * math.exp(-u)
-        following = u - error / slope if slope > 0 else high
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if abs(following - u) <= 1e-15 * u:
-            break
-        u = following
-    return u
-
-
 def index_record(
     periods: Vector, visits: Vector | Whole, begun: Vector, worths: Vector, decays: Vector, early: float
 ) -> Matrix:
     """Records of pages with these gaps (infinite: never visited), visits left, and phases."""
-    record = np.empty((len(periods), 8))
-    members = np.isfinite(periods)
-    record[:, PERIOD] = np.where(members, periods, 0.0)
-    record[:, IDEAL] = np.nan
-    record[:, LEFT] = visits
+    record = np.hstack([greedy_record(periods, visits, begun), np.empty((len(periods), 4))])
     record[:, LAST] = (begun - 1.0) * record[:, PERIOD]
     record[:, WORTH] = worths
     record[:, DECAY] = decays
@@ -329,14 +304,11 @@ class Traits(NamedTuple):
     one_price: bool
 
 
-def settled(decays: ArrayLike, worths: ArrayLike, frequencies: ArrayLike | float) -> Traits:
-    """Check and complete traits; one number in place of frequencies is the price, from which they follow."""
+def settled(decays: ArrayLike, worths: ArrayLike, frequencies: ArrayLike) -> Traits:
+    """Check and complete traits."""
     decays = numbers("decays", decays)
     worths = numbers("worths", worths, len(decays))
-    if np.ndim(frequencies) == 0:
-        shares = shares_of(_shares_at(decays, worths, frequencies))
-    else:
-        shares = shares_of(numbers("frequencies", frequencies, len(decays)))
+    shares = shares_of(numbers("frequencies", frequencies, len(decays)))
     members = np.flatnonzero(shares > 0)
     filled = decays.copy()
     filled[members] = np.maximum(decays[members], NO_DECAY * shares[members])
@@ -347,17 +319,6 @@ def settled(decays: ArrayLike, worths: ArrayLike, frequencies: ArrayLike | float
     low = members[prices < price]
     raised[low] = price / unit[low]
     return Traits(shares, raised, filled, bool((np.abs(prices - price) <= ONE_PRICE * price).all()))
-
-
-def _shares_at(decays: Vector, worths: Vector, price: ArrayLike) -> Vector:
-    multiplier = float(np.asarray(price, dtype=np.float64))
-    most = float(worths.max(where=decays > 0, initial=0.0))
-    if not 0 < multiplier < most:
-        raise ValueError(
-            f"multiplier must be above 0 and below the largest worth of a page that changes, {most}, "
-            f"but it is {multiplier}."
-        )
-    return np.asarray(_frequencies_at(decays, worths, multiplier))
 
 
 def _median(values: Vector, weights: Vector) -> float:
@@ -374,12 +335,3 @@ def even_prices(worths: Vector, decays: Vector, shares: Vector) -> Vector:
         if shares[page] > 0:
             prices[page] = worths[page] * even_price(decays[page] / shares[page])
     return prices
-
-
-@njit(cache=True)
-def _frequencies_at(decays: Vector, worths: Vector, price: float) -> Vector:
-    frequencies = np.zeros(len(decays))
-    for page in range(len(decays)):
-        if decays[page] > 0 and worths[page] > price:
-            frequencies[page] = decays[page] / even_decay(price / worths[page])
-    return frequencies

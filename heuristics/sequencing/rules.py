@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..evaluation import Vector, Whole
-from .apportionment import NEAR, apportion, cycle_length, missing, shares_of, whole
+from .apportionment import NEAR, apportion, shares_of, whole
 from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
 from .index import (
     LIST,
@@ -50,25 +50,8 @@ from .index import (
     settled,
     visit_gains,
 )
-from .plan import VisitPlan, visits
 from .politeness import capped, closing_length, hosts_and_gap, polite_cycle
-from .words import chairmen, even_word, fibonacci_below, golden_page, golden_word, nested_words, power_exponents
-
-__all__ = [
-    "VisitPlan",
-    "closest_visits",
-    "cycle_length",
-    "golden_page",
-    "golden_ratio",
-    "greedy",
-    "missing",
-    "power_length",
-    "power_of_two",
-    "regular",
-    "tijdeman",
-    "visits",
-    "whittle",
-]
+from .words import chairmen, even_word, fibonacci_below, golden_word, nested_words, power_exponents
 
 #: Slots of a cycle of powers of two for each page, at most, where no length is given.
 SLOTS_OF_POWERS = 64
@@ -228,7 +211,7 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
 def whittle(
     decays: ArrayLike,
     worths: ArrayLike,
-    frequencies: ArrayLike | float,
+    frequencies: ArrayLike,
     length: int,
     hosts: Sequence[int] | Whole | None = None,
     host_gap: int = 1,
@@ -249,8 +232,7 @@ def whittle(
     decays, worths
         For each page l and a: a gap of d slots gains :math:`a (1 - e^{-l d})`.
     frequencies
-        Zero or more for each page; or one number, the multiplier :math:`\lambda` of the sum of the frequencies, from
-        which they follow by :math:`a \varphi(l/f) = \lambda`.
+        Zero or more for each page.
     length
         Slots of the cycle, at most.
     hosts, host_gap
@@ -271,6 +253,30 @@ def whittle(
     return _index_cycle(traits, length, host, gap)
 
 
+def visit_distances(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> Whole:
+    """How many slots after the one before each visit to a host comes, across the end of the cycle, too.
+
+    Parameters
+    ----------
+    schedule
+        The page of each slot.
+    hosts
+        A whole number for each page.
+
+    Returns
+    -------
+    array of int
+        As many as slots, by host and slot; n for a host visited once in a cycle of n slots.
+    """
+    visited = np.asarray(hosts)[np.asarray(schedule, dtype=np.int64)]
+    slots = np.argsort(visited, kind="stable")  # by host, then by slot
+    first = np.flatnonzero(np.r_[True, np.diff(visited[slots]) != 0])
+    last = np.r_[first[1:], len(slots)] - 1
+    distances = np.diff(slots, prepend=0)
+    distances[first] = slots[first] + len(slots) - slots[last]
+    return distances
+
+
 def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
     """How many slots the two visits to one host are apart that are closest, across the end of the cycle, too.
 
@@ -288,14 +294,7 @@ def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
     int
         The least difference of slots.
     """
-    visited = np.asarray(hosts)[np.asarray(schedule, dtype=np.int64)]
-    order = np.argsort(visited, kind="stable")
-    hosts_in_order, slots = visited[order], order
-    first = np.flatnonzero(np.r_[True, hosts_in_order[1:] != hosts_in_order[:-1]])
-    last = np.r_[first[1:], len(order)] - 1
-    distances = np.diff(slots, prepend=0)
-    distances[first] = slots[first] + len(order) - slots[last]
-    return int(distances.min())
+    return int(visit_distances(schedule, hosts).min())
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------

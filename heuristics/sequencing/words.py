@@ -8,6 +8,7 @@ clock is heard (:mod:`heuristics.sequencing.calendar`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -22,6 +23,12 @@ WORK = 1 << 24
 
 #: :math:`2^{64} / \phi`, odd: multiplied by the number of a slot, modulo :math:`2^{64}`, it is frac(t / phi).
 FIBONACCI_HASH = 11400714819323198485
+
+#: Arrays of whole numbers that belong together.
+Arrays: TypeAlias = tuple[Whole, ...]
+
+#: Keys and pages of a heap, and how many there are.
+Queue: TypeAlias = tuple[Vector, Whole, Whole]
 
 # -- regular words ----------------------------------------------------------------------------------------------------
 
@@ -38,12 +45,12 @@ def nested_words(counts: Whole) -> Whole:
     leaves = len(order)
     size, first, second = _huffman(counts[order])
     length = int(size[2 * leaves - 2])
-    schedule, slots, aside = np.empty(length, np.int64), np.arange(length), np.empty(length, np.int64)
-    nodes, starts = np.empty(2 * leaves, np.int64), np.empty(2 * leaves, np.int64)
-    nodes[0], starts[0], open_nodes = 2 * leaves - 2, 0, 1
+    schedule, room = np.empty(length, np.int64), (np.arange(length), np.empty(length, np.int64))
+    waiting = np.full(2 * leaves, 2 * leaves - 2), np.zeros(2 * leaves, np.int64)
+    open_nodes = 1
     while open_nodes > 0:
         interrupting.check()
-        open_nodes = _split(order, size, first, second, slots, aside, nodes, starts, open_nodes, schedule, WORK)
+        open_nodes = _split((order, size, first, second), room, waiting, open_nodes, schedule, WORK)
     return schedule
 
 
@@ -53,10 +60,8 @@ def _huffman(counts: Whole) -> tuple[Whole, Whole, Whole]:
     leaves = len(counts)
     size, first, second = np.empty(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64)
     size[:leaves] = counts
-    leaf, inner = (
-        0,
-        leaves,
-    )  # heads of two queues by size: leaves, and pairs; of equals the pair, so that pages stay near the root
+    # Heads of two queues by size: leaves, and pairs; of equals the pair, so that pages stay near the root.
+    leaf, inner = 0, leaves
     for node in range(leaves, 2 * leaves - 1):
         for part in (first, second):
             if leaf < leaves and (inner == node or size[leaf] < size[inner]):
@@ -70,20 +75,9 @@ def _huffman(counts: Whole) -> tuple[Whole, Whole, Whole]:
 
 
 @njit(cache=True)
-def _split(
-    order: Whole,
-    size: Whole,
-    first: Whole,
-    second: Whole,
-    slots: Whole,
-    aside: Whole,
-    nodes: Whole,
-    starts: Whole,
-    open_nodes: int,
-    schedule: Whole,
-    work: int,
-) -> int:
+def _split(tree: Arrays, room: Arrays, waiting: Arrays, open_nodes: int, schedule: Whole, work: int) -> int:
     """Hand the slots of open nodes down to their parts, until so many are handed down; nodes that are open then."""
+    (order, size, first, second), (slots, aside), (nodes, starts) = tree, room, waiting
     leaves = len(order)
     while open_nodes > 0 and work > 0:
         open_nodes -= 1
@@ -124,11 +118,11 @@ def chairmen(counts: Whole) -> Whole:
     pages, length = len(counts), int(counts.sum())
     members = int((counts > 0).sum())
     slack = -(-length // (2 * members - 2)) if members > 1 else 0
-    schedule, done, size = np.empty(length, np.int64), np.zeros(pages, np.int64), np.zeros(1, np.int64)
+    schedule, done = np.empty(length, np.int64), np.zeros(pages, np.int64)
     heads, chain = np.full(length + 2, -1, np.int64), np.full(pages, -1, np.int64)
-    queue = np.empty(pages), np.empty(pages, np.int64), size
     _first_releases(counts, slack, heads, chain)
-    in_slices(lambda slot, some: _elect(counts, slack, length, done, heads, chain, *queue, slot, some), schedule)
+    ring, queue = (done, heads, chain), (np.empty(pages), np.empty(pages, np.int64), np.zeros(1, np.int64))
+    in_slices(lambda slot, some: _elect(counts, slack, length, ring, queue, slot, some), schedule)
     return schedule
 
 
@@ -145,16 +139,13 @@ def _elect(
     counts: Whole,
     slack: int,
     length: int,
-    done: Whole,
-    heads: Whole,
-    chain: Whole,
-    keys: Vector,
-    waiting: Whole,
-    sizes: Whole,
+    ring: Arrays,
+    queue: tuple[Vector, Whole, Whole],
     begin: int,
     schedule: Whole,
 ) -> int:
     """Fill in the slots after `begin`; how many there are."""
+    (done, heads, chain), (keys, waiting, sizes) = ring, queue
     size = sizes[0]
     for slot in range(begin + 1, begin + len(schedule) + 1):
         page = heads[slot]
