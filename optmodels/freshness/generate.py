@@ -224,7 +224,7 @@ class FreshnessGenerator:
             for name in names:
                 kind = np.int32 if name == HOST else np.float64
                 column = (chunk[name] for chunk in self._drawn(0, self.chunks))
-                parts.append(write_npy(folder / f"{name}.npy", tell.part(column, 1 / len(names)), self.pages, kind))
+                parts.append(write_npy(folder / f"{name}.npy", tell.each(column, 1 / len(names)), self.pages, kind))
             write_manifest(folder, parts, self.label)
 
 
@@ -234,17 +234,10 @@ class _Told:
     def __init__(self, progress: Callable[[int, int], None] | None, pages: int) -> None:
         self.progress, self.pages, self.done = progress, pages, 0.0
 
-    def each(self, chunks: Iterator[Columns]) -> Iterator[Columns]:
+    def each(self, chunks: Iterator[Any], share: float = 1.0) -> Iterator[Any]:
+        """The same chunks, each counted as this share of its pages."""
         for chunk in chunks:
             yield chunk
-            self._add(len(chunk[RATE]))
-
-    def part(self, chunks: Iterator[NDArray[Any]], share: float) -> Iterator[NDArray[Any]]:
-        for chunk in chunks:
-            yield chunk
-            self._add(len(chunk) * share)
-
-    def _add(self, count: float) -> None:
-        self.done += count
-        if self.progress is not None:
-            self.progress(round(self.done), self.pages)
+            self.done += len(chunk[RATE] if isinstance(chunk, dict) else chunk) * share
+            if self.progress is not None:
+                self.progress(round(self.done), self.pages)

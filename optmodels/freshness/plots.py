@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics import refusal
-from queueing.freshness import schedule_gaps
 
 from ..errors import InstanceError, RequestError
 from ..plotting import COLOURS, literal, new_figure, number, plain
@@ -79,7 +78,7 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
     panels = figure.subplot_mosaic(layout, height_ratios=[1.5, 1.0] if cycles else [1.0])  # type: ignore[arg-type]
     for name, axes in panels.items():
         axes.set_label(name)
-    frequencies = frequencies_of(problem, decision)
+    frequencies = decision.frequencies if isinstance(decision, Visits) else np.asarray(decision, dtype=np.float64)
     _draw_pages(panels["pages"], problem, frequencies)
     if ranked:
         _draw_costs(panels["costs"], problem, decision, (result or {}).get("strategy"))
@@ -87,18 +86,6 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
         _draw_strip(panels["strip"], cycles, frequencies)
     literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision)}", fontsize=10))
     return figure
-
-
-def frequencies_of(problem: FreshnessProblem, decision: Any) -> Vector:
-    """Visits of each page per slot."""
-    if not isinstance(decision, Visits):
-        return np.asarray(decision, dtype=np.float64)
-    if decision.form == "randomized":
-        found: Vector = decision["randomized"]
-        return found
-    counts = [schedule_gaps(cycle, problem.pages.count).visits / len(cycle) for cycle in decision.cycles]
-    shares: Vector = np.sum(counts, axis=0, dtype=np.float64)
-    return shares
 
 
 def _given(problem: FreshnessProblem, result: Mapping[str, Any] | None) -> Any:

@@ -124,11 +124,12 @@ class Rules:
         """Rules about the order of visits: those that come too soon, and hosts that are not left to one robot."""
         if self.gap <= 1 or self.hosts is None:
             return {}
-        visited = [self.hosts[cycle] for cycle in cycles]
-        found = {GAPS: float(sum(_too_soon(hosts, self.gap) for hosts in visited))}
+        from heuristics.sequencing import visit_distances  # all rules of sequencing, which most questions do not need
+
+        found = {GAPS: float(sum((visit_distances(cycle, self.hosts) < self.gap).sum() for cycle in cycles))}
         owners = np.zeros(self.host_count, dtype=np.int64)
-        for hosts in visited:
-            owners[np.unique(hosts)] += 1
+        for cycle in cycles:
+            owners[np.unique(self.hosts[cycle])] += 1
         found[SPLIT] = float(np.maximum(owners - 1, 0).sum())
         return {name: amount for name, amount in found.items() if amount > 0}
 
@@ -192,14 +193,3 @@ def _excess(values: Vector, limits: Vector) -> float:
     """By how much values lie above their limits, those within rounding left out."""
     above = values - limits
     return math.fsum(above[above > TOLERANCE * values])
-
-
-def _too_soon(hosts: Indices, gap: int) -> int:
-    """Visits of a cycle that follow one to the same host after fewer than so many slots."""
-    order = np.argsort(hosts, kind="stable")  # by host, then by slot
-    grouped = hosts[order]
-    first = np.flatnonzero(np.diff(grouped, prepend=-1))
-    gaps = np.diff(order, prepend=0)
-    last = np.append(first[1:], len(order)) - 1
-    gaps[first] = order[first] + len(hosts) - order[last]  # around the end of the cycle
-    return int((gaps < gap).sum())

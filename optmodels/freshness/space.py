@@ -52,6 +52,14 @@ class Visits(Mapping[str, Any]):
         """The cycle of every robot."""
         return self.entries["schedules"] if self.form == "schedules" else (self.entries["schedule"],)
 
+    @property
+    def frequencies(self) -> Vector:
+        """Visits of each page per slot."""
+        if self.form == "randomized":
+            return np.asarray(self.entries["randomized"])
+        shares = [np.bincount(cycle, minlength=self.checked[0]) / len(cycle) for cycle in self.cycles]
+        return np.asarray(np.sum(shares, axis=0))
+
     def __getitem__(self, key: str) -> Any:
         return self.entries[key]
 
@@ -96,7 +104,7 @@ class VisitPlans:
 
     @property
     def size(self) -> float:
-        """Infinite."""
+        """How many decisions there are: no end of them."""
         return math.inf
 
     @cached_property

@@ -19,11 +19,11 @@ import numpy as np
 from heuristics import Decision, Oracle, Result, interrupting, last_word, require_fields, sequencing
 from heuristics.allocation import SeparableProblem
 from heuristics.sequencing import FEWEST_SLOTS, SLOTS_FOR_EACH, cycle_gain, fibonacci_below
-from queueing.freshness import Allocation, allocate_randomized, even_cost, schedule_gaps, traits
+from queueing.freshness import Allocation, allocate_randomized, even_cost, traits
 from queueing.processes import Exponential
 
 from ..partition import Part, allocate_within, best_parts, given_parts, in_proportion
-from ..rules import CAPS, LEAST, TOLERANCE, Indices, Rules
+from ..rules import CAPS, LEAST, TOLERANCE, Indices, Rules, Vector
 from ..space import Visits
 from .cycle_frequencies import fitted, once_or_never
 
@@ -70,7 +70,7 @@ class Randomized:
         return _refuses_gap(self.name, problem)
 
     def solve(self, oracle: Oracle[VisitProblem], rng: np.random.Generator) -> Result:
-        """Show the draws."""
+        """Find the best probabilities of each robot, and show the draws."""
         problem: Any = oracle.problem
         rules: Rules = problem.rules
         frequencies, robot, prices = np.zeros(rules.pages), np.zeros(rules.pages, dtype=np.int64), []
@@ -83,7 +83,8 @@ class Randomized:
             frequencies[part.pages] = part.frequencies if found is None else found.frequencies
             robot[part.pages] = number
             prices.append(part.multiplier if found is None else found.multiplier)
-        oracle.extra["multiplier"] = _scaled(problem, max(price for price in prices if price is not None))
+        price = max(price for price in prices if price is not None)
+        oracle.extra["multiplier"] = price * (problem.scale or 1.0)
         drawn: dict[str, Any] = {"randomized": frequencies}
         _show(oracle, drawn if rules.robots == 1 else drawn | {"robot": robot})
         return oracle.result()
@@ -136,7 +137,7 @@ class Sequencing(ABC):
         """Find frequencies, put visits in order, judge; look at other rules where they may cost less."""
         problem: Any = oracle.problem
         whole: Allocation = problem.allocation()
-        oracle.extra["multiplier"] = _scaled(problem, whole.multiplier)
+        oracle.extra["multiplier"] = whole.multiplier * (problem.scale or 1.0)
         complete = True
         for rule in self.variants():
             late = oracle.best is not None and oracle.remaining_seconds <= 0
@@ -195,7 +196,7 @@ class Sequencing(ABC):
                 oracle.extra["rule"] = self.label
             if not broken & {CAPS, LEAST} or oracle.remaining_seconds <= 0:
                 return
-            rules = tightened(rules, problem.rules, decision.cycles, 2.0**attempt)
+            rules = tightened(rules, problem.rules, decision.frequencies, 2.0**attempt)
             try:
                 whole = allocate_within(problem.traits, rules)
             except ValueError:  # no room for all visits is left
@@ -290,9 +291,9 @@ class Regular(Sequencing):
 
 @dataclass(frozen=True)
 class GoldenRatio(Sequencing):
-    """The policy of the paper: visits by the multiples of the golden ratio, gaps of three Fibonacci numbers.
+    """Visit by the multiples of the golden ratio: gaps of three Fibonacci numbers (Coffman et al., 1998, section 5).
 
-    The paper's "within 5 %" is wrong: many pages may cost up to 1.109 times the bound, few pages up to 9/8 times. Where
+    "Within 5 %", their Corollary 5.1, is wrong: many pages may cost up to 1.109 times the bound, few up to 9/8. Where
     they do, the answer is that of another rule unless `slots` or `form` are given; see `Sequencing`.
 
     Parameters
@@ -301,7 +302,7 @@ class GoldenRatio(Sequencing):
         The cycle has as many slots as the largest Fibonacci number that is not above this; by default 50 for each page,
         and 1000 at least, or the shortest cycle that holds the frequencies, if that is a Fibonacci number.
     form
-        ``"sorted"``: the multiples in order of size, as in the paper; ``"stateless"``: the page of slot t is the one in
+        ``"sorted"``: the multiples in order of size, as published; ``"stateless"``: the page of slot t is the one in
         whose stretch of [0, 1) the fraction of t / phi lies, so that any robot can compute any slot.
     """
 
@@ -342,7 +343,7 @@ class Greedy(Sequencing):
     keeps_gaps: ClassVar[bool] = True
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
-        """Earliest due date."""
+        """Visit in order of due dates, gaps between visits to a host kept."""
         return sequencing.greedy(part.frequencies, slots, part.hosts, gap)
 
 
@@ -363,7 +364,7 @@ class LargestIndex(Sequencing):
     keeps_gaps: ClassVar[bool] = True
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
-        """Largest index."""
+        """Visit in order of indices, gaps between visits to a host kept."""
         return sequencing.whittle(part.traits.decays, part.traits.worths, part.frequencies, slots, part.hosts, gap)
 
 
@@ -414,7 +415,7 @@ class Uniform(Greedy):
         return min(super().wanted(rules), 2 * rules.pages) if simple else super().wanted(rules)
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
-        """Equal frequencies."""
+        """Hand out pages with equal frequencies, as far as the rules allow."""
         return given_parts(problem.traits, rules, in_proportion(np.ones(rules.pages), rules))
 
     def may_cost_less(self, oracle: Oracle[Any]) -> bool:
@@ -441,15 +442,12 @@ class Proportional(Greedy):
     baseline: ClassVar[bool] = True
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
-        """Frequencies in proportion to change rates."""
+        """Hand out pages with frequencies in proportion to change rates, as far as the rules allow."""
         return given_parts(problem.traits, rules, in_proportion(problem.traits.rates, rules))
 
 
-def tightened(rules: Rules, wanted: Rules, cycles: Sequence[Indices], factor: float = 1.0) -> Rules:
-    """Rules with less room: caps lower, and least frequencies higher, by a multiple of what cycles miss them by."""
-    visits = np.zeros(rules.pages)
-    for cycle in cycles:
-        visits += schedule_gaps(cycle, rules.pages).visits / len(cycle)
+def tightened(rules: Rules, wanted: Rules, visits: Vector, factor: float = 1.0) -> Rules:
+    """Rules with less room: caps lower, and least frequencies higher, by a multiple of what visits miss them by."""
     caps, minimum = rules.shares, rules.minimum
     if wanted.shares is not None and caps is not None:
         excess = rules.by_host(visits) - wanted.shares
@@ -484,11 +482,6 @@ def _parts_or_reason(oracle: Oracle[Any], find: Callable[[], Sequence[Part]]) ->
 def _in_time(oracle: Oracle[Any]) -> None:
     if oracle.remaining_seconds <= 0:
         raise _Late
-
-
-def _scaled(problem: Any, price: float) -> float:
-    """The price of a visit in units of the objective, or of the obsolescence where that is not all of it."""
-    return price * (problem.scale or 1.0)
 
 
 def _show(oracle: Oracle[Any], decision: Decision) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from heuristics.sequencing import greedy
 
-from ...data import Written, csv_rows, whole_file
+from ...data import Written, csv_rows, whole_file, write_parquet
 from ...errors import RequestError, short
 from ..partition import given_parts
 from ..problem import FreshnessProblem
@@ -71,14 +71,15 @@ def write_visits(
         raise RequestError(f"slots are a whole number from 1 to {MOST_ROWS // problem.rules.robots}, got {slots}.")
     cycles = cycles_of(problem, decision, slots, seed)
     length = max(map(len, cycles)) if slots is None else slots
-    rows = length * len(cycles)
+    tables = _tables(problem, cycles, length)
+    if target.suffix.lower() == ".parquet":
+        part = write_parquet(target, tables)
+        return Written(part.file, part.rows, part.sha256)
     with whole_file(target) as stream:
-        tables = _tables(problem, cycles, length)
-        if target.suffix.lower() == ".csv":
-            _write_csv(stream, tables)
-        else:
-            _write_parquet(stream, tables)
-    return Written(target.name, rows, stream.sha256)
+        for number, table in enumerate(tables):
+            rows = zip(*map(_cells, table.values()), strict=True)
+            stream.write(csv_rows(rows if number else [table, *rows]).encode())
+    return Written(target.name, length * len(cycles), stream.sha256)
 
 
 def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:
@@ -122,33 +123,8 @@ def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> It
         yield table | {"robot": robots, "slot": slots, "next_visit": slots * mean}
 
 
-def _write_csv(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
-    named = False
-    for table in tables:
-        if not named:
-            stream.write(csv_rows([table]).encode())
-            named = True
-        stream.write(csv_rows(zip(*map(_cells, table.values()), strict=True)).encode())
-
-
 def _cells(column: Any) -> list[Any]:
     """A column as it is written; times without the digits that rounding left."""
     if isinstance(column, list):
         return column
     return [f"{value:.12g}" for value in column.tolist()] if column.dtype.kind == "f" else column.tolist()
-
-
-def _write_parquet(stream: Any, tables: Iterator[Mapping[str, Any]]) -> None:
-    from ...data import parquet
-
-    write = parquet()
-    import pyarrow as pa
-
-    writer = None
-    for table in tables:
-        rows = pa.table(dict(table))
-        if writer is None:
-            writer = write.ParquetWriter(stream, rows.schema)
-        writer.write_table(rows)
-    if writer is not None:
-        writer.close()

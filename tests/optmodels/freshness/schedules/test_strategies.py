@@ -238,11 +238,11 @@ def test_draws_have_a_price_of_their_own():
 
 def test_tightened_rules_leave_less_room():
     wanted = Rules(3, hosts=np.array([0, 0, 1]), caps=np.array([0.5, 1.0]), minimum=np.array([0.3, 0.0, 0.0]))
-    cycle = np.array([0, 1, 1, 2])
-    found = tightened(wanted, wanted, [cycle])
+    visits = np.array([0.25, 0.5, 0.25])
+    found = tightened(wanted, wanted, visits)
     assert found.caps == pytest.approx([0.25, 1.0])
     assert found.minimum == pytest.approx([0.35, 0.0, 0.0])
-    assert tightened(wanted, wanted, [cycle], 4.0).caps[0] == 0.25  # halved at most
+    assert tightened(wanted, wanted, visits, 4.0).caps[0] == 0.25  # halved at most
 
 
 # -- costs and limits -------------------------------------------------------------------------------------------------
