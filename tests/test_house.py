@@ -92,7 +92,7 @@ def test_every_import_is_seen_and_leads_to_a_module_or_to_a_door(root):
     [
         ("queueing.threshold", "threshold"),
         ("queueing.threshold.methods.krylov", "threshold"),
-        ("optmodels.robots.fleet.data", "robots"),
+        ("optmodels.robots.areas.limits", "robots"),
         ("queueing.robots_levels", None),
         ("queueing.simulation", None),
         ("heuristics.testing.routing", None),

@@ -7,12 +7,14 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     The data of a robot instance: every field with its rule, and what they make together.
 `enough`
     How many robots ever help: numbers are doubled until the best policy never wants more than half of them.
+`fleet`
+    Robots of one server in general: several classes, long journeys, a world that changes, several sent out at once.
 `generate`
     Random queues with robots that are sent out: instances of kind "robots".
 `kind`
     Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found.
 `plots`
-    The picture of a robot problem: maps of a policy as in Figures 2 to 4 of the paper, and what control gains.
+    Pictures of robot problems: maps as in Figures 2 to 4 of Talim et al. (2001), what control gains, maps of fleets.
 `pricing`
     Cost and limits of problems of kind "robots": prices, limits as rows of a program, and which of them no policy
     keeps.
@@ -23,14 +25,15 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `space`
     Policies of robots: an entry for each state, of those that idle robots allow.
 `static`
-    A fixed number of active robots: which one is best, and strategy `static`.
+    Fixed numbers of active robots: which are best, and strategy `static`.
+`structure`
+    What a policy of robots does: switching curves and shapes of values, how often robots go out, and up to which
+    number.
 `value_iteration`
     What `value-iteration` iterates for kind "robots": values after a decision, or those of Talim et al.
     (2001).
 `areas`
     Robots split over areas, each with a server of its own.
-`fleet`
-    Robots of several classes, on journeys of phases, in a random environment.
 `linear_program`
     Costs and limits of robots as a linear program, and what its solution means.
 """

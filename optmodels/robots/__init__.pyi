@@ -1,3 +1,4 @@
+from .fleet import RobotFleetProblem as RobotFleetProblem
 from .generate import RobotsGenerator as RobotsGenerator
 from .kind import KIND as KIND
 from .plots import draw_robots as draw_robots
@@ -7,6 +8,7 @@ from .static import Static as Static
 
 __all__ = [
     "KIND",
+    "RobotFleetProblem",
     "RobotsGenerator",
     "RobotsProblem",
     "Static",

@@ -11,14 +11,18 @@ import numpy as np
 from heuristics.search import spelled
 from queueing import RobotQueue, best_policy
 from queueing.robots import static_shares
+from queueing.robots.fleet import best_fleet_policy, fleet_cost, mean_loads
 
 from ..errors import RequestError
-from .data import MOST_STATES
-from .pricing import state_costs
+from .data import MOST_STATES, QueueData
+from .pricing import of_states, state_costs
 
 #: States up to which a search for the number of robots that help is finished whatever the clock says: some hundredths
 #: of a second.
 UNPAUSED = 100_000
+
+#: The same for fleets, after numbers of pages times numbers of robots up to which it is looked for.
+MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
 
 #: Powers of two above the number that keeps the server busy at which fixed numbers of robots are looked at.
 SCANNED = 32
@@ -96,3 +100,25 @@ def enough_of_queue(queue: RobotQueue, weights: Mapping[str, float], pause: Call
         return 1 + int(np.flatnonzero(found.policy.any(axis=0))[-1])
 
     return enough_robots(queue.capacity, twice_the_best_fixed(queue, weights), wanted)
+
+
+def enough_of_fleet(plan: QueueData, weights: Mapping[str, float], pause: Callable[[], None]) -> int:
+    """How many robots of one class are as good as any number: as many as the best policy ever wants to have out.
+
+    `pause` is called now and then where the search is a large one; what it raises ends it.
+    """
+
+    def wanted(robots: int) -> int:
+        fleet = plan.fleet(robots)
+        heeded = pause if fleet.states > UNPAUSED_STATES else (lambda: None)
+        found = best_fleet_policy(
+            fleet, fleet_cost(fleet, **of_states(weights)), watch=lambda step: heeded(), pause=heeded
+        )
+        actions = found.actions.reshape(fleet.shape)
+        out = fleet.robots_out.sum(axis=1)[np.newaxis, :, np.newaxis] + actions
+        return int(out[actions > 0].max())
+
+    # As a guess, journeys are exponential, and the world is what it is on average.
+    rate = float(mean_loads(plan.fleet())[0]) * plan.service_rate
+    alike = RobotQueue(1, plan.capacity, rate, plan.service_rate)
+    return enough_robots(plan.capacity, twice_the_best_fixed(alike, weights), wanted, MOST_SEARCHED)

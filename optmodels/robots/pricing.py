@@ -21,7 +21,7 @@ from ..errors import InstanceError, MissingField
 from .linear_program import LinearLimit
 
 if TYPE_CHECKING:
-    from .problem import ControlledRobots
+    from .fleet import ControlledRobots
 
 Vector = NDArray[np.float64]
 Actions = NDArray[np.int64]

@@ -16,7 +16,7 @@ from heuristics.spaces import BinaryVectors, IntegerBox
 from queueing.robots.fleet import RobotFleet, allowed_actions
 
 if TYPE_CHECKING:
-    from .problem import ControlledRobots
+    from .fleet import ControlledRobots
 
 Whole = NDArray[np.int64]
 

@@ -54,9 +54,9 @@ from ...registry import costs
 from ..data import AreasData
 from ..data import Control as Control
 from ..pricing import PRICED, PricedRobots, is_additive, priced_cost, state_costs
-from ..problem import switching_curves
 from ..simulation import AreasExperiment, areas_experiment
 from ..static import BestStatic, relative_gain
+from ..structure import switching_curves
 
 #: Additions up to which the best static split is told beside others.
 MOST_ADDITIONS = 100_000_000

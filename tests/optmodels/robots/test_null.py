@@ -12,12 +12,11 @@ from heuristics.running import refusal
 from optmodels.cli import main
 from optmodels.costs import WeightedSum
 from optmodels.errors import RequestError
-from optmodels.robots import RobotsProblem, Static
-from optmodels.robots import enough as robots_data
+from optmodels.robots import RobotFleetProblem, RobotsProblem, Static
+from optmodels.robots import enough as robots_enough
+from optmodels.robots import fleet as robots_fleet
 from optmodels.robots import problem as robots
 from optmodels.robots import static as robots_static
-from optmodels.robots.fleet import RobotFleetProblem
-from optmodels.robots.fleet import problem as robots_fleet
 from optmodels.robots.linear_program import LinearProgram
 from queueing import RobotQueue, best_policy, static_measures
 from queueing.robots import control as robots_control
@@ -75,10 +74,10 @@ def test_reading_and_checking_a_file_does_not_search(tmp_path, monkeypatch, caps
 
 
 def test_more_than_can_be_handled_is_refused_before_work_starts(monkeypatch):
-    monkeypatch.setattr(robots_data, "best_policy", None)
+    monkeypatch.setattr(robots_enough, "best_policy", None)
     with pytest.raises(om.RequestError, match=r"with 1.50e\+06 of them there are 5.99e\+06 states.*give a number"):
         asked(1e9).space.size  # noqa: B018
-    monkeypatch.setattr(robots_fleet, "best_fleet_policy", None)
+    monkeypatch.setattr(robots_enough, "best_fleet_policy", None)
     data = {"robots": None, "capacity": 3, "arrival_rate": 1.0, "service_rate": 1e8, "switching": "any"}
     with pytest.raises(om.RequestError, match=r"states, where 100000 are supported; give a number of robots\.$"):
         RobotFleetProblem.from_data(data, cost=WeightedSum({"starvation": 1.67})).space.size  # noqa: B018
@@ -86,8 +85,8 @@ def test_more_than_can_be_handled_is_refused_before_work_starts(monkeypatch):
 
 @pytest.mark.parametrize("switching", ["one", "any"])
 def test_a_long_search_is_inside_the_clock_and_hears_an_interrupt(switching, monkeypatch):
-    monkeypatch.setattr(robots_data, "UNPAUSED", 10)
-    monkeypatch.setattr(robots_fleet, "UNPAUSED_STATES", 10)
+    monkeypatch.setattr(robots_enough, "UNPAUSED", 10)
+    monkeypatch.setattr(robots_enough, "UNPAUSED_STATES", 10)
     data = {"robots": None, "capacity": 5, "arrival_rate": 0.05, "service_rate": 1.0, "switching": switching}
 
     def fresh():
@@ -200,7 +199,7 @@ def test_costs_without_a_formula_are_told_of_for_few_robots_alone():
 @pytest.mark.parametrize("capacity", [3, 15])
 def test_a_price_that_asks_for_too_many_robots_is_refused_before_any_policy(capacity, monkeypatch):
     """Doubling from 16 mu / lambda up to five million states took seconds, and ended with the same sentence."""
-    monkeypatch.setattr(robots_data, "best_policy", lambda *given, **_: pytest.fail("a policy was computed"))
+    monkeypatch.setattr(robots_enough, "best_policy", lambda *given, **_: pytest.fail("a policy was computed"))
     with pytest.raises(RequestError, match="how many robots ever help"):
         asked(100, {"starvation": 1e200, "loss_rate": 1}, capacity).queue  # noqa: B018 - the number is found at first use
 

@@ -11,7 +11,7 @@ import pytest
 from heuristics import Status, UnsupportedProblem
 from optmodels import Instance, InstanceError, RequestError, solve
 from optmodels.robots import RobotsProblem
-from optmodels.robots.problem import structure, switching_curves
+from optmodels.robots.structure import structure, switching_curves
 from optmodels.testing import check_problem
 from queueing import RobotQueue
 

@@ -9,9 +9,8 @@ import pytest
 from heuristics import Status, UnsupportedProblem
 from optmodels import solve
 from optmodels.costs import Limits, WeightedSum
-from optmodels.robots import RobotsProblem
+from optmodels.robots import RobotFleetProblem, RobotsProblem
 from optmodels.robots.areas import RobotAreasProblem
-from optmodels.robots.fleet import RobotFleetProblem
 from optmodels.robots.linear_program.program import solve_program
 from optmodels.robots.pricing import control_of
 from queueing.robots.fleet import RobotFleet, event_moves, mixed_measures

@@ -11,10 +11,10 @@ from heuristics import Status, UnsupportedProblem
 from optmodels import Instance, RequestError, generate, solve
 from optmodels.cli import main
 from optmodels.instance import load
+from optmodels.robots import RobotFleetProblem
 from optmodels.robots.enough import least_of
-from optmodels.robots.fleet import RobotFleetProblem
-from optmodels.robots.fleet.static import all_numbers, closed_form, judged_by_formula
-from optmodels.robots.fleet.structure import decision_rates, habits, is_order_up_to, recurring_decisions
+from optmodels.robots.static import all_numbers, closed_form, judged_by_formula
+from optmodels.robots.structure import decision_rates, habits, is_order_up_to, recurring_decisions
 from optmodels.testing import check_problem
 from queueing import RobotQueue, static_measures
 from queueing.robots.fleet import keep_out
@@ -418,7 +418,9 @@ def test_fixed_numbers_of_exponential_robots_are_the_queue_of_the_textbook():
     for capacity in (2, 9):
         for rate, *found in zip(loads, *closed_form(loads, capacity), strict=True):
             one = static_measures(RobotQueue(1, capacity, float(rate)), 1)
-            assert found == pytest.approx([one.starvation, one.loss_rate / rate, one.mean_length], rel=1e-12)
+            assert found == pytest.approx(
+                [one.starvation, one.loss_rate / rate, 1 - one.starvation, one.mean_length], rel=1e-12
+            )
 
 
 def test_large_fleets_are_searched_by_golden_section():

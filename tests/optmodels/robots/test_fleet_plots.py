@@ -11,8 +11,8 @@ from optmodels.costs import Limit, Limits
 from optmodels.errors import InstanceError, RequestError
 from optmodels.instance import load, read
 from optmodels.plotting import plot_problem
-from optmodels.robots.fleet.plots import by_total
-from optmodels.robots.fleet.structure import decision_rates
+from optmodels.robots.plots import by_total
+from optmodels.robots.structure import decision_rates
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ import optmodels as om
 from heuristics import interrupting
 from heuristics.running import warm_up
 from optmodels.costs import WeightedSum
-from optmodels.robots.fleet import problem as robots_fleet
-from optmodels.robots.fleet import static
+from optmodels.robots import fleet as robots_fleet
+from optmodels.robots import static
 
-FLEETS = Path(__file__).resolve().parents[4] / "instances" / "robots"
+FLEETS = Path(__file__).resolve().parents[3] / "instances" / "robots"
 
 
 def test_an_interrupt_leaves_the_latest_policy(monkeypatch):

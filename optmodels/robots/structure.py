@@ -1,4 +1,7 @@
-"""What a policy of a robot fleet does where it is: how often robots of each class go out, and up to which number."""
+"""What a policy of robots does: switching curves and shapes of values, how often robots go out, and up to which number.
+
+Curves are those of Talim et al. (2001), for robots of one class that are sent out one at a time.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from queueing.robots import curves, is_monotone, structure_of
 from queueing.robots.fleet import RobotFleet, moves_of, shares_from_start
 
 Actions = NDArray[np.int64]
@@ -69,3 +73,27 @@ def habits(fleet: RobotFleet, actions: Actions) -> dict[str, Any]:
 
 def _told(fleet: RobotFleet, by_pages: NDArray[np.int64]) -> list[Any]:
     return list((by_pages[:, 0] if fleet.environment is None else by_pages.T).tolist())
+
+
+def switching_curves(policy: NDArray[np.int8]) -> dict[str, Any]:
+    r"""Give the curves of Talim et al. (2001), :math:`\pi(q, r, s) = 1(q \le f_s(r))`; ``monotone``: they say all."""
+    departure, arrival = curves(policy)
+    return {"departure": list(departure), "arrival": list(arrival), "monotone": is_monotone(policy)}
+
+
+def structure(policy: NDArray[np.int8], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Tell whether the policy is a monotone switching curve, its values convex and supermodular; largest violations.
+
+    Violations are parts of the span of values; below 1e-11 they are rounding.
+    """
+    found = structure_of(policy, values)
+    return {
+        "monotone_switching_curve": found.monotone,
+        "convex_in_robots": found.convex,
+        "supermodular": found.supermodular,
+        "violations": {
+            "switching": found.switching,
+            "convexity": found.convexity,
+            "supermodularity": found.supermodularity,
+        },
+    }

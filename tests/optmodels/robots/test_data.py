@@ -5,8 +5,7 @@ import json
 import pytest
 
 from optmodels import Instance, InstanceError
-from optmodels.robots import RobotsProblem
-from optmodels.robots.fleet import RobotFleetProblem
+from optmodels.robots import RobotFleetProblem, RobotsProblem
 
 BASE = {"robots": 3, "capacity": 4, "arrival_rate": 0.3, "service_rate": 1.0}
 LAW = {"initial": [1, 0], "generator": [[-0.6, 0.6], [0, -0.3]]}
