@@ -42,6 +42,7 @@ from .models import numbers as numbers
 from .models import read_as as read_as
 from .models import square as square
 from .parameters import build as build
+from .parameters import check_ranges as check_ranges
 from .parameters import field_types as field_types
 from .parameters import from_json as from_json
 from .parameters import from_text as from_text
@@ -106,6 +107,7 @@ __all__ = [
     "batches_of",
     "build",
     "check_manifest",
+    "check_ranges",
     "check_tree",
     "columns",
     "csv_rows",

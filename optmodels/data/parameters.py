@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -49,6 +50,28 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
         raise
     except (ValueError, TypeError) as failure:
         raise RequestError(f"{noun}: {' '.join(str(failure).split())}") from failure
+
+
+def check_ranges(record: Any, **ranges: tuple[float, float]) -> None:
+    """Refuse parameters outside their ranges.
+
+    Parameters
+    ----------
+    record
+        What has the parameters.
+    ranges
+        By parameter the least and the largest value, infinity for no end.
+
+    Raises
+    ------
+    ValueError
+        With the first that is outside, and its range.
+    """
+    for name, (least, most) in ranges.items():
+        value = getattr(record, name)
+        if not least <= value <= most:
+            limit = f"{least} or more" if most == math.inf else f"between {least} and {most:.12g}"
+            raise ValueError(f"{name} must be {limit}, got {value!r}.")
 
 
 def parameter_fields(target: Any) -> dict[str, Field[Any]]:

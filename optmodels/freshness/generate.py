@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Part, whole_folder, write_manifest, write_npy, write_parquet
+from ..data import Part, check_ranges, whole_folder, write_manifest, write_npy, write_parquet
 from ..errors import RequestError
 from ..instance import Instance
 from ..instance import write as write_instance
@@ -87,19 +87,16 @@ class FreshnessGenerator:
     kind: ClassVar[str] = "freshness"
 
     def __post_init__(self) -> None:
-        for option, least, most in (
-            ("pages", 1, 10**12),
-            ("spread", 0, 10),
-            ("tail", 1.01, 100),
-            ("load", 1e-6, 1e6),
-            ("zipf", 0, 3),
-            ("hosts", 0, 10**7),
-            ("seed", 0, math.inf),
-        ):
-            value = getattr(self, option)
-            if not least <= value <= most:
-                limit = f"{least} or more" if most == math.inf else f"between {least} and {most:g}"
-                raise ValueError(f"{option} must be {limit}, got {value!r}.")
+        check_ranges(
+            self,
+            pages=(1, 10**12),
+            spread=(0, 10),
+            tail=(1.01, 100),
+            load=(1e-6, 1e6),
+            zipf=(0, 3),
+            hosts=(0, 10**7),
+            seed=(0, math.inf),
+        )
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..data import draw_law
+from ..data import check_ranges, draw_law
 from ..instance import Instance
 
 
@@ -73,20 +73,17 @@ class RobotsGenerator:
     kind: ClassVar[str] = "robots"
 
     def __post_init__(self) -> None:
-        for option, least, most in (
-            ("robots", 0, 1_000_000),
-            ("capacity", 2, 1_000_000),
-            ("holding", 0, 1e6),
-            ("activity", 0, 1e6),
-            ("classes", 1, 20),
-            ("phases", 1, 20),
-            ("environment", 1, 100),
-            ("seed", 0, math.inf),
-        ):
-            value = getattr(self, option)
-            if not least <= value <= most:
-                limit = f"{least} or more" if most == math.inf else f"between {least} and {most}"
-                raise ValueError(f"{option} must be {limit}, got {value!r}.")
+        check_ranges(
+            self,
+            robots=(0, 1_000_000),
+            capacity=(2, 1_000_000),
+            holding=(0, 1e6),
+            activity=(0, 1e6),
+            classes=(1, 20),
+            phases=(1, 20),
+            environment=(1, 100),
+            seed=(0, math.inf),
+        )
         if not 1e-3 <= self.load <= 1e3:
             raise ValueError(f"load must be between 0.001 and 1000, got {self.load!r}.")
         if self.gamma is not None and not 1e-6 <= self.gamma <= 1e6:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..data import check_ranges
 from ..instance import Instance
 
 # Digits of rates and weights: few enough to read.
@@ -68,19 +69,16 @@ class RoutingGenerator:
     kind: ClassVar[str] = "routing"
 
     def __post_init__(self) -> None:
-        for option, least, most in (
-            ("servers", 1, 1000),
-            ("spread", 0, 5),
-            ("load", 1e-3, 1e3),
-            ("service_phases", 1, 20),
-            ("period", 0, 10_000),
-            ("max_period", 0, 1000),
-            ("seed", 0, math.inf),
-        ):
-            value = getattr(self, option)
-            if not least <= value <= most:
-                limit = f"{least} or more" if most == math.inf else f"between {least} and {most:g}"
-                raise ValueError(f"{option} must be {limit}, got {value!r}.")
+        check_ranges(
+            self,
+            servers=(1, 1000),
+            spread=(0, 5),
+            load=(1e-3, 1e3),
+            service_phases=(1, 20),
+            period=(0, 10_000),
+            max_period=(0, 1000),
+            seed=(0, math.inf),
+        )
 
     @classmethod
     def contradiction(cls, options: Mapping[str, Any]) -> str | None:

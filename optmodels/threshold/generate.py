@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..data import DIGITS, draw_law
+from ..data import DIGITS, check_ranges, draw_law
 from ..instance import Instance
 
 #: Weights of the example in section 7 of Avrachenkov et al. (2011).
@@ -73,19 +73,16 @@ class ThresholdGenerator:
     kind: ClassVar[str] = "threshold"
 
     def __post_init__(self) -> None:
-        for option, least, most in (
-            ("modes", 1, 100),
-            ("capacity", 1, 1_000_000),
-            ("phases", 1, 50),
-            ("service_phases", 1, 50),
-            ("patience_phases", 0, 20),
-            ("largest_batch", 1, 1000),
-            ("seed", 0, math.inf),
-        ):
-            value = getattr(self, option)
-            if not least <= value <= most:
-                limit = f"{least} or more" if most == math.inf else f"between {least} and {most}"
-                raise ValueError(f"{option} must be {limit}, got {value!r}.")
+        check_ranges(
+            self,
+            modes=(1, 100),
+            capacity=(1, 1_000_000),
+            phases=(1, 50),
+            service_phases=(1, 50),
+            patience_phases=(0, 20),
+            largest_batch=(1, 1000),
+            seed=(0, math.inf),
+        )
         for option in ("patience", "load"):
             if not 1e-3 <= getattr(self, option) <= 1e3:
                 raise ValueError(f"{option} must be between 0.001 and 1000, got {getattr(self, option)!r}.")
