@@ -1,7 +1,7 @@
 """Connections to a cluster of Dask, or to one that is started on this machine: ``optmodels[scale]``.
 
 What its workers do is up to others: calls of a study (`optmodels.studies.pool`), passes over pages
-(`optmodels.freshness.tables.cluster_passes`).
+(`optmodels.freshness.tables.engine`).
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessGenerator
 from optmodels.freshness.tables import allocate_pages, cluster, on_cluster, open_pages, write_frequencies
 from optmodels.freshness.tables import pages as freshness_pages
-from optmodels.freshness.tables.cluster_passes import Cluster, grouped
-from optmodels.freshness.tables.engine import Threads
+from optmodels.freshness.tables.engine import Cluster, Threads, grouped
 from optmodels.freshness.tables.streaming import judge_pages
 from queueing.processes import Exponential
 
@@ -169,7 +168,7 @@ import os, signal
 from optmodels.freshness.tables import pages as freshness_pages
 from optmodels.data import whole_folder
 from optmodels.freshness.tables.streaming import Rule
-from optmodels.freshness.tables.cluster_passes import grouped, write_part
+from optmodels.freshness.tables.engine import grouped, write_part
 from queueing.processes import Exponential
 table = freshness_pages.open_pages({table.path!r})
 rule, law = Rule({alone.multiplier!r}, 1.0), Exponential(1.0)
@@ -343,7 +342,7 @@ def test_workers_compile_before_the_clock_starts(engine, client, table, monkeypa
 
     done = []
     monkeypatch.setattr(client, "run", lambda task, *arguments: done.append((task, arguments)))
-    monkeypatch.setattr("optmodels.freshness.tables.cluster_passes.cluster", lambda address: nullcontext(engine))
+    monkeypatch.setattr("optmodels.freshness.tables.engine.cluster", lambda address: nullcontext(engine))
     with on_cluster(os.path.join(os.path.dirname(table.path), "pages.json")) as problem:
         problem.prepare()
     assert done == [(compile_passes, (problem.access_time,))]

@@ -1,9 +1,7 @@
 """Problems of so many pages that they stay in files.
 
-`cluster_passes`
-    The same passes over pages on a cluster: ``optmodels[scale]``.
 `engine`
-    Whoever goes over the pages of a table, piece by piece: threads of this process.
+    Whoever goes over the pages of a table, piece by piece: threads of this process, or a cluster.
 `pages`
     Tables of pages too large for memory, and the hosts and URLs of those that do fit.
 `problem`

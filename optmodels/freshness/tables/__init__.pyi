@@ -1,6 +1,6 @@
-from .cluster_passes import cluster as cluster
-from .cluster_passes import on_cluster as on_cluster
+from .engine import cluster as cluster
 from .engine import in_order as in_order
+from .engine import on_cluster as on_cluster
 from .pages import HOST as HOST
 from .pages import LABEL as LABEL
 from .pages import RATE as RATE

@@ -1,30 +1,42 @@
-"""Whoever goes over the pages of a table, piece by piece: threads of this process.
+"""Whoever goes over the pages of a table, piece by piece: threads of this process, or a cluster (``optmodels[scale]``).
 
-A cluster does the same in `cluster_passes`. Results are put together in the order of the table, whatever the number
-of workers, so that answers do not depend on it.
+Results are put together in the order of the table, whatever the number of workers, so that answers do not depend on it.
+
+Workers of a Dask cluster take neighbouring pieces of the table, some millions of pages at a time, and read the files
+for themselves: the paths must mean the same to all of them. One pass counts pages by worth, and histograms are added up
+in a tree; the price found from them, one number, goes out with the second pass; a third lets every worker write its
+part of the frequencies. No page ever travels. The tree has the same shape whoever computes its parts, and however
+often: the answer does not depend on workers that come, go or die.
+
+    >>> with cluster("local") as engine:                                            # doctest: +SKIP
+    ...     allocate_pages(open_pages("pages.parquet"), Exponential(1.0), engine=engine)
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from heuristics import interrupting
 
-from ...cluster import processors
-from ...data import Part, Written, write_npy, write_parquet
+from ...cluster import LOCAL, connected, distributed, processors
+from ...data import Part, Written, read_as, whole_folder, write_manifest, write_npy, write_parquet
+from ...errors import RequestError
 
 if TYPE_CHECKING:
     from queueing.processes import AccessTime
 
     from .pages import Chunk, PageTable, Piece, Vector
+    from .problem import LargeFreshnessProblem
     from .streaming import Rule
 
 T = TypeVar("T")
@@ -39,6 +51,14 @@ Tell = Callable[[str, int, int], None]
 
 #: The column of files that are written.
 FREQUENCY = "frequency"
+
+#: Pages of a task of a cluster; the scheduler takes about a millisecond for each task, whatever it does.
+TASK = 4_000_000
+
+#: Results that are put together at a time.
+BRANCHES = 8
+
+Pieces = tuple["Piece", ...]
 
 
 class Engine(Protocol):
@@ -157,3 +177,171 @@ def in_order(task: Callable[[S], T], items: Iterable[S], workers: int | None = N
         finally:
             for future in waiting:
                 future.cancel()
+
+
+# -- a cluster --------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def cluster(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluster]:
+    """Have passes made by a cluster for the length of a block, see `optmodels.cluster.connected`.
+
+    Parameters
+    ----------
+    address
+        Of a scheduler, such as ``tcp://10.0.0.1:8786``; a ``.json`` file that tells it; ``"local"``: processes of this
+        machine.
+    workers
+        How many processes of this machine; one for each processor by default.
+
+    Yields
+    ------
+    Cluster
+        An engine for `price_table`, `allocate_pages` and `write_frequencies`.
+    """
+    with connected(address, workers) as client:
+        yield Cluster(client)
+
+
+@contextlib.contextmanager
+def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[LargeFreshnessProblem]:
+    """Read an instance with a table of pages, however many, and have a cluster go over them.
+
+    Parameters
+    ----------
+    file
+        An instance of kind "freshness" whose ``data`` name a table of pages.
+    address
+        Of a cluster, see `cluster`.
+
+    Yields
+    ------
+    LargeFreshnessProblem
+        The problem; its passes are made by the cluster for the length of the block.
+
+    Raises
+    ------
+    InstanceError
+        If the file is not an instance.
+    RequestError
+        If it has no table of pages, or asks for what needs them in memory.
+    """
+    from ...costs import Limits, cost_from_data
+    from ...errors import InstanceError
+    from ...instance import read
+    from ..data import HELD, FreshnessData
+    from .problem import LargeFreshnessProblem
+
+    content, folder = read(file), Path(file).resolve().parent
+    try:
+        fields = read_as(FreshnessData, content.data) if content.kind == "freshness" else None
+        if fields is None or fields.held:
+            rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
+            raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
+        pages = fields.read_pages(folder, least=0)
+        rules = fields.read_rules(content.data, pages)
+        cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
+    except InstanceError as failure:
+        raise failure if failure.file else failure.at(os.fspath(file)) from None
+    with cluster(address) as engine:
+        yield LargeFreshnessProblem(content.name, pages, fields.access_time, rules, cost, limits, engine=engine)
+
+
+@dataclass(frozen=True, eq=False)
+class Cluster:
+    """Passes over pages made by the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client
+        A connected ``distributed.Client``.
+    task
+        Pages of a task.
+    """
+
+    client: Any
+    task: int = TASK
+    suffix: ClassVar[str] = ".parquet"
+
+    def everywhere(self, task: Callable[..., Any], *arguments: Any) -> None:
+        """Let every worker do the same, and wait for all."""
+        self.client.run(task, *arguments)
+
+    def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
+        """A task for each group of pieces, and a tree of sums over neighbours."""
+        groups = grouped(pieces, self.task)
+        layer = self._submitted(task, groups)
+        leaves = list(zip(layer, groups, strict=True))
+        joined = partial(_merged, merge)
+        while len(layer) > 1:
+            layer = [
+                self.client.submit(joined, layer[first : first + BRANCHES], pure=False)
+                for first in range(0, len(layer), BRANCHES)
+            ]
+        self._follow(leaves, tell)
+        answer: T = self._gathered(layer)[0]
+        return answer
+
+    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
+        """A folder of Parquet files, one for each task, and a manifest."""
+        absolute = target.resolve()
+        groups = grouped(table.pieces, self.task)
+        with whole_folder(absolute) as folder:
+            numbered = [(folder / f"part-{number:05d}.parquet", group) for number, group in enumerate(groups)]
+            futures = self._submitted(partial(write_part, rule=rule, law=law), numbered)
+            self._follow(list(zip(futures, groups, strict=True)), tell)
+            parts: list[Part] = self._gathered(futures)
+            for left in folder.glob(".*.tmp"):  # of workers that died while they wrote
+                left.unlink(missing_ok=True)
+            rows, sha256 = write_manifest(folder, parts)
+        return Written(target.name, rows, sha256)
+
+    def _submitted(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        futures: list[Any] = self.client.map(task, items, pure=False)
+        return futures
+
+    def _follow(self, leaves: list[tuple[Any, Pieces]], tell: Tell | None) -> None:
+        """Wait for all tasks; tell how many pages are done, and take interrupts on the way."""
+        rows = {future.key: sum(piece.rows for piece in group) for future, group in leaves}
+        done, total = 0, sum(rows.values())
+        try:
+            for future in distributed().as_completed([future for future, _ in leaves]):
+                if future.status == "error":
+                    self._gathered([future])
+                done += rows[future.key]
+                if tell is not None:
+                    tell("", done, total)
+                interrupting.check()
+        except BaseException:
+            self.client.cancel([future for future, _ in leaves], force=True)
+            raise
+
+    def _gathered(self, futures: list[Any]) -> list[Any]:
+        try:
+            found: list[Any] = self.client.gather(futures)
+        except (distributed().KilledWorker, CancelledError, OSError) as failure:
+            raise RequestError(f"the cluster gave up: {' '.join(str(failure).split())}") from None
+        return found
+
+
+def grouped(pieces: Sequence[Piece], rows: int) -> list[Pieces]:
+    """Neighbouring pieces put together until they have so many rows."""
+    groups: list[Pieces] = []
+    group: list[Piece] = []
+    for piece in pieces:
+        group.append(piece)
+        if sum(one.rows for one in group) >= rows:
+            groups.append(tuple(group))
+            group = []
+    return [*groups, tuple(group)] if group else groups
+
+
+def write_part(numbered: tuple[Path, Pieces], rule: Rule, law: AccessTime) -> Part:
+    """What a worker does: frequencies of its pieces, in a file that is there whole or not at all."""
+    path, pieces = numbered
+    chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.of(law, chunk)})
+    return write_parquet(path, chunks)
+
+
+def _merged(merge: Merge[T], parts: list[T]) -> T:
+    return reduce(merge, parts)

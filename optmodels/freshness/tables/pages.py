@@ -92,13 +92,19 @@ class Piece:
             raise UnreadableFile(f"{self.rows} rows were promised, and {row} are there.", self.file)
 
     def _arrays(self, names: Sequence[str], size: int) -> Iterator[list[Vector]]:
-        if not self.groups:
-            yield from _npy_windows(self, names, size)
+        """So many rows of columns at a time; ``.npy`` files are mapped window by window: address space is bounded."""
+        if self.groups:
+            row = self.first
+            for batch in self.batches(names, size):
+                yield [numbers_of(batch.column(name), name, row, self.file) for name in names]
+                row += batch.num_rows
             return
-        row = self.first
-        for batch in self.batches(names, size):
-            yield [numbers_of(batch.column(name), name, row, self.file) for name in names]
-            row += batch.num_rows
+        files = [os.path.join(self.file, f"{name}.npy") for name in names]
+        if stamp_of(os.path.join(self.file, f"{RATE}.npy")) != self.stamp:
+            raise UnreadableFile("the file has changed since it was opened.", files[0])
+        last = self.first + self.rows
+        for first in range(self.first, last, size):
+            yield [npy_window(file, first, min(size, last - first)) for file in files]
 
     def batches(self, names: Sequence[str], size: int = CHUNK) -> Iterator[pa.RecordBatch]:
         """Columns of a Parquet file as they are."""
@@ -190,7 +196,7 @@ class PageTable:
         known: dict[str, int] = {}
         row = 0
         for piece in self.pieces:
-            for numbers in _parquet_hosts(piece, known) if piece.groups else _npy_hosts(piece):
+            for numbers in _hosts(piece, known):
                 hosts[row : row + len(numbers)] = numbers
                 row += len(numbers)
         return hosts, tuple(known) or None
@@ -243,7 +249,9 @@ def open_pages(
         if not place.is_file():  # a pipe would keep whoever opens it waiting
             raise UnreadableFile("this is neither a file nor a folder; a table of pages is one of them.", str(place))
         return _parquet(place, [place], columns)
-    files = [file for file in sorted(place.rglob("*.parquet")) if file.is_file() and not _hidden(file, place)]
+    # Names that begin with a dot or an underscore are notes of programs, or files half written.
+    listed = [file for file in sorted(place.rglob("*.parquet")) if file.is_file()]
+    files = [file for file in listed if all(part[0] not in "._" for part in file.relative_to(place).parts)]
     arrays = sorted(file for file in place.glob("*.npy") if file.is_file())
     for file in [*files, *arrays]:
         if root is not None and not file.resolve().is_relative_to(Path(root).resolve()):
@@ -379,30 +387,14 @@ def _npy(folder: Path, files: Sequence[Path], columns: tuple[str, str]) -> PageT
     return PageTable(str(folder), rows, pieces, tuple(name for name in (RATE, WEIGHT, HOST) if name in offered), label)
 
 
-def _npy_windows(piece: Piece, names: Sequence[str], size: int) -> Iterator[list[Vector]]:
-    """Windows of the columns, mapped one after the other: address space is bounded, too."""
-    files = [os.path.join(piece.file, f"{name}.npy") for name in names]
-    if stamp_of(os.path.join(piece.file, f"{RATE}.npy")) != piece.stamp:
-        raise UnreadableFile("the file has changed since it was opened.", files[0])
-    for first in range(piece.first, piece.first + piece.rows, size):
-        count = min(size, piece.first + piece.rows - first)
-        yield [npy_window(file, first, count) for file in files]
-
-
 # -- both -------------------------------------------------------------------------------------------------------------
 
 
-def _hidden(file: Path, folder: Path) -> bool:
-    """Names that begin with a dot or an underscore are notes of programs, or files half written."""
-    return any(part[0] in "._" for part in file.relative_to(folder).parts)
-
-
-def _npy_hosts(piece: Piece) -> Iterator[NDArray[np.int64]]:
-    yield _whole(npy_window(f"{piece.file}/{HOST}.npy", piece.first, piece.rows), piece.first, piece.file)
-
-
-def _parquet_hosts(piece: Piece, known: dict[str, int]) -> Iterator[NDArray[np.int64]]:
+def _hosts(piece: Piece, known: dict[str, int]) -> Iterator[NDArray[np.int64]]:
     """Yield numbers of hosts batch by batch; texts are numbered as they come, which `known` remembers."""
+    if not piece.groups:
+        yield _whole(npy_window(f"{piece.file}/{HOST}.npy", piece.first, piece.rows), piece.first, piece.file)
+        return
     import pyarrow as pa
 
     row = piece.first

@@ -1,9 +1,7 @@
 """Frequencies of any number of pages, by passes over them.
 
 `blocks`
-    Traits of pages, block by block: what one pass over many pages computes first, as vector code.
-`counting`
-    The loops over all pages: into bins by worth, and out of a window of worths.
+    Loops over many pages, block by block, as vector code: their traits, bins by worth, windows of worths.
 `histogram`
     The price of a visit for any number of pages, from one pass over them.
 `nodes`

@@ -24,8 +24,7 @@ from numpy.typing import ArrayLike
 
 from ...numerics import Matrix, positive
 from ...processes import AccessTime
-from .blocks import BLOCK, chunks, go_over, paired, timing_of
-from .counting import collect, count
+from .blocks import BLOCK, chunks, collect, count, go_over, paired, timing_of
 from .nodes import BIN_BITS, NEAR, Nodes, Priced, bin_of, cost_at, cut_out, lower_edge, nodes_of, priced
 from .passes import Marginal, added
 

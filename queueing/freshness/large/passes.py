@@ -89,15 +89,9 @@ class PassSums:
                 f"Sums must be of one multiplier, but they are of {self.multiplier!r} and {other.multiplier!r}; "
                 "repeat the pass."
             )
-        return PassSums(
-            self.multiplier,
-            self.pages + other.pages,
-            self.visited + other.visited,
-            added(self.cost, other.cost),
-            added(self.frequencies, other.frequencies),
-            added(self.curvature, other.curvature),
-            added(self.excess, other.excess),
-        )
+        names = ("cost", "frequencies", "curvature", "excess")
+        sums = (added(getattr(self, name), getattr(other, name)) for name in names)
+        return PassSums(self.multiplier, self.pages + other.pages, self.visited + other.visited, *sums)
 
     def scale(self, total: float = 1.0) -> float:
         """The factor that makes the frequencies sum to `total`."""
