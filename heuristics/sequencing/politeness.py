@@ -282,12 +282,7 @@ def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Ve
 
 
 def polite_cycle(
-    make_record: Callable[[Vector], Matrix],
-    shares: Vector,
-    host: Whole,
-    gap: int,
-    length: int,
-    by_index: bool = False,
+    make_record: Callable[[Vector], Matrix], shares: Vector, host: Whole, gap: int, length: int, by_index: bool = False
 ) -> Whole:
     """A cycle that keeps the gap between visits to a host, by index or by due date.
 

@@ -30,12 +30,12 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..evaluation import Vector, Whole
+from ..evaluation import Matrix, Vector, Whole
 from .apportionment import NEAR, apportion, shares_of, whole
 from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
 from .index import (
@@ -198,14 +198,7 @@ def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | N
         shares = capped(shares, host, length // gap / length)
     counts = _visits(shares, length, host, gap)
 
-    def record(begun: Vector) -> Vector:
-        return greedy_record(_periods(counts, length, host), counts, begun)
-
-    if gap > 1:
-        return polite_cycle(record, shares, host, gap, length)
-    calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
-    in_slices(lambda slot, some: earliest_due(calendar, some), schedule)
-    return schedule
+    return _cycle(lambda begun: greedy_record(_periods(counts, length, host), counts, begun), shares, host, gap, length)
 
 
 def whittle(
@@ -308,13 +301,24 @@ def _index_cycle(traits: Traits, length: int, host: Whole, gap: int) -> Whole:
     counts = _visits(shares, length, host, gap, gains)
     early = 0.0 if gap > 1 else early_part(int(np.count_nonzero(counts)))
 
-    def record(begun: Vector) -> Vector:
+    def record(begun: Vector) -> Matrix:
         return index_record(_periods(counts, length, host), counts, begun, worths, decays, early)
 
+    return _cycle(record, shares, host, gap, length, early)
+
+
+def _cycle(
+    record: Callable[[Vector], Matrix], shares: Vector, host: Whole, gap: int, length: int, early: float | None = None
+) -> Whole:
+    """Order visits by due date or, where it is told how early pages come to the list, by index."""
     if gap > 1:
-        return polite_cycle(record, shares, host, gap, length, by_index=True)
+        return polite_cycle(record, shares, host, gap, length, by_index=early is not None)
     calendar, schedule = new_calendar(record(phases(shares))), np.empty(length, dtype=np.int64)
-    in_slices(lambda slot, some: largest_index(calendar, early, LIST, some), schedule)
+
+    def fill(slot: int, some: Whole) -> int:
+        return int(earliest_due(calendar, some) if early is None else largest_index(calendar, early, LIST, some))
+
+    in_slices(fill, schedule)
     return schedule
 
 

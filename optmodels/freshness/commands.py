@@ -6,18 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..cli import (
-    ANSWERED,
-    File,
-    Json,
-    Seed,
-    batch_progress,
-    check_target,
-    print_json,
-    say,
-    settle,
-    whole_number,
-)
+from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, print_json, say, settle, whole_number
 from ..errors import RequestError
 
 

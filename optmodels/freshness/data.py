@@ -330,9 +330,14 @@ class FreshnessData(Data):
         return isinstance(self.weights, str)
 
     @property
+    def asked(self) -> list[str]:
+        """What is asked of visits that no pass over pages can keep to."""
+        return [name for name in HELD if name in self.model_fields_set and getattr(self, name) is not None]
+
+    @property
     def held(self) -> bool:
-        """Whether all pages are needed at once, as they stand here or something is asked that no pass can keep to."""
-        return self.pages is None or any(name in self.model_fields_set for name in HELD)
+        """Whether all pages are needed at once."""
+        return self.pages is None or bool(self.asked)
 
     @model_validator(mode="after")
     def _goes_together(self) -> FreshnessData:
@@ -373,8 +378,8 @@ class FreshnessData(Data):
             raise InstanceError("data.robots", data["robots"], rule)
         if pages.streamed:
             return Rules(pages.count, self.robots)
-        for name in ("host_caps", "host_gap"):
-            if name in self.model_fields_set and pages.hosts is None:
+        for name in self.asked:
+            if name != "min_frequency" and pages.hosts is None:
                 raise InstanceError(f"data.{name}", data[name], "it needs to be known which page is on which host.")
         hosts, labels = (None, None) if pages.hosts is None else numbered(pages.hosts)
         caps = None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.spaces import LONGEST_TUPLE, Simplex
+from heuristics.spaces import Simplex
 
 Vector = NDArray[np.float64]
 Cycle = NDArray[np.int64]
@@ -90,26 +87,23 @@ class Visits(Mapping[str, Any]):
         return parts
 
 
-@dataclass(frozen=True)
-class VisitPlans:
-    """Frequencies of `pages` pages visited by so many robots: a continuum; and cycles that realise some of them.
+class VisitPlans(Simplex):
+    """Frequencies of so many pages visited by so many robots: a continuum; and cycles that realise some of them.
 
     Frequencies are visits per slot, zero or more. What they add up to, and which shares of hosts they make, is judged
     by the evaluator: a vector that misses its total is a decision, but not a feasible one. Several robots have a cycle
     each, and no page stands in two of them; frequencies drawn at random may name the robot of each page.
     """
 
-    pages: int
-    robots: int = 1
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return self.length
 
     @property
-    def size(self) -> float:
-        """How many decisions there are: no end of them."""
-        return math.inf
-
-    @cached_property
-    def _simplex(self) -> Simplex:
-        return Simplex(self.pages, float(self.robots))
+    def robots(self) -> int:
+        """How many robots visit them, to which frequencies add up."""
+        return int(self.total)
 
     def check(self, decision: Any) -> Any:
         """Frequencies as a tuple, or as a read-only array if they are many; objects as `Visits`."""
@@ -127,36 +121,15 @@ class VisitPlans:
             return Visits(entries, (self.pages, self.robots))
         return Visits(self._schedules(decision, form), (self.pages, self.robots))
 
-    def __contains__(self, decision: object) -> bool:
-        try:
-            self.check(decision)
-        except ValueError:
-            return False
-        return True
-
-    def __iter__(self) -> Iterator[Any]:
-        raise TypeError("frequencies are a continuum: they cannot be listed.")
-
-    def sample(self, rng: np.random.Generator) -> Any:
-        """Frequencies with the right total, uniform over all of them."""
-        return self._simplex.sample(rng)
-
     def neighbour(self, decision: Any, rng: np.random.Generator) -> Any:
         """Move a random part of the frequency of one page to another page; objects have no neighbour."""
-        return decision if isinstance(decision, Mapping) else self._simplex.neighbour(decision, rng)
-
-    def neighbours(self, decision: Any) -> Iterator[Any]:
-        raise TypeError("frequencies are a continuum: the neighbours of a point cannot be listed.")
+        return decision if isinstance(decision, Mapping) else super().neighbour(decision, rng)
 
     def crossover(self, first: Any, second: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         """Two points between the parents; objects stay as they are."""
         if isinstance(first, Mapping) or isinstance(second, Mapping):
             return first, second
-        return self._simplex.crossover(first, second, rng)
-
-    def repair(self, values: Sequence[float]) -> Any:
-        """The nearest frequencies with the right total."""
-        return self._simplex.repair(values)
+        return super().crossover(first, second, rng)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -201,9 +174,6 @@ class VisitPlans:
                 raise ValueError(f"page {page} stands in schedules {other} and {robot}; a page has one robot.")
             owner[seen] = robot
         return {"schedules": cycles}
-
-    def _point(self, values: Vector) -> Any:
-        return tuple(values.tolist()) if self.pages <= LONGEST_TUPLE else _frozen(values)
 
 
 def _restored(entries: Mapping[str, Any], checked: tuple[int, int]) -> Visits:

@@ -160,12 +160,7 @@ class Limits:
 
 
 def checked_limits(
-    count: int,
-    total: float,
-    minimum: ArrayLike,
-    most: ArrayLike,
-    hosts: ArrayLike | None,
-    host_caps: ArrayLike | None,
+    count: int, total: float, minimum: ArrayLike, most: ArrayLike, hosts: ArrayLike | None, host_caps: ArrayLike | None
 ) -> Limits:
     """Limits as arrays, or a sentence about the first that no frequencies can keep."""
     least = _one_each("minimum", minimum, count)

@@ -21,7 +21,6 @@ from fractions import Fraction
 import numpy as np
 from numba import njit
 from numpy.polynomial import chebyshev
-from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import VECTOR, Vector, minus_log
 from ..processes import power_series
@@ -118,29 +117,3 @@ def inverse_at(root: float, rest: float) -> float:
     for k in range(7, -1, -1):
         total = total * place + TABLE[8 * cell + k]
     return float(total * s)
-
-
-@njit(**VECTOR)
-def inverse_scalar(share: float) -> float:
-    """Return u with K(u) = share, for a share of the worth in [0, 1]; infinite from 1 on."""
-    return float(inverse_at(math.sqrt(2.0 * share), 1.0 - share))
-
-
-@njit(**VECTOR)
-def _inverses(shares: Vector) -> Vector:
-    found = np.empty(len(shares))
-    for index in range(len(shares)):
-        found[index] = inverse_scalar(shares[index])
-    return found
-
-
-def inverse(shares: ArrayLike) -> NDArray[np.float64]:
-    """Return u with 1 - (1 + u) exp(-u) = share for each share in [0, 1]; infinite at 1."""
-    array = np.asarray(shares, dtype=np.float64)
-    wrong = ~((array >= 0) & (array <= 1))
-    if wrong.any():
-        raise ValueError(
-            f"shares must lie between 0 and 1, but one is {float(array[wrong][0])!r}; give prices over worths."
-        )
-    found: NDArray[np.float64] = _inverses(array.ravel()).reshape(array.shape)
-    return found

@@ -284,7 +284,7 @@ def even_cost(pages: Traits, frequencies: Vector) -> float:
     >>> round(even_cost(pages, np.array([0.5, 0.5])), 6)
     0.555187
     """
-    return float(_even_cost(pages.weights, pages.loads, pages.decays, pages.deficits, frequencies))
+    return float(sum_of_products(pages.weights, _rates(EVEN, pages.loads, pages.decays, pages.deficits, frequencies)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,17 +368,6 @@ def _rates(kind: int, loads: Vector, decays: Vector, deficits: Vector, frequenci
         else:
             found[page] = whole_gap_rate(loads[page], decays[page], deficits[page], frequencies[page])
     return found
-
-
-@njit(cache=True)
-def _even_cost(weights: Vector, loads: Vector, decays: Vector, deficits: Vector, frequencies: Vector) -> float:
-    total, lost = 0.0, 0.0
-    for page in range(len(loads)):
-        term = weights[page] * even_rate(loads[page], decays[page], deficits[page], frequencies[page])
-        new = total + term
-        lost += (max(total, term) - new) + min(total, term)
-        total = new
-    return total + lost
 
 
 @njit(cache=True)

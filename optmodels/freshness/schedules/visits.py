@@ -28,12 +28,7 @@ SLOTS_FOR_EACH = 10
 
 
 def write_visits(
-    problem: FreshnessProblem,
-    decision: Any,
-    path: str | os.PathLike[str],
-    *,
-    slots: int | None = None,
-    seed: int = 0,
+    problem: FreshnessProblem, decision: Any, path: str | os.PathLike[str], *, slots: int | None = None, seed: int = 0
 ) -> Written:
     """Write a line for each visit that a decision makes, in order of time, the whole file or nothing.
 

@@ -82,8 +82,8 @@ class GammaPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class Totals:
-    """All that matters of what was seen of pages.
+class History:
+    """What was seen of pages, in the shortest form that tells all; made by `history`.
 
     Attributes
     ----------
@@ -91,42 +91,34 @@ class Totals:
         the intervals after which page i had changed are times[starts[i]:starts[i + 1]].
     quiet
         for each page, the sum of the intervals after which it had not.
+    visits
+        for each page, the number of intervals.
     """
 
     starts: Whole
     times: Vector
     quiet: Vector
-
-    def chosen(self, pages: Whole) -> "Totals":
-        """Select some of the pages."""
-        counts = np.diff(self.starts)[pages]
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        places = np.arange(starts[-1]) + np.repeat(self.starts[pages] - starts[:-1], counts)
-        return Totals(starts, self.times[places], self.quiet[pages])
-
-
-@dataclass(frozen=True, eq=False)
-class History:
-    """What was seen of pages, in the shortest form that tells all; made by `history`.
-
-    Attributes
-    ----------
-    totals
-        intervals after which pages had changed, and sums of the others.
-    visits
-        for each page, the number of intervals.
-    """
-
-    totals: Totals
     visits: Whole
+
+    @property
+    def intervals(self) -> tuple[Whole, Vector, Vector]:
+        """What compiled loops take: starts, times, quiet."""
+        return self.starts, self.times, self.quiet
 
     @property
     def changes(self) -> Whole:
         """For each page, the number of visits that saw a change."""
-        return np.diff(self.totals.starts)
+        return np.diff(self.starts)
 
     def __len__(self) -> int:
         return len(self.visits)
+
+    def chosen(self, pages: Whole) -> "History":
+        """Select some of the pages."""
+        counts = self.changes[pages]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        places = np.arange(starts[-1]) + np.repeat(self.starts[pages] - starts[:-1], counts)
+        return History(starts, self.times[places], self.quiet[pages], self.visits[pages])
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,18 +188,16 @@ def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: i
     if (np.diff(page) < 0).any():
         time = time[np.argsort(page, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(np.bincount(page, minlength=number))])
-    return History(Totals(starts, np.ascontiguousarray(time), quiet), visits)
+    return History(starts, np.ascontiguousarray(time), quiet, visits)
 
 
-def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior:
+def fit_prior(seen: History) -> GammaPrior:
     """Find the Gamma law of rates under which what was seen is most likely.
 
     Parameters
     ----------
     seen
-        what was seen of pages, one of them visited twice at least.
-    most, seed
-        of more pages than this, so many are drawn at random.
+        what was seen of pages, one of them visited twice at least; of more than 20 000, so many are drawn at random.
 
     Returns
     -------
@@ -217,9 +207,9 @@ def fit_prior(seen: History, *, most: int = SAMPLE, seed: int = 0) -> GammaPrior
     visited = np.flatnonzero(seen.visits)
     if not len(visited):
         raise ValueError("visits must not be empty, but no page was visited twice; give a longer history or a prior.")
-    if len(visited) > most:
-        visited = np.sort(np.random.default_rng(seed).choice(visited, most, replace=False))
-    return fitted_prior(seen.totals.chosen(visited))
+    if len(visited) > SAMPLE:
+        visited = np.sort(np.random.default_rng(0).choice(visited, SAMPLE, replace=False))
+    return _most_likely(seen.chosen(visited))
 
 
 def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: float = 0.95) -> RateEstimates:
@@ -245,19 +235,18 @@ def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: 
         if prior != "fit":
             raise ValueError(f"prior must be 'fit', a GammaPrior or None, but it is {prior!r}; give one of these.")
         prior = fit_prior(seen)
-    totals, tail = seen.totals, (1.0 - confidence) / 2
+    tail, still = (1.0 - confidence) / 2, seen.changes == 0
     shape, rate = (prior.shape, prior.rate) if prior else (0.0, 0.0)
-    rates = maxima(totals.starts, totals.times, totals.quiet, shape, rate)
-    still = np.diff(totals.starts) == 0
+    rates = maxima(*seen.intervals, shape, rate)
     if prior:
-        lower, upper = posterior_ends(totals.starts, totals.times, totals.quiet, rates, shape, rate, tail)
-        idle = rate + totals.quiet[still]
+        lower, upper = posterior_ends(*seen.intervals, rates, shape, rate, tail)
+        idle = rate + seen.quiet[still]
         lower[still], upper[still] = gammaincinv(shape, tail) / idle, gammaincinv(shape, 1.0 - tail) / idle
     else:
         fall = 0.5 * float(chdtri(1, 1.0 - confidence))
-        lower, upper = profile_ends(totals.starts, totals.times, totals.quiet, rates, fall, tail)
+        lower, upper = profile_ends(*seen.intervals, rates, fall, tail)
         with np.errstate(divide="ignore"):
-            upper[still] = -np.log(tail) / totals.quiet[still]
+            upper[still] = -np.log(tail) / seen.quiet[still]
         rates[seen.visits == 0] = np.nan
     return RateEstimates(rates, lower, upper, seen.visits, seen.changes, prior, float(confidence))
 
@@ -271,7 +260,7 @@ def _refuse(wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], ru
 # -- the law of rates over all pages -----------------------------------------------------------------------------------
 
 
-def fitted_prior(seen: Totals) -> GammaPrior:
+def _most_likely(seen: History) -> GammaPrior:
     """Find the law under which what was seen of pages, each of them visited, is most likely."""
     changes, total = len(seen.times), float(seen.quiet.sum() + seen.times.sum())
     usual = math.log((changes + 0.5) / total)
@@ -298,14 +287,13 @@ def _uphill(slope: Vector, bend: Vector) -> Vector:
     return np.asarray(step * min(1.0, _LONGEST_STEP / max(float(np.abs(step).max()), 1e-300)))
 
 
-def _evidence(seen: Totals, place: Vector, usual: float) -> tuple[float, Vector, Vector]:
+def _evidence(seen: History, place: Vector, usual: float) -> tuple[float, Vector, Vector]:
     """Sum of ln m and the faint belief, with slope and second derivatives, at the logs of shape and rate."""
     shape, rate = math.exp(place[0]), math.exp(place[1])
-    modes = maxima(seen.starts, seen.times, seen.quiet, shape, rate)
-    integral, logs, rates, log_spread, both, rate_spread = posterior_moments(
-        seen.starts, seen.times, seen.quiet, modes, shape, rate
-    )
-    still = seen.quiet[np.diff(seen.starts) == 0]
+    modes = maxima(*seen.intervals, shape, rate)
+    moments = posterior_moments(*seen.intervals, modes, shape, rate)
+    integral, logs, rates, log_spread, both, rate_spread = moments
+    still = seen.quiet[seen.changes == 0]
     changed = len(seen.quiet) - len(still)
     share = rate / (rate + still)  # a page that never changed: ln m = shape ln share
     value = integral + changed * (shape * place[1] - gammaln(shape)) + shape * np.log(share).sum()

@@ -126,7 +126,7 @@ def test_a_byte_order_mark_empty_lines_and_quotes_are_read(tmp_path):
     file = tmp_path / "crawl.csv"
     file.write_text('url, interval ,changed\n\n"https://a/?x=1,2", 2 ,1\n\n', encoding="utf-8-sig")
     found = read_log(file)
-    assert found.names == ["https://a/?x=1,2"] and found.seen.totals.times.tolist() == [2.0]
+    assert found.names == ["https://a/?x=1,2"] and found.seen.times.tolist() == [2.0]
 
 
 def test_more_rows_than_are_taken_at_once(tmp_path):

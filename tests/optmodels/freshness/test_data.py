@@ -97,6 +97,11 @@ def test_one_cap_for_all_hosts_is_written_host_by_host():
     assert FreshnessProblem.from_data(HOSTED | {"host_caps": 0.75}).to_data()["host_caps"] == [0.75, 0.75]
 
 
+def test_null_asks_for_nothing():
+    data = PLAIN | dict.fromkeys(("hosts", "urls", "pages", "host_caps", "min_frequency"))
+    assert FreshnessProblem.from_data(data).to_data() == PLAIN
+
+
 def test_rules_that_ask_for_nothing_are_left_out():
     data = HOSTED | {"host_gap": 0, "min_frequency": 0.0, "robots": 1}
     assert FreshnessProblem.from_data(data).to_data() == HOSTED
