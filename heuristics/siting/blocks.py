@@ -55,30 +55,22 @@ def decompose(rows: int, columns: int) -> list[Block]:
     if not is_decomposable(rows, columns):
         raise ValueError(f"DECOMPOSE needs 2 rows and 6 columns or more, got {rows} x {columns}.")
     a, b = rows % 3, columns % 3
-    threes = rows // 3 - (1 if a == 1 else 0)
-    twos = (0, 2, 1)[a]
-    wide_threes = columns // 3 - b
-    fours = b
-    blocks = [
-        Block(3 * u + 1, 3 * u + 3, 3 * v + 1, 3 * v + 3) for u in range(threes) for v in range(wide_threes)
-    ]  # step 2
-    below, right = 3 * threes, 3 * wide_threes
-    blocks += [
-        Block(below + 2 * u + 1, below + 2 * u + 2, 3 * v + 1, 3 * v + 3)
-        for u in range(twos)
-        for v in range(wide_threes)
-    ]  # step 3
-    blocks += [
-        Block(3 * u + 1, 3 * u + 3, right + 2 * v + 1, right + 2 * v + 2)
-        for u in range(threes)
-        for v in range(2 * fours)
-    ]  # step 4
-    blocks += [
-        Block(below + 2 * u + 1, below + 2 * u + 2, right + 4 * v + 1, right + 4 * v + 4)
-        for u in range(twos)
-        for v in range(fours)
-    ]  # step 5
-    return blocks
+    threes, twos = rows // 3 - (1 if a == 1 else 0), (0, 2, 1)[a]
+    wide_threes, fours = columns // 3 - b, b
+    high, low = _strips(0, threes, 3), _strips(3 * threes, twos, 2)
+    narrow, right = _strips(0, wide_threes, 3), 3 * wide_threes
+    steps = (  # 2 to 5
+        (high, narrow),
+        (low, narrow),
+        (high, _strips(right, 2 * fours, 2)),
+        (low, _strips(right, fours, 4)),
+    )
+    return [Block(*row, *column) for across, down in steps for row in across for column in down]
+
+
+def _strips(start: int, count: int, width: int) -> list[tuple[int, int]]:
+    """First and last line of `count` strips of so many lines each, after line `start`."""
+    return [(start + k * width + 1, start + (k + 1) * width) for k in range(count)]
 
 
 def cut(rows: int, columns: int) -> list[Block]:
@@ -101,22 +93,11 @@ def _stretches(length: int, most: int) -> list[tuple[int, int]]:
 
 def grid_readings(rows: int, columns: int, transpose: bool) -> list[Reading]:
     """Read a grid by rows, and by columns if asked to or if only the transposed matrix can be decomposed."""
-    if transpose:
-        return [_by_rows(rows, columns), _by_columns(rows, columns)]
-    if not is_decomposable(rows, columns) and is_decomposable(columns, rows):
-        return [_by_columns(rows, columns)]
-    return [_by_rows(rows, columns)]
-
-
-def _by_rows(rows: int, columns: int) -> Reading:
     number = np.arange(rows * columns).reshape(rows, columns)
-    return Reading("rows", *_read(number))
-
-
-def _by_columns(rows: int, columns: int) -> Reading:
-    """The transposed matrix, cell by cell the same sites."""
-    number = np.arange(rows * columns).reshape(rows, columns)
-    return Reading("columns", *_read(number.T))
+    only_transposed = not is_decomposable(rows, columns) and is_decomposable(columns, rows)
+    chosen = [] if only_transposed and not transpose else [("rows", number)]
+    chosen += [("columns", number.T)] if only_transposed or transpose else []
+    return [Reading(name, *_read(matrix)) for name, matrix in chosen]
 
 
 def _read(number: NDArray[np.int64]) -> tuple[Sites, tuple[Sites, ...]]:

@@ -103,22 +103,15 @@ class Dejavu:
         if not any(everything):
             return oracle.result(proved=True)  # nothing can be open, so this was the only placement
         whole = oracle.part(problem.restrict(range(len(everything))))
-        roads = []
-        for reading in readings(problem, self.transpose):
-            roads.append(travel(oracle, whole, reading))
-        if problem.shape is None:
+        if problem.shape is not None:
+            roads = [travel(oracle, whole, one) for one in grid_readings(*problem.shape, self.transpose)]
+        else:
+            roads = [travel(oracle, whole, network_reading(problem.distances))]
             order = unplugging_order(problem, tuple(range(len(everything))))
             roads.append(Road("all open", 0, {"all": everything, "unplug": unplug(whole, everything, order)}))
         for road in roads:
             oracle(road.final)
         return oracle.result(extra=told(problem, roads))
-
-
-def readings(problem: SitingProblem, transpose: bool) -> list[Reading]:
-    """The ways to go through the sites of a problem."""
-    if problem.shape is None:
-        return [network_reading(problem.distances)]
-    return grid_readings(*problem.shape, transpose)
 
 
 def travel(oracle: Oracle[SitingProblem], whole: Oracle[SitingProblem], reading: Reading) -> Road:
@@ -187,15 +180,8 @@ def evaluate(part: Oracle[SitingProblem], free: Sequence[int]) -> Decision:
 
 def join(blocks: Sequence[Sites], chosen: Sequence[Decision], count: int) -> Decision:
     """Put the placements of the blocks together."""
-    return _opened(
-        count,
-        [
-            site
-            for block, decision in zip(blocks, chosen, strict=True)
-            for site, bit in zip(block, decision, strict=True)
-            if bit
-        ],
-    )
+    decisions = zip(blocks, chosen, strict=True)
+    return _opened(count, [site for block, bits in decisions for site, bit in zip(block, bits, strict=True) if bit])
 
 
 def verify(whole: Oracle[SitingProblem], decision: Decision) -> bool:

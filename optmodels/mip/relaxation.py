@@ -25,7 +25,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -105,7 +104,7 @@ def bounds(program: Program) -> Iterator[tuple[int, float]]:
 
     Where a column has no bound on one side, the bound may be ``-inf`` for long, even to the end.
     """
-    relaxation = _Relaxation.of(program)
+    relaxation = _Relaxation(program)
     yield 0, relaxation.safe_bound(np.zeros(program.shape[0]))
     if 0 in program.shape:
         return
@@ -144,26 +143,13 @@ def bounds(program: Program) -> Iterator[tuple[int, float]]:
 _Point = tuple[Numbers, Numbers]
 
 
-@dataclass(frozen=True)
 class _Relaxation:
-    """The program as it is, and a copy with rows and columns scaled to like sizes."""
+    """The program as it is, and a copy with rows and columns scaled to like sizes.
 
-    program: Program
-    matrix: Any
-    transposed: Any
-    scaled: Any
-    scaled_transposed: Any
-    row_scale: Numbers
-    column_scale: Numbers
-    cost: Numbers
-    lower: Numbers
-    upper: Numbers
-    row_lower: Numbers
-    row_upper: Numbers
+    The scales are those of largest entries (Ruiz), ten times, then of sums (Pock and Chambolle).
+    """
 
-    @classmethod
-    def of(cls, program: Program) -> _Relaxation:
-        """Scale by largest entries (Ruiz), ten times, then by sums (Pock and Chambolle)."""
+    def __init__(self, program: Program) -> None:
         matrix = csc_array((program.values, program.rows, program.starts), shape=program.shape)
         rows, columns = np.ones(program.shape[0]), np.ones(program.shape[1])
         scaled: Any = matrix
@@ -177,20 +163,11 @@ class _Relaxation:
             rows = rows / np.sqrt(np.where(by_row > 0, by_row, 1.0))
             columns = columns / np.sqrt(np.where(by_column > 0, by_column, 1.0))
             scaled = diags_array(rows) @ matrix @ diags_array(columns)
-        return cls(
-            program=program,
-            matrix=matrix.tocsr(),
-            transposed=matrix.T.tocsr(),
-            scaled=scaled.tocsr(),
-            scaled_transposed=scaled.T.tocsr(),
-            row_scale=rows,
-            column_scale=columns,
-            cost=program.sign * program.cost * columns,
-            lower=program.column_lower / columns,
-            upper=program.column_upper / columns,
-            row_lower=program.row_lower * rows,
-            row_upper=program.row_upper * rows,
-        )
+        self.program, self.row_scale = program, rows
+        self.transposed, self.scaled, self.scaled_transposed = matrix.T.tocsr(), scaled.tocsr(), scaled.T.tocsr()
+        self.cost = program.sign * program.cost * columns
+        self.lower, self.upper = program.column_lower / columns, program.column_upper / columns
+        self.row_lower, self.row_upper = program.row_lower * rows, program.row_upper * rows
 
     def step(self, point: _Point, size: float, weight: float) -> _Point:
         """One step down in x, one up in y."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InstanceError
-from ..plotting import literal, new_figure, number, plain
+from ..plotting import decision_of, literal, new_figure, number, plain
 from .layout import Grid, Layout, Network, Piece
 from .problem import PlacementProblem
 
@@ -38,28 +37,6 @@ _POINTS = 72.0
 #: Marks of open sites: lying plates, which leave the corner of a cell free for its demand.
 _PLATE = ((-1.0, -0.52), (1.0, -0.52), (1.0, 0.52), (-1.0, 0.52), (-1.0, -0.52))
 _POINTED = ((-1.15, 0.0), (-0.8, 0.58), (0.8, 0.58), (1.15, 0.0), (0.8, -0.58), (-0.8, -0.58), (-1.15, 0.0))
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """Who goes where: entry k says that clients of ``cells[k]`` go to ``sites[k]``, with others if ``tied[k]``."""
-
-    cells: Ints
-    sites: Ints
-    tied: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, problem: PlacementProblem, is_open: NDArray[np.bool_]) -> Assignment:
-        """Every cell with clients and each of its nearest open sites."""
-        open_sites = np.flatnonzero(is_open)
-        cells = np.flatnonzero(problem.demand > 0)
-        if not len(open_sites) or not len(cells):
-            nothing = np.zeros(0, np.int64)
-            return cls(nothing, nothing, nothing.astype(bool))
-        reach = problem.distances[np.ix_(cells, open_sites)]
-        nearest = reach == reach.min(axis=1, keepdims=True)
-        which, where = np.nonzero(nearest)
-        return cls(cells[which], open_sites[where], (nearest.sum(axis=1) > 1)[which])
 
 
 @dataclass(frozen=True)
@@ -115,7 +92,7 @@ def draw_placement(problem: PlacementProblem, result: Mapping[str, Any] | None) 
     >>> figure.axes[0].get_label()
     'placement'
     """
-    decision = _decision(problem, result)
+    decision = decision_of(problem, result)
     whole, cells = _whole(problem.layout)
     frame = _grid_frame(whole, cells) if isinstance(whole, Grid) else _network_frame(whole, cells)
     figure = new_figure(6.6, 6.6)
@@ -137,6 +114,8 @@ def _arrange(
     figure: Figure, axes: Axes, frame: Frame, bars: list[tuple[ScalarMappable, str]], heading: tuple[str, str]
 ) -> None:
     """Put axes, colour bars, title and legend side by side, measured in inches so that nothing overlaps."""
+    from matplotlib.ticker import MaxNLocator
+
     on_grid = axes.axison
     before, after, above = 0.55 if on_grid else 0.15, 0.3 + 0.72 * len(bars), 0.62
     width = max(before + frame.width + after, 6.6)
@@ -152,7 +131,10 @@ def _arrange(
     for place, (colours, label) in enumerate(bars):
         x = left + frame.width + 0.25 + 0.75 * place
         bar = figure.add_axes((x / width, bottom / height, 0.13 / width, bar_height / height), label=label)
-        _draw_bar(figure, bar, colours, label)
+        figure.colorbar(colours, cax=bar).set_label(label, fontsize=8)
+        bar.tick_params(labelsize=7, width=0.5)
+        if label.startswith("demand"):
+            bar.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     title = f"{plain(heading[0], int(width * 11))}\n{heading[1]}"
     literal(figure.suptitle(title, y=1 - 0.1 / height, va="top", fontsize=10, linespacing=1.4))
     figure.legend(
@@ -169,31 +151,11 @@ def _arrange(
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
 
-def _decision(problem: PlacementProblem, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
-    """The placement of a result, checked to be one of this problem."""
-    if result is None or result.get("decision") is None:
-        return None
-    of, given = result.get("problem"), result["decision"]
-    if of is not None and of != problem.name:
-        raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
-    try:
-        decision = problem.space.check(given)
-    except (TypeError, ValueError) as failure:
-        raise InstanceError("decision", given, str(failure)) from None
-    stated = result.get("objective")
-    if stated is not None:
-        found = problem.evaluate(decision).objective
-        if not math.isclose(found, stated, rel_tol=1e-6):
-            raise InstanceError(
-                "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
-            )
-    return tuple(int(value) for value in decision)
-
-
 def _summary(problem: PlacementProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None) -> str:
     """The second line of the title: what is known."""
     if result is None:
-        return f"{int(problem.demand.sum())} clients in {problem.layout.sites} {_places(problem.layout)}"
+        places = "nodes" if isinstance(_whole(problem.layout)[0], Network) else "cells"
+        return f"{int(problem.demand.sum())} clients in {problem.layout.sites} {places}"
     words = []
     objective = result.get("objective")
     if decision is not None:
@@ -211,10 +173,6 @@ def _summary(problem: PlacementProblem, result: Mapping[str, Any] | None, decisi
     else:
         words.append("no placement")
     return ", ".join(words)
-
-
-def _places(layout: Layout) -> str:
-    return "nodes" if isinstance(_whole(layout)[0], Network) else "cells"
 
 
 def _whole(layout: Layout) -> tuple[Grid | Network, Ints]:
@@ -305,11 +263,7 @@ def _greys(demand: Ints) -> ScalarMappable:
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     shades = LinearSegmentedColormap.from_list("demand", matplotlib.colormaps["Greys"](np.linspace(0.0, 0.5, 64)))
-    return ScalarMappable(Normalize(0, _most(demand)), shades)
-
-
-def _most(demand: Ints) -> int:
-    return max(int(demand.max(initial=0)), 1)
+    return ScalarMappable(Normalize(0, max(int(demand.max(initial=0)), 1)), shades)
 
 
 def _mark(axes: Axes, positions: Floats, side: float, gid: str, **look: Any) -> None:
@@ -326,8 +280,7 @@ def _draw_grid(axes: Axes, grid: Grid, cells: Ints, demand: Ints, frame: Frame) 
         np.arange(grid.rows + 1) - 0.5,
         np.ma.masked_invalid(values.reshape(grid.rows, grid.columns)),
         cmap=greys.cmap,
-        vmin=0,
-        vmax=_most(demand),
+        norm=greys.norm,
         edgecolors="white",
         linewidth=0.6,
         gid="cells",
@@ -374,7 +327,7 @@ def _draw_decision(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bo
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    _draw_lines(axes, Assignment.of(problem, is_open), frame)
+    _draw_lines(axes, problem, is_open, frame)
     decision = tuple(int(value) for value in is_open)
     load, farthest = problem.load_and_farthest(decision)
     room = problem.room(farthest)
@@ -396,48 +349,13 @@ def _draw_decision(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bo
             colours = face if isinstance(face, str) else face[chosen]
             _mark(axes, frame.positions[chosen], side, gid, facecolors=colours, **style)
     labels = {int(site): f"{load[site]}/{room[site]}" if load[site] else "0" for site in np.flatnonzero(is_open)}
-    _draw_labels(axes, labels, overloaded, filling, share, side, frame)
-    return filling
-
-
-def _draw_lines(axes: Axes, assignment: Assignment, frame: Frame) -> None:
-    from matplotlib.collections import LineCollection
-
-    ends = np.stack([frame.positions[assignment.cells], frame.positions[assignment.sites]], axis=1)
-    looks: tuple[tuple[str, NDArray[np.bool_], dict[str, Any]], ...] = (
-        ("assignments", ~assignment.tied, {"linewidths": 1.3}),
-        ("shared-assignments", assignment.tied, {"linewidths": 0.8, "linestyles": (0, (4, 2))}),
-    )
-    for gid, chosen, look in looks:
-        if chosen.any():
-            lines = LineCollection(list(ends[chosen]), colors=_LINE, zorder=2, gid=gid, **look)
-            axes.add_collection(lines, autolim=False)
-    # A dot where clients live: a line that passes through a cell is told from one that begins there.
-    if len(assignment.cells) and axes.axison:
-        homes = frame.positions[np.unique(assignment.cells)]
-        _mark(axes, homes, min(3.2, 0.1 * frame.spacing), "homes", color=_LINE, linewidths=0, zorder=3)
-
-
-def _draw_labels(
-    axes: Axes,
-    labels: Mapping[int, str],
-    overloaded: NDArray[np.bool_],
-    filling: ScalarMappable,
-    share: Floats,
-    side: float,
-    frame: Frame,
-) -> None:
-    """Write load and capacity inside the marks, if letters of a readable size fit."""
-    longest = max((len(label) for label in labels.values()), default=1)
-    letters = min(0.92 * side / (0.64 * longest), 0.4 * side, 9.0)
-    if letters < SMALLEST_LETTERS:
-        return
+    # Load and capacity are written inside the marks, if letters of a readable size fit.
+    letters = min(0.92 * side / (0.64 * max(map(len, labels.values()), default=1)), 0.4 * side, 9.0)
     brightness = np.asarray(filling.to_rgba(share))[:, :3] @ (0.3, 0.59, 0.11)
-    for site, label in labels.items():
+    for site, label in labels.items() if letters >= SMALLEST_LETTERS else ():
         dark = overloaded[site] or (share[site] > 0 and brightness[site] < 0.5)
         axes.text(
-            frame.positions[site, 0],
-            frame.positions[site, 1],
+            *frame.positions[site],
             label,
             fontsize=letters * (0.85 if overloaded[site] else 1.0),
             fontweight="bold" if overloaded[site] else "normal",
@@ -447,19 +365,35 @@ def _draw_labels(
             zorder=6,
             gid="loads",
         )
+    return filling
+
+
+def _draw_lines(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bool_], frame: Frame) -> None:
+    """Join every cell with clients to each of its nearest open sites."""
+    from matplotlib.collections import LineCollection
+
+    open_sites, cells = np.flatnonzero(is_open), np.flatnonzero(problem.demand > 0)
+    if not len(open_sites) or not len(cells):
+        return
+    reach = problem.distances[np.ix_(cells, open_sites)]
+    nearest = reach == reach.min(axis=1, keepdims=True)
+    which, where = np.nonzero(nearest)
+    tied = (nearest.sum(axis=1) > 1)[which]
+    ends = np.stack([frame.positions[cells[which]], frame.positions[open_sites[where]]], axis=1)
+    looks: tuple[tuple[str, NDArray[np.bool_], dict[str, Any]], ...] = (
+        ("assignments", ~tied, {"linewidths": 1.3}),
+        ("shared-assignments", tied, {"linewidths": 0.8, "linestyles": (0, (4, 2))}),
+    )
+    for gid, chosen, look in looks:
+        if chosen.any():
+            lines = LineCollection(list(ends[chosen]), colors=_LINE, zorder=2, gid=gid, **look)
+            axes.add_collection(lines, autolim=False)
+    # A dot where clients live: a line that passes through a cell is told from one that begins there.
+    if axes.axison:
+        _mark(axes, frame.positions[cells], min(3.2, 0.1 * frame.spacing), "homes", color=_LINE, linewidths=0, zorder=3)
 
 
 # -- what the marks mean -----------------------------------------------------------------------------------------------
-
-
-def _draw_bar(figure: Figure, axes: Axes, colours: ScalarMappable, label: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    bar = figure.colorbar(colours, cax=axes)
-    bar.set_label(label, fontsize=8)
-    axes.tick_params(labelsize=7, width=0.5)
-    if label.startswith("demand"):
-        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
 def _legend(axes: Axes) -> list[Artist]:

@@ -3,7 +3,7 @@
 `canvas`
     What all pictures share: figures without a window, plain texts, safe colours, files that are whole or not there.
 `problems`
-    Pictures of problems, answers, runs and queues; matplotlib is needed only when one is drawn.
+    Pictures of problems and answers; matplotlib is needed only when one is drawn.
 `queues`
     Pictures of queues.
 `runs`

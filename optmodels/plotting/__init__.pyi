@@ -1,4 +1,3 @@
-from . import problems as problems
 from .canvas import COLOURS as COLOURS
 from .canvas import MARKERS as MARKERS
 from .canvas import check_path as check_path
@@ -8,15 +7,19 @@ from .canvas import new_figure as new_figure
 from .canvas import number as number
 from .canvas import plain as plain
 from .canvas import save as save
+from .canvas import sheet as sheet
+from .problems import decision_of as decision_of
 from .problems import plot_problem as plot_problem
 from .queues import plot_finite_source as plot_finite_source
 from .runs import plot_gaps as plot_gaps
+from .runs import plot_sweep as plot_sweep
 from .runs import plot_trace as plot_trace
 
 __all__ = [
     "COLOURS",
     "MARKERS",
     "check_path",
+    "decision_of",
     "house_style",
     "literal",
     "new_figure",
@@ -25,7 +28,8 @@ __all__ = [
     "plot_finite_source",
     "plot_gaps",
     "plot_problem",
+    "plot_sweep",
     "plot_trace",
-    "problems",
     "save",
+    "sheet",
 ]

@@ -94,6 +94,24 @@ def save(figure: Figure, path: str | os.PathLike[str] | None) -> None:
         figure.savefig(stream, format=kind, metadata=undated[kind])
 
 
+@contextlib.contextmanager
+def sheet(width: float, height: float, path: str | os.PathLike[str] | None) -> Iterator[Figure]:
+    """Draw on a new figure in the house style, and write it when the block ends well.
+
+    Parameters
+    ----------
+    width, height
+        Of the figure, in inches.
+    path
+        Where to write it, in the format its name ends in; ``None``: nowhere.
+    """
+    check_path(path)
+    with house_style():
+        figure = new_figure(width, height, layout="constrained")
+        yield figure
+        save(figure, path)
+
+
 def plain(text: object, width: int = 80) -> str:
     r"""A text from a file as one line that the font can draw; what it cannot is written as an escape.
 

@@ -1,4 +1,4 @@
-"""Pictures of problems, answers, runs and queues; matplotlib is needed only when one is drawn.
+"""Pictures of problems and answers; matplotlib is needed only when one is drawn.
 
 Every function takes plain lists and dicts, as results and comparisons are written to files, returns a matplotlib
 figure, and writes it if a path is given, in the format its name ends in.
@@ -6,26 +6,25 @@ figure, and writes it if a path is given, in the format its name ends in.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import RequestError
-from ..protocols import kind_of
+from heuristics import Problem
+
+from ..errors import InstanceError, RequestError
+from ..protocols import has_objective, kind_of
 from ..registry import kinds
-from .canvas import check_path, house_style, save
-from .queues import plot_finite_source
-from .runs import plot_gaps, plot_sweep, plot_trace
+from .canvas import check_path, house_style, number, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot_finite_source", "plot_gaps", "plot_problem", "plot_sweep", "plot_trace"]
 
-Path = str | os.PathLike[str]
-
-
-def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Path | None = None) -> Figure:
+def plot_problem(
+    problem: Any, result: Mapping[str, Any] | None = None, path: str | os.PathLike[str] | None = None
+) -> Figure:
     """Draw a problem and, if given, an answer to it.
 
     Parameters
@@ -50,3 +49,41 @@ def plot_problem(problem: Any, result: Mapping[str, Any] | None = None, path: Pa
             figure = draw(problem, result)
             save(figure, path)
     return figure
+
+
+def decision_of(problem: Problem, result: Mapping[str, Any] | None) -> Any:
+    """Take the decision from a result, and refuse a result of another problem or of another version of it.
+
+    Parameters
+    ----------
+    problem
+        What is drawn.
+    result
+        As a result file has it.
+
+    Returns
+    -------
+    Decision or None
+        As the space of the problem writes it; ``None`` if the result has none.
+
+    Raises
+    ------
+    InstanceError
+        With the field that does not fit.
+    """
+    if result is None or result.get("decision") is None:
+        return None
+    of, given, stated = result.get("problem"), result["decision"], result.get("objective")
+    if of is not None and of != problem.name:
+        raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
+    try:
+        decision = problem.space.check(given)
+    except (TypeError, ValueError) as failure:
+        raise InstanceError("decision", given, str(failure)) from None
+    if stated is not None and has_objective(problem):
+        found = problem.evaluate(decision).objective
+        if not math.isclose(found, stated, rel_tol=1e-6):
+            raise InstanceError(
+                "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
+            )
+    return decision

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from queueing import POPULATION_CAP, FiniteSourceQueue
 
 from ..errors import RequestError
-from .canvas import COLOURS, check_path, house_style, new_figure, number, save
+from .canvas import COLOURS, number, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,39 +49,32 @@ def plot_finite_source(
     if not crowd:
         raise RequestError("there is nothing to draw: name at least one number of clients.")
     queue = FiniteSourceQueue(service_rate, think_time, processors)
-    check_path(path)
-    with house_style():
-        figure = new_figure(10.5, 3.6, layout="constrained")
+    with sheet(10.5, 3.6, path) as figure:
         panels = figure.subplots(1, 3)
+        late = partial(queue.delay_probability, delay=delay)
         _draw_curve(panels[0], crowd, queue.throughput_per_client, "throughput per client")
-        _draw_curve(
-            panels[1], crowd, lambda count: queue.delay_probability(count, delay), f"P(delay > {number(delay)})"
-        )
+        _draw_curve(panels[1], crowd, late, f"P(delay > {number(delay)})")
         _draw_curve(panels[2], crowd, queue.utilisation, "utilisation of the server")
         if min_throughput is not None:
             largest = queue.largest_population(min_throughput=min_throughput)
-            _draw_limit(panels[0], min_throughput, f"at least {number(min_throughput)}", largest, "upper right")
+            _draw_limit(panels[0], min_throughput, "at least", largest, "upper right")
         if max_delay_probability is not None:
             largest = queue.largest_population(max_delay_probability=max_delay_probability, delay=delay)
-            _draw_limit(
-                panels[1], max_delay_probability, f"below {number(max_delay_probability)}", largest, "lower right"
-            )
+            _draw_limit(panels[1], max_delay_probability, "below", largest, "lower right")
         servers = "" if processors == 1 else f", {processors} processors"
         figure.suptitle(
             f"Server with a finite crowd of clients: service rate {number(service_rate)}, mean think time "
             f"{number(think_time)}{servers}",
             fontsize=10,
         )
-        save(figure, path)
     return figure
 
 
 def _draw_curve(axes: Axes, crowd: Sequence[int], measure: Callable[[int], float], label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axes.plot(
-        crowd, [measure(count) for count in crowd], "o-", color=COLOURS[0], ms=3, lw=1.0, label=label, gid="curve"
-    )
+    values = [measure(count) for count in crowd]
+    axes.plot(crowd, values, "o-", color=COLOURS[0], ms=3, lw=1.0, label=label, gid="curve")
     axes.set_xlabel("number of clients")
     axes.set_ylabel(label)
     axes.set_ylim(0.0, None)
@@ -92,13 +86,14 @@ def _draw_limit(
     axes: Axes, limit: float, words: str, largest: int, corner: Literal["upper right", "lower right"]
 ) -> None:
     """A line at the limit, and one at the largest crowd that keeps it, where it is in the picture."""
-    axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words}", gid="limit")
+    axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words} {number(limit)}", gid="limit")
     left, right = axes.get_xlim()
-    if largest == 0 or largest >= POPULATION_CAP:
-        axes.plot([], [], " ", label="never kept" if largest == 0 else "always kept")
-    elif left <= largest <= right:
-        axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=f"kept up to {largest} clients", gid="largest")
+    kept = "never kept" if largest == 0 else "always kept"
+    if 0 < largest < POPULATION_CAP:
+        kept = f"kept up to {largest} clients"
+    if 0 < largest < POPULATION_CAP and left <= largest <= right:
+        axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=kept, gid="largest")
     else:
-        axes.plot([], [], " ", label=f"kept up to {largest} clients")
+        axes.plot([], [], " ", label=kept)
     handles = [handle for handle in axes.get_lines() if handle.get_gid() != "curve"]
     axes.legend(handles=handles, loc=corner, framealpha=0.9, edgecolor="none", handlelength=1.6)

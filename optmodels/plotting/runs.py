@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from heuristics import relative_gap
 
 from ..errors import RequestError, UnknownName, suggestion
-from .canvas import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
+from .canvas import COLOURS, MARKERS, literal, number, plain, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,11 +39,9 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
     runs = _rows(results, "a result")
     problems = _distinct(_problem(run) for run in runs)
     labels = _distinct(_label(run) for run in runs)
-    check_path(path)
-    with house_style():
-        columns = min(len(problems), 2)
-        lines = math.ceil(len(problems) / columns)
-        figure = new_figure(6.4 if columns == 1 else 10.0, 3.4 * lines + 0.8, layout="constrained")
+    columns = min(len(problems), 2)
+    lines = math.ceil(len(problems) / columns)
+    with sheet(6.4 if columns == 1 else 10.0, 3.4 * lines + 0.8, path) as figure:
         panels = figure.subplots(lines, columns, squeeze=False).ravel()
         for panel, problem in zip(panels, problems, strict=False):
             _draw_traces(panel, [run for run in runs if _problem(run) == problem], labels)
@@ -51,7 +49,6 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
         for panel in panels[len(problems) :]:
             panel.set_axis_off()
         _legend(figure, panels, labels)
-        save(figure, path)
     return figure
 
 
@@ -98,9 +95,7 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
     runs = _rows(rows, "a row of a comparison")
     problems = _distinct(_problem(run) for run in runs)
     labels = _distinct(_label(run) for run in runs)
-    check_path(path)
-    with house_style():
-        figure = new_figure(max(5.0, 1.5 + len(problems) * max(1.6, 0.4 * len(labels))), 4.2, layout="constrained")
+    with sheet(max(5.0, 1.5 + len(problems) * max(1.6, 0.4 * len(labels))), 4.2, path) as figure:
         axes = figure.subplots()
         names, failed = [], []
         for at, problem in enumerate(problems):
@@ -113,24 +108,16 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
                 gaps = [_gap(_answer(run), reference) for run in of_label]
                 failed += [x for gap in gaps if gap is None]
                 _draw_strip(axes, x, [100 * gap for gap in gaps if gap is not None], place, label, 0.8 / len(labels))
-        if failed:
-            # At the upper edge, whatever the scale: these have no gap.
-            above = axes.get_xaxis_transform()
-            axes.plot(
-                failed, [0.97] * len(failed), "x", color=_CROSS, ms=6, transform=above, label=_NO_GAP, gid="failed"
-            )
-            axes.margins(y=0.12)
+        _draw_crosses(axes, failed, 0.97, _NO_GAP)
         for edge in range(1, len(problems)):
             axes.axvline(edge - 0.5, color="#CCCCCC", lw=0.6)
         axes.axhline(0.0, color="black", lw=0.6, zorder=1)
         axes.set_xlim(-0.5, len(problems) - 0.5)
-        for text in axes.set_xticks(range(len(problems)), names):
-            literal(text.label1)
+        _name_ticks(axes, names)
         axes.set_xlabel("instance")
         axes.set_ylabel("gap above the reference (%)")
         axes.grid(axis="y", alpha=0.3, lw=0.5)
         _legend(figure, [axes], labels)
-        save(figure, path)
     return figure
 
 
@@ -152,21 +139,18 @@ def _reference(runs: Sequence[Row]) -> tuple[float | None, str]:
         value = _finite(run.get("reference_value"))
         if value is not None:
             return value, plain(run.get("reference") or "reference", 24)
-    optima = [value for run in runs if run.get("status") == "optimal" and (value := _answer(run)) is not None]
+    found = [(value, run.get("status")) for run in runs if (value := _answer(run)) is not None]
+    optima = [value for value, status in found if status == "optimal"]
     bounds = [value for run in runs if (value := _finite(run.get("bound"))) is not None]
-    found = [value for run in runs if (value := _answer(run)) is not None]
     if optima:
         return min(optima), "optimum"
     if bounds:
         return max(bounds), "bound"
-    return (min(found), "best seen") if found else (None, "")
+    return (min(value for value, _ in found), "best seen") if found else (None, "")
 
 
 def _gap(objective: float | None, reference: float | None) -> float | None:
-    if objective is None or reference is None:
-        return None
-    gap = relative_gap(objective, reference)
-    return gap if math.isfinite(gap) else None
+    return None if objective is None or reference is None else _finite(relative_gap(objective, reference))
 
 
 def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os.PathLike[str] | None = None) -> Figure:
@@ -184,12 +168,10 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
     """
     runs = _rows(rows, "a row of a sweep")
     for name in (x, y):
-        if not any(_has(run, name) for run in runs):
+        if all(_column(run, name, _NONE_FOUND) is _NONE_FOUND for run in runs):
             raise UnknownName(f"no row has a column {name!r}. {suggestion(name, {key for run in runs for key in run})}")
     labels = _distinct(_label(run) for run in runs)
-    check_path(path)
-    with house_style():
-        figure = new_figure(6.4, 4.2, layout="constrained")
+    with sheet(6.4, 4.2, path) as figure:
         axes = figure.subplots()
         values = [_column(run, x) for run in runs]
         numeric = all(_finite(value) is not None for value in values)
@@ -203,23 +185,12 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
             colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
             _draw_line(axes, known, label, {"color": colour, "marker": marker, "ms": 4.5, "lw": 1.4, "gid": "values"})
             bounds = [(at, value) for at, run in mine if (value := _finite(run.get("bound"))) is not None]
-            if y == "objective" and bounds:
-                _draw_line(
-                    axes,
-                    bounds,
-                    f"{label}: bound",
-                    {"color": colour, "lw": 1.0, "ls": _DASHES, "gid": "bounds"},
-                    best=max,
-                )
-        if failed:
-            below = axes.get_xaxis_transform()
-            axes.plot(
-                failed, [0.03] * len(failed), "x", color=_CROSS, ms=6, transform=below, label=_NONE_FOUND, gid="failed"
-            )
-            axes.margins(y=0.12)
+            if y == "objective":
+                look = {"color": colour, "lw": 1.0, "ls": _DASHES, "gid": "bounds"}
+                _draw_line(axes, bounds, f"{label}: bound", look, best=max)
+        _draw_crosses(axes, failed, 0.03, _NONE_FOUND)
         if not numeric:
-            for text in axes.set_xticks(range(len(names)), names):
-                literal(text.label1)
+            _name_ticks(axes, names)
         literal(axes.xaxis.label).set_text(plain(x))
         literal(axes.yaxis.label).set_text(plain(y))
         problems = _distinct(str(run["problem"]) for run in runs if run.get("problem"))
@@ -227,7 +198,6 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
             literal(axes.set_title(plain(problems[0])))
         axes.grid(alpha=0.3, lw=0.5)
         _legend(figure, [axes], labels)
-        save(figure, path)
     return figure
 
 
@@ -240,6 +210,19 @@ def _draw_line(
     axes.plot(xs, [best([value for at, value in known if at == here]) for here in xs], label=label, **look)
     if best is median and len(xs) < len(known):
         axes.plot(*zip(*known, strict=True), ls="none", marker=".", color=look["color"], alpha=0.5, gid="runs")
+
+
+def _draw_crosses(axes: Axes, xs: Sequence[float], height: float, label: str) -> None:
+    """Mark runs without a value near an edge of the picture, whatever its scale."""
+    if xs:
+        look = {"color": _CROSS, "ms": 6, "transform": axes.get_xaxis_transform(), "gid": "failed"}
+        axes.plot(xs, [height] * len(xs), "x", label=label, **look)
+        axes.margins(y=0.12)
+
+
+def _name_ticks(axes: Axes, names: Sequence[str]) -> None:
+    for text in axes.set_xticks(range(len(names)), names):
+        literal(text.label1)
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
@@ -307,16 +290,11 @@ def _answer(run: Row, name: str = "objective") -> float | None:
     return _finite(_column(run, name))
 
 
-def _has(run: Row, name: str) -> bool:
-    head, _, rest = name.partition(".")
-    return name in run or (bool(rest) and isinstance(run.get(head), Mapping) and _has(run[head], rest))
-
-
-def _column(run: Row, name: str) -> Any:
+def _column(run: Row, name: str, absent: Any = None) -> Any:
     if name in run:
         return run[name]
     head, _, rest = name.partition(".")
-    return _column(run[head], rest) if rest and isinstance(run.get(head), Mapping) else None
+    return _column(run[head], rest, absent) if rest and isinstance(run.get(head), Mapping) else absent
 
 
 def _legend(figure: Figure, panels: Iterable[Axes], labels: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from ..plotting import COLOURS, check_path, house_style, literal, new_figure, plain, save
+from ..plotting import COLOURS, literal, plain, sheet
 from .pareto import Front, FrontPoint
 
 if TYPE_CHECKING:
@@ -38,18 +38,15 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figu
     path
         Where to write the picture, in the format its name ends in.
     """
-    check_path(path)
     if not front.points:
         raise RequestError(f"there is no point of a front of {front.problem!r} to draw.")
-    with house_style():
-        figure = new_figure(6.4, 4.2, layout="constrained")
+    with sheet(6.4, 4.2, path) as figure:
         axes = figure.add_subplot()
         _draw(axes, front)
         supported = sum(point.supported for point in front.points)
         known = "all of the front" if front.exact else "not proved to be all"
         title = f"{plain(front.problem)}\n{len(front.points)} points, {supported} of them on the hull; {known}"
         literal(axes.set_title(title))
-        save(figure, path)
     return figure
 
 

@@ -193,7 +193,7 @@ def sweep(
 
 def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective") -> Figure:
     """Draw objective and bound, or another column, over the first axis, a line for each value of the others."""
-    from ..plotting import problems as plots
+    from .. import plotting
 
     first, *others = study.axes
     rows = [
@@ -206,7 +206,7 @@ def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str 
         }
         for point in study.points
     ]
-    return plots.plot_sweep(rows, first.path, y, path=path)
+    return plotting.plot_sweep(rows, first.path, y, path=path)
 
 
 # -- places in an instance --------------------------------------------------------------------------------------------

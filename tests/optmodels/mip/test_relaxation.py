@@ -81,7 +81,7 @@ def test_any_multipliers_give_a_bound():
     for _ in range(50):
         program = draw(rng)
         multipliers = rng.normal(size=program.shape[0]) * 10.0 ** rng.integers(-3, 3)
-        assert _Relaxation.of(program).safe_bound(multipliers) <= value(program)
+        assert _Relaxation(program).safe_bound(multipliers) <= value(program)
 
 
 def test_a_column_without_bounds_gives_no_false_bound():

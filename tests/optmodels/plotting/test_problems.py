@@ -364,7 +364,7 @@ def test_neither_pyplot_nor_settings_of_the_reader_are_touched(instances):
     script = f"""
 import json, sys
 from pathlib import Path
-import optmodels.plotting.problems
+import optmodels.plotting.problems, optmodels.plotting.queues
 assert "matplotlib" not in sys.modules, "imported too early"
 import matplotlib
 matplotlib.rcParams["font.size"] = 33
@@ -374,7 +374,7 @@ from optmodels.placement import PlacementProblem
 content = json.loads(Path({str(instances / "placement" / "gautam-2x3.json")!r}).read_text())
 problem = PlacementProblem.from_data(content["data"], name="x")
 figure = optmodels.plotting.problems.plot_problem(problem, {{"decision": [0, 0, 1, 1, 1, 0]}})
-optmodels.plotting.problems.plot_finite_source()
+optmodels.plotting.queues.plot_finite_source()
 assert "matplotlib.pyplot" not in sys.modules, "pyplot"
 assert dict(matplotlib.rcParams) == before, "settings"
 assert figure._suptitle.get_fontsize() == 10
