@@ -69,10 +69,7 @@ def solve(request: Request, channel: Channel) -> Outcome:
     settings.catch_sigint_signal = False
     settings.cp_model_presolve = request.presolve
     settings.num_workers = request.threads or min(8, os.cpu_count() or 1)
-    if math.isfinite(channel.remaining_seconds):
-        settings.max_time_in_seconds = channel.remaining_seconds
-    for name, value in request.options.items():
-        setattr(settings, name, value)
+    settings.max_time_in_seconds = channel.remaining_seconds
 
     def stated(value: float) -> float:
         """A value of the scaled objective as the program states it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import highspy
@@ -40,16 +39,12 @@ def solve(request: Request, channel: Channel) -> Outcome:
     highs = load(program)
     options: dict[str, Any] = {
         "mip_rel_gap": request.gap,
+        "mip_abs_gap": 0.0 if request.gap == 0 else 1e-6,
         "presolve": "on" if request.presolve else "off",
         "random_seed": 0,
-        **request.options,
+        "threads": request.threads or 0,  # 0: it chooses
+        "time_limit": channel.remaining_seconds,
     }
-    if request.gap == 0:
-        options["mip_abs_gap"] = 0.0
-    if request.threads is not None:
-        options["threads"] = request.threads
-    if math.isfinite(channel.remaining_seconds):
-        options["time_limit"] = channel.remaining_seconds
     for name, value in options.items():
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             return Outcome("error", message=f"HiGHS does not take {value!r} for its option {name!r}.")
@@ -91,8 +86,7 @@ def explain(request: Request, channel: Channel) -> Outcome:
     """Names of constraints and bounds of an infeasible program that cannot all be kept."""
     highs = load(request.program)
     highs.setOptionValue("iis_strategy", _IIS_FROM_LP | _IIS_REDUCE | _IIS_RELAX)
-    if math.isfinite(channel.remaining_seconds):
-        highs.setOptionValue("iis_time_limit", channel.remaining_seconds)
+    highs.setOptionValue("iis_time_limit", channel.remaining_seconds)
     highs.cbLogging += lambda event: channel.send(Log(event.message))
     status, found = highs.getIis()
     if status == highspy.HighsStatus.kError or not found.valid_:

@@ -216,7 +216,6 @@ class Request:
     threads: int | None = None
     presolve: bool = True
     start: Numbers | None = None
-    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

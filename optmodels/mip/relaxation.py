@@ -80,10 +80,6 @@ class Companion:
         """The best bound so far, as the program states it; ``None`` before the first."""
         return self._sign * self._best if math.isfinite(self._best) else None
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the end of the method, but no longer than this."""
-        self._listener.join(seconds)
-
     def _listen(self, request: Request, seconds: float) -> None:
         for message in self._process.ask(request, seconds, check=lambda: None):  # interrupts are for the main thread
             value = message.value if isinstance(message, Bound) else getattr(message, "bound", None)

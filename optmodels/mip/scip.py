@@ -32,16 +32,13 @@ def solve(request: Request, channel: Channel) -> Outcome:
     model.hideOutput()
     model.setParam("misc/catchctrlc", False)
     model.setParam("limits/gap", request.gap)
-    if math.isfinite(channel.remaining_seconds):
-        model.setParam("limits/time", channel.remaining_seconds)
+    model.setParam("limits/time", min(channel.remaining_seconds, 1e20))
     if request.threads is not None:
         model.setParam("parallel/maxnthreads", request.threads)
         model.setParam("lp/threads", request.threads)
     if not request.presolve:
         model.setPresolve(PY_SCIP_PARAMSETTING.OFF)
         model.setParam("misc/usesymmetry", 0)
-    for name, value in request.options.items():
-        model.setParam(name, value)
 
     rows, columns = program.shape
     variables = [

@@ -259,7 +259,7 @@ class _Run:
                 from .relaxation import Companion
 
                 self.companion = stack.enter_context(Companion(self.scaled, self.oracle.remaining_seconds))
-            active = process
+            active, backend = process, SOLVERS[self.strategy.solver].backend
             try:
                 outcome = self.listen(active, request)
                 while self.cut_off and outcome.status == "optimal":
@@ -267,10 +267,10 @@ class _Run:
                         request = replace(request, program=request.program.without(point))
                     self.detail["decisions_cut_off"] = request.program.shape[0] - self.program.shape[0]
                     self.cut_off.clear()
-                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    active = stack.enter_context(SolverProcess(backend))
                     outcome = self.listen(active, request)
                 if outcome.status in ("infeasible", "unclear"):
-                    active = stack.enter_context(SolverProcess(SOLVERS[self.strategy.solver].backend))
+                    active = stack.enter_context(SolverProcess(backend))
                     outcome = self.listen(active, replace(request, presolve=not request.presolve))
                     if outcome.status == "infeasible":
                         self.detail["infeasible_with_and_without_presolve"] = True
@@ -287,12 +287,10 @@ class _Run:
             return None
         problem.start_pyomo(self.compiled.model, best.decision)
         point = self.compiled.point()
-        if point is None:
-            self.detail["start"] = "refused: start_pyomo left a variable without a value"
-            return None
-        broken = self.program.broken_row(point)
-        if broken is not None:
-            self.detail["start"] = f"refused: it breaks {broken}"
+        broken = None if point is None else self.program.broken_row(point)
+        if point is None or broken is not None:
+            reason = f"it breaks {broken}" if broken else "start_pyomo left a variable without a value"
+            self.detail["start"] = f"refused: {reason}"
             return None
         self.detail["start"] = best.evaluation.objective
         return self.program.rounded(point)
@@ -387,13 +385,8 @@ class _Run:
             if outcome.objective is None or self.oracle.best is None:
                 raise SolverFailure(f"{name}: the solver speaks of an optimum and shows no point.")
             return self.close("complete" if self.oracle.settled else "gap")
-        if outcome.status == "settled":
-            return self.close("complete")
-        if outcome.status == "died":
-            return self.close(f"solver ended by {outcome.message}")
-        if outcome.status == "gave up":
-            return self.close(f"solver gave up: {outcome.message}")
-        return self.close(outcome.status)
+        words = {"died": f"solver ended by {outcome.message}", "gave up": f"solver gave up: {outcome.message}"}
+        return self.close(({"settled": "complete"} | words).get(outcome.status, outcome.status))
 
     def close_infeasible(self) -> Result:
         """Close on "infeasible", with the names of constraints that cannot all be kept."""

@@ -144,30 +144,24 @@ def draw_costs(law: str, count: int, rng: np.random.Generator) -> NDArray[Any]:
 
 
 def _edges(law: str, places: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Edges of a connected network on these places, in order."""
-    import networkx as nx
+    """Draw the edges of a connected network on these places, in order."""
+    if law == "gabriel":
+        return gabriel_edges(places)  # the shortest spanning tree is part of it
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
 
     count = len(places)
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(count))
-    if law == "gabriel":
-        graph.add_edges_from(gabriel_edges(places))
+    first, second = np.triu_indices(count, 1)
+    apart = np.linalg.norm(places[first] - places[second], axis=1)
+    if law == "geometric":
+        near = apart <= math.sqrt(2.0 * math.log(max(count, 3)) / (math.pi * count))  # most nodes have some
     else:
-        first, second = np.triu_indices(count, 1)
-        apart = np.linalg.norm(places[first] - places[second], axis=1)
-        if law == "geometric":
-            near = apart <= math.sqrt(2.0 * math.log(max(count, 3)) / (math.pi * count))  # most nodes have some
-        else:
-            near = rng.random(len(apart)) < 0.4 * np.exp(-apart / (0.15 * apart.max(initial=1e-300)))
-        graph.add_edges_from(zip(first[near].tolist(), second[near].tolist(), strict=True))
-    parts = [sorted(part) for part in nx.connected_components(graph)]
-    while len(parts) > 1:
-        rest = np.array([node for part in parts[1:] for node in part])
-        distance = np.linalg.norm(places[parts[0]][:, None] - places[rest][None], axis=2)
-        near_end, far_end = np.unravel_index(int(distance.argmin()), distance.shape)
-        graph.add_edge(parts[0][int(near_end)], int(rest[far_end]))
-        parts = [sorted(part) for part in nx.connected_components(graph)]
-    return sorted((min(u, v), max(u, v)) for u, v in graph.edges)
+        near = rng.random(len(apart)) < 0.4 * np.exp(-apart / (0.15 * apart.max(initial=1e-300)))
+    # Parts are joined by the shortest further edges: those of a spanning tree to which the edges drawn cost nothing.
+    cost = coo_array((np.where(near, np.finfo(float).tiny, apart), (first, second)), shape=(count, count))
+    tree = minimum_spanning_tree(cost.tocsr()).tocoo()
+    joined = {(min(u, v), max(u, v)) for u, v in zip(tree.row.tolist(), tree.col.tolist(), strict=True)}
+    return sorted(joined.union(zip(first[near].tolist(), second[near].tolist(), strict=True)))
 
 
 def gabriel_edges(places: NDArray[np.float64]) -> list[tuple[int, int]]:

@@ -117,15 +117,11 @@ class Reach:
         _drop_lonely(services, problem)
         return cls(problem, tuple(sites.tolist()), tuple(clients.tolist()), services, on_the_way)
 
-    def cells_of(self, site: int) -> list[int]:
-        """Cells that a site can serve besides its own, near ones first."""
-        distance = self.problem.distances[site]
-        return sorted(self._cells[site], key=lambda cell: (int(distance[cell]), cell))
-
     @cached_property
     def _cells(self) -> Mapping[int, list[int]]:
+        """Per site: the cells that it can serve besides its own, near ones first."""
         cells: dict[int, list[int]] = {site: [] for site in self.sites}
-        for site, cell in self.services:
+        for _, cell, site in sorted((self.problem.distances[site, cell], cell, site) for site, cell in self.services):
             cells[site].append(cell)
         return cells
 
@@ -143,7 +139,7 @@ class Reach:
         distance = self.problem.distances[site].tolist()
         room = self.problem.capacity[site].tolist()
         own = int(self.problem.demand[site])
-        cells = [cell for cell in self.cells_of(site) if distance[cell] <= within]
+        cells = [cell for cell in self._cells[site] if distance[cell] <= within]
         chosen: dict[int, Service] = {}
 
         def extend(at: int, load: int, farthest: int) -> Iterator[Pattern]:

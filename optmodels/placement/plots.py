@@ -280,7 +280,8 @@ def _draw_grid(axes: Axes, grid: Grid, cells: Ints, demand: Ints, frame: Frame) 
         np.arange(grid.rows + 1) - 0.5,
         np.ma.masked_invalid(values.reshape(grid.rows, grid.columns)),
         cmap=greys.cmap,
-        norm=greys.norm,
+        vmin=greys.norm.vmin,
+        vmax=greys.norm.vmax,
         edgecolors="white",
         linewidth=0.6,
         gid="cells",
@@ -355,7 +356,8 @@ def _draw_decision(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bo
     for site, label in labels.items() if letters >= SMALLEST_LETTERS else ():
         dark = overloaded[site] or (share[site] > 0 and brightness[site] < 0.5)
         axes.text(
-            *frame.positions[site],
+            frame.positions[site, 0],
+            frame.positions[site, 1],
             label,
             fontsize=letters * (0.85 if overloaded[site] else 1.0),
             fontweight="bold" if overloaded[site] else "normal",

@@ -27,18 +27,10 @@ from heuristics.spaces import BinaryVectors
 from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
 from ..errors import InstanceError
 from ..mip import common_step
+from . import measures as service
 from .data import Quality, read_fields, written
 from .layout import Grid, Layout, Piece, network_from_graph
-from .measures import (
-    MEASURES,
-    DefinedMeasures,
-    PlacementMeasures,
-    ServiceReport,
-    capacities,
-    infeasibility,
-    report_service,
-    utilisation_table,
-)
+from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport
 from .walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
 
 if TYPE_CHECKING:
@@ -184,7 +176,7 @@ class PlacementProblem:
     @cached_property
     def capacity(self) -> Ints:
         """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
-        return capacities(self)
+        return service.capacities(self)
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
@@ -205,7 +197,7 @@ class PlacementProblem:
 
     def infeasibility(self) -> str | None:
         """Why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
-        return infeasibility(self)
+        return service.infeasibility(self)
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
@@ -239,15 +231,15 @@ class PlacementProblem:
         return Evaluation(objective, violations, measures, self.penalty_rate * sum(violations.values()))
 
     def report(self, is_open: NDArray[np.uint8]) -> ServiceReport:
-        """How well every site serves, see `report_service`."""
+        """How well every site serves, see `optmodels.placement.measures.report_service`."""
         _, _, _, farthest, mix = self._assigned(is_open)
-        return report_service(self, farthest, mix)
+        return service.report_service(self, farthest, mix)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a placement means site by site; ``None`` where a site has no clients."""
         is_open = np.asarray(decision, np.uint8)
         _, _, load, farthest, mix = self._assigned(is_open)
-        report = report_service(self, farthest, mix)
+        report = service.report_service(self, farthest, mix)
         served = load > 0
 
         def shown(values: NDArray[Any]) -> list[Any]:
@@ -343,7 +335,7 @@ class PlacementProblem:
                 return None  # utilisation depends on the exact mix of distances
             if self.capacity.size * (int(self.capacity.max()) + 2) > LARGEST_TABLE:
                 return None
-            table = utilisation_table(self)
+            table = service.utilisation_table(self)
             operating = weights["operating"] * self.operating_cost[:, None, None] * table
         order, ring = rings(self.distances)
         return Sites(
@@ -414,11 +406,8 @@ class PlacementProblem:
         return PlacementProblem(
             name=f"{self.name} ({len(chosen)} cells)",
             layout=piece,
-            demand=self.demand[chosen],
-            opening_cost=self.opening_cost[chosen],
             operating_cost=None,
-            service_rate=self.service_rate[chosen],
-            processors=self.processors[chosen],
+            **{name: getattr(self, name)[chosen] for name in ("demand", "opening_cost", "service_rate", "processors")},
             think_time=np.ascontiguousarray(self.think_time[chosen, :largest]),
             quality=self.quality,
         )

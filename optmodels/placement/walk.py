@@ -169,21 +169,17 @@ def flip(sites: Sites, standing: Standing, site: int) -> float:
                 continue
             disturbed = True
             _serve(sites, standing, cell, -1)
-            if opens:
-                if standing.nearest[cell] == d:
-                    standing.ties[cell] += 1
-                else:
-                    standing.nearest[cell], standing.ties[cell] = d, 1
-                standing.is_open[site] = 1
-                _serve(sites, standing, cell, 1)
-                standing.is_open[site] = 0  # not yet for the cells to come
-            else:
+            standing.is_open[site] = opens
+            if not opens:
                 standing.ties[cell] -= 1
-                standing.is_open[site] = 0
                 if standing.ties[cell] == 0:
                     _next_nearest(sites, standing, cell)
-                _serve(sites, standing, cell, 1)
-                standing.is_open[site] = 1
+            elif standing.nearest[cell] == d:
+                standing.ties[cell] += 1
+            else:
+                standing.nearest[cell], standing.ties[cell] = d, 1
+            _serve(sites, standing, cell, 1)
+            standing.is_open[site] = not opens  # not yet for the cells to come
         if sites.geodesic and not disturbed:
             break
     standing.is_open[site] = opens

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from statistics import median
@@ -215,7 +216,7 @@ def _draw_line(
 def _draw_crosses(axes: Axes, xs: Sequence[float], height: float, label: str) -> None:
     """Mark runs without a value near an edge of the picture, whatever its scale."""
     if xs:
-        look = {"color": _CROSS, "ms": 6, "transform": axes.get_xaxis_transform(), "gid": "failed"}
+        look: dict[str, Any] = {"color": _CROSS, "ms": 6, "transform": axes.get_xaxis_transform(), "gid": "failed"}
         axes.plot(xs, [height] * len(xs), "x", label=label, **look)
         axes.margins(y=0.12)
 
@@ -248,25 +249,19 @@ def _named(runs: Sequence[Row]) -> list[Row]:
     Results carry all parameters, most of them at their defaults: only those that differ between runs of the same
     strategy are worth reading.
     """
-    values: dict[tuple[Any, Any], set[str]] = {}
-    for run in runs:
-        for name, value in _parameters(run).items():
-            values.setdefault((run.get("strategy"), name), set()).add(str(value))
+    values: dict[tuple[Any, Any], set[str]] = defaultdict(set)
+    parameters = [given if isinstance(given := run.get("parameters"), Mapping) else {} for run in runs]
+    for run, given in zip(runs, parameters, strict=True):
+        for name, value in given.items():
+            values[run.get("strategy"), name].add(str(value))
     named: list[Row] = []
-    for run in runs:
-        label = run.get("label")
+    for run, given in zip(runs, parameters, strict=True):
+        label, strategy = run.get("label"), run.get("strategy")
         if not isinstance(label, Mapping):
-            strategy = run.get("strategy")
-            told = [f"{k}={v}" for k, v in _parameters(run).items() if len(values[strategy, k]) > 1]
-            words = f"{strategy or 'decision'}{':' if told else ''}{','.join(told)}"
-            label = {"problem": run.get("problem"), "strategy": words}
+            told = ",".join(f"{k}={v}" for k, v in given.items() if len(values[strategy, k]) > 1)
+            label = {"problem": run.get("problem"), "strategy": f"{strategy or 'decision'}{':' if told else ''}{told}"}
         named.append({**run, "label": label})
     return named
-
-
-def _parameters(run: Row) -> Mapping[str, Any]:
-    parameters = run.get("parameters")
-    return parameters if isinstance(parameters, Mapping) else {}
 
 
 def _label(run: Row) -> str:
@@ -305,19 +300,14 @@ def _legend(figure: Figure, panels: Iterable[Axes], labels: Sequence[str]) -> No
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             drawn.setdefault(label, handle)
-    handles = [drawn[label] for label in labels if label in drawn]
-    texts = [plain(label, 40) for label in labels if label in drawn]
+    entries = [(drawn[label], plain(label, 40)) for label in labels if label in drawn]
     if any(label.endswith(": bound") for label in drawn):
-        handles.append(Line2D([], [], color=_CROSS, lw=1.0, ls=_DASHES))
-        texts.append("bound proved (same colour)")
+        entries.append((Line2D([], [], color=_CROSS, lw=1.0, ls=_DASHES), "bound proved (same colour)"))
     if any(artist.get_gid() == "medians" for panel in panels for artist in panel.collections):
-        handles.append(Line2D([], [], color=_CROSS, lw=2.0))
-        texts.append("median of the runs")
-    for label in (_NONE_FOUND, _NO_GAP):
-        if label in drawn:
-            handles.append(drawn[label])
-            texts.append(label)
-    if handles:
+        entries.append((Line2D([], [], color=_CROSS, lw=2.0), "median of the runs"))
+    entries += [(drawn[label], label) for label in (_NONE_FOUND, _NO_GAP) if label in drawn]
+    if entries:
+        handles, texts = zip(*entries, strict=True)
         # As many columns as fit: letters are about 5 points wide, a handle and the space after it about 50.
         columns = int(72 * figure.get_figwidth() / (5 * max(len(text) for text in texts) + 50))
         columns = max(1, min(columns, len(handles), 4))

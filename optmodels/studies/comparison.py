@@ -21,6 +21,9 @@ from ..errors import printable
 from ..results import plain
 from .runs import Run
 
+#: What the record of a run takes from its result as it is.
+_TOLD = ("evaluations", "seconds", "seconds_to_best", "stopped_by", "checked")
+
 #: What a gap can be measured from, best first.
 OPTIMUM, BOUND, BEST_KNOWN, BEST_SEEN = "optimum", "bound", "best known", "best seen"
 
@@ -90,8 +93,12 @@ class Comparison:
 
     @property
     def summaries(self) -> tuple[Summary, ...]:
-        """One line of the table per problem and strategy."""
-        return summarise(self)
+        """One line of the table per problem and strategy, in the order of the runs."""
+        groups: dict[tuple[str, str], list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault((run.problem, run.strategy), []).append(run)
+        references = {problem: reference_of(self, problem) for problem in self.problems}
+        return tuple(_summary(runs, references[problem]) for (problem, _), runs in groups.items())
 
     def table(self, width: int | None = None) -> str:
         """The table, as text; in full, or made to fit into `width` columns."""
@@ -158,11 +165,7 @@ def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> di
             "reference": kind,
             "reference_value": value,
             "gap_to_reference": None if value is None else result.gap(value),
-            "evaluations": result.evaluations,
-            "seconds": result.seconds,
-            "seconds_to_best": result.seconds_to_best,
-            "stopped_by": result.stopped_by,
-            "checked": result.checked,
+            **{name: getattr(result, name) for name in _TOLD},
             "error": run.error,
             "versions": json.dumps(dict(result.versions)),
             "key": run.key,
@@ -174,15 +177,6 @@ def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> di
 # -- the table --------------------------------------------------------------------------------------------------------
 
 
-def summarise(comparison: Comparison) -> tuple[Summary, ...]:
-    """The lines of the table, in the order of the runs."""
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in comparison.runs:
-        groups.setdefault((run.problem, run.strategy), []).append(run)
-    references = {problem: reference_of(comparison, problem) for problem in comparison.problems}
-    return tuple(_summary(runs, references[problem]) for (problem, _), runs in groups.items())
-
-
 def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | None:
     """What gaps on a problem are measured from, and its value.
 
@@ -190,9 +184,8 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
     instance, the best seen here.
     """
     results = [run.result for run in comparison.runs if run.problem == problem]
-    optima = [
-        result.objective for result in results if result.status == Status.OPTIMAL and result.objective is not None
-    ]
+    seen = [(result.objective, result.status) for result in results if result.objective is not None]
+    optima = [objective for objective, status in seen if status == Status.OPTIMAL]
     if optima:
         return OPTIMUM, min(optima)
     bounds = [result.bound for result in results if result.bound is not None and math.isfinite(result.bound)]
@@ -200,8 +193,7 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
         return BOUND, max(bounds)
     if problem in comparison.best_known:
         return BEST_KNOWN, comparison.best_known[problem]
-    seen = [result.objective for result in results if result.objective is not None]
-    return (BEST_SEEN, min(seen)) if seen else None
+    return (BEST_SEEN, min(objective for objective, _ in seen)) if seen else None
 
 
 def _percent(value: float | None) -> str:

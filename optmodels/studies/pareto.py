@@ -18,18 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from heuristics import (
-    Budget,
-    Decision,
-    Estimating,
-    Problem,
-    Strategy,
-    UnsupportedProblem,
-    clock,
-    parameters,
-    refusal,
-    warm_up,
-)
+from heuristics import Budget, Decision, Estimating, Problem, Strategy, clock, parameters, warm_up
 from heuristics.search import Exhaustive, spelled
 
 from ..costs import WeightedSum
@@ -40,7 +29,7 @@ from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
 from .pareto_points import supports
-from .pareto_search import Objective, Sweep, enumerated, with_cost
+from .pareto_search import Objective, Sweep, enumerated, require, with_cost
 from .runs import BatchProgress
 
 #: Larger spaces are enumerated only if that is asked for.
@@ -244,9 +233,7 @@ def pareto_front(
     priced = with_cost(asked, WeightedSum({first.measure: first.sign}))
     began = clock.start()
     if isinstance(chosen, Exhaustive):
-        sentence = refusal(priced, chosen)
-        if sentence:
-            raise UnsupportedProblem(sentence)
+        require(priced, chosen)
         warm_up(priced)
         began = clock.now()
         found = enumerated(priced, first, second, limits, progress)

@@ -143,6 +143,13 @@ def _candidate(
     return Candidate(first.sign * a, second.sign * b, decision, 1, proved, judged.measures)
 
 
+def require(problem: Problem, strategy: Strategy) -> None:
+    """Refuse a problem that a strategy cannot take, or limits on it."""
+    sentence = refusal(problem, strategy)
+    if sentence:
+        raise UnsupportedProblem(sentence)
+
+
 @dataclass
 class Sweep:
     """The epsilon-constraint method: least first measure under limits on the second.
@@ -167,14 +174,12 @@ class Sweep:
     met: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        sentence = refusal(self.problem, self.strategy)
-        if not sentence and refusal(self._limited(0.0), self.strategy):
-            sentence = (
+        require(self.problem, self.strategy)
+        if refusal(self._limited(0.0), self.strategy):
+            raise UnsupportedProblem(
                 f"strategy {self.strategy.name!r} takes no limits on measures of {self.problem.name!r}, and a front is "
                 f"made by limiting {self.second.measure!r}; name one that takes them, such as 'annealing'."
             )
-        if sentence:
-            raise UnsupportedProblem(sentence)
 
     def done(self) -> Found:
         """Ask until the front is closed, the runs are spent, or somebody has seen enough."""

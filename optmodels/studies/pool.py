@@ -246,9 +246,7 @@ def _serve(connection: Connection) -> None:
                     answer = attempt(function, index, arguments)
             try:
                 connection.send(answer)
-            except OSError:
-                return
-            except Exception as failure:
+            except Exception as failure:  # one that is of the pipe comes again, and ends this
                 connection.send(
                     Answer(index, error=f"the answer cannot travel between processes ({sentence(failure)}).")
                 )

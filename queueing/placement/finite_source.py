@@ -23,6 +23,7 @@ throughput per client falls, P(W > delta) rises, and the largest population can 
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -212,14 +213,8 @@ def largest_true(kept: Callable[[int], bool], most: int = POPULATION_CAP) -> int
     while good + step <= most and kept(good + step):
         good += step
         step *= 2
-    bad = min(good + step, most + 1)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if kept(middle):
-            good = middle
-        else:
-            bad = middle
-    return good
+    between = range(good + 1, min(good + step, most + 1))
+    return good + bisect_left(between, True, key=lambda clients: not kept(clients))
 
 
 @njit(cache=True)
