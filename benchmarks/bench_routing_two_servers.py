@@ -2,9 +2,10 @@
 
     python benchmarks/bench_routing_two_servers.py
 
-Poisson arrivals of rate 1, rates of the servers 1 and mu, chosen in the middle of the stretch (Figure 1 of the paper)
-where one packet of n = 2, 4, 5, 10 or 20 for the slow server is best of all words: then it is best of those with 20
-slots, too. Costs of gaps are tabulated before any clock starts; all words are judged by `multimodular_words.judged`.
+Poisson arrivals of rate 1, rates of the servers 1 and mu in the middle of the stretch (Figure 1 of Altman et al.
+(2000)) where one packet of n = 2, 4, 5, 10 or 20 for the slow server is best of all words: then it is best of those
+with 20 slots, too. Costs of gaps are tabulated before any clock starts; all words are evaluated by
+`heuristics.multimodular.judged`.
 
 * closed form: `two_server.closed_form`, period and proof, the mean of 200 calls;
 * local search over feasible neighbours, to a word that none betters: mean and slowest of 22 starts (the servers in
@@ -25,7 +26,7 @@ import time
 import numpy as np
 from numba import njit
 
-from heuristics.multimodular import Descent, WordCosts, judged, least_word
+from heuristics.multimodular import Descent, WordCosts, judged
 from heuristics.routing import GapTable, Split, closed_form, later_slopes
 
 LENGTH, ROUNDS, CALLS, RANDOM_STARTS = 20, 5, 200, 20
@@ -45,10 +46,29 @@ def middle(n: int) -> float:
 
 
 @njit
-def least_necklace(costs, later, slopes, length):
+def least_word(costs, length):
+    """The least cost of all 2^n words, and the first word that has it."""
+    word = np.zeros(length, dtype=np.int64)
+    least, best = np.inf, word.copy()
+    for _ in range(1 << length):
+        value = judged(costs, word)
+        if value < least:
+            least = value
+            best[:] = word
+        slot = 0
+        while slot < length and word[slot] == 1:  # count in binary
+            word[slot] = 0
+            slot += 1
+        if slot < length:
+            word[slot] = 1
+    return least, best
+
+
+@njit
+def least_necklace(costs, length):
     """The least cost of all necklaces (Fredricksen, Kessler, Maiorana), and their number."""
-    word, first = np.zeros(length, dtype=np.int64), np.zeros((0, 0))
-    least, count = judged(costs, first, later, slopes, word), 1
+    word = np.zeros(length, dtype=np.int64)
+    least, count = judged(costs, word), 1
     while True:
         kept = length
         while kept > 0 and word[kept - 1] == 1:
@@ -60,13 +80,13 @@ def least_necklace(costs, later, slopes, length):
             word[i] = word[i - kept]
         if length % kept == 0:
             count += 1
-            least = min(least, judged(costs, first, later, slopes, word))
+            least = min(least, judged(costs, word))
 
 
 @njit
-def scanned(costs, later, slopes, word):
+def scanned(costs, word):
     """The least cost of the 2^(n+1) - 2 points x + sum alpha_i b_i that are words."""
-    length, first = len(word), np.zeros((0, 0))
+    length = len(word)
     moved = word.copy()
     least = np.inf
     for mask in range(1, (1 << (length + 1)) - 1):
@@ -77,7 +97,7 @@ def scanned(costs, later, slopes, word):
                 feasible = False
                 break
         if feasible:
-            least = min(least, judged(costs, first, later, slopes, moved))
+            least = min(least, judged(costs, moved))
     return least
 
 
@@ -107,7 +127,6 @@ def compared(n: int) -> bool:
     rate = middle(n)
     table = GapTable((1 / (1 + np.array([[1.0], [rate]]))) ** np.arange(1, 65), np.zeros(2), np.zeros(2))
     costs = WordCosts(table.costs, later=later_slopes(table), slopes=table.slopes)
-    arrays = (costs.costs, costs.later, costs.slopes)
     rng = np.random.default_rng(n)
     starts = [np.arange(LENGTH) % 2, (np.arange(LENGTH) >= LENGTH // 2).astype(np.int64)]
     starts += list(rng.integers(2, size=(RANDOM_STARTS, LENGTH)))
@@ -119,11 +138,11 @@ def compared(n: int) -> bool:
         walks = [timed(searched, costs, start) for start in starts]
         times["local"].append(statistics.mean(spent for spent, _ in walks))
         times["slowest"].append(max(spent for spent, _ in walks))
-        spent, (least, word) = timed(least_word, *arrays, LENGTH)
+        spent, (least, word) = timed(least_word, costs, LENGTH)
         times["all"].append(spent)
-        spent, (by_necklaces, count) = timed(least_necklace, *arrays, LENGTH)
+        spent, (by_necklaces, count) = timed(least_necklace, costs, LENGTH)
         times["necklaces"].append(spent)
-        spent, around = timed(scanned, *arrays, word)
+        spent, around = timed(scanned, costs, word)
         times["printed"].append(spent)
     median = {name: statistics.median(values) for name, values in times.items()}
 
@@ -154,12 +173,11 @@ def compared(n: int) -> bool:
 
 
 def main() -> int:
-    table = np.ones((2, 4)) / np.arange(1, 5)
-    nothing = np.zeros(2)
-    least_word(table, nothing, nothing, 3)  # compile
-    least_necklace(table, nothing, nothing, 3)
-    scanned(table, nothing, nothing, np.zeros(3, dtype=np.int64))
-    searched(WordCosts(table, later=nothing, slopes=nothing), np.zeros(3, dtype=np.int64))
+    costs = WordCosts(np.ones((2, 4)) / np.arange(1, 5), later=np.zeros(2), slopes=np.zeros(2))
+    least_word(costs, 3)  # compile
+    least_necklace(costs, 3)
+    scanned(costs, np.zeros(3, dtype=np.int64))
+    searched(costs, np.zeros(3, dtype=np.int64))
     kept = [compared(n) for n in PERIODS]
     return 0 if all(kept) else 1
 

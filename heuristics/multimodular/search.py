@@ -59,7 +59,7 @@ from ..routing import (
 )
 from ..running import require_fields
 from .minimum_cuts import best_set
-from .words import Descent, WordCosts
+from .words import Descent, WordCosts, judged
 
 #: Longest words all of whose neighbours are listed, and longest in which four slots are changed at once, not two.
 LISTED, FOUR = 24, 64
@@ -142,12 +142,6 @@ class Multimodular:
             )
         return None
 
-    def prepare(self, problem: GapProblem) -> None:
-        """Compile."""
-        once = WordCosts(np.zeros((2, 2)), first=np.zeros((2, 3)))
-        Descent(once, np.zeros(2, dtype=np.int64)).follow(1)
-        Windows(HorizonCosts(np.zeros((2, 2)), np.zeros((2, 3)))).step(np.zeros(2, dtype=np.int64))
-
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
         """Search from all starts, then say what is proved."""
         if getattr(oracle.problem, "horizon", None) is None:
@@ -155,33 +149,29 @@ class Multimodular:
         return self._once(oracle, rng)
 
     def _for_ever(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
+        """Search words of all lengths that are repeated for ever."""
         problem = oracle.problem
         lengths = lengths_of(problem, self.max_period)
         table = problem.gap_table(max(lengths))
         costs = WordCosts(table.costs, later=later_slopes(table), slopes=table.slopes)
-        if problem.servers > 2:
-            oracle.extra["caution"] = CAUTION
         for length in lengths:
-            for start in self._begun(length, problem.servers, rng):
-                descended(oracle, Descent(costs, start, deepest(length)))
+            self._search(oracle, costs, length, rng)
         return closed(oracle)
 
     def _once(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
-        problem = oracle.problem
-        horizon, servers = problem.horizon, problem.servers
-        finite = horizon_costs(problem)
+        """Search words for a finite horizon."""
+        horizon, servers = oracle.problem.horizon, oracle.problem.servers
+        finite = horizon_costs(oracle.problem)
         costs = WordCosts(finite.later, first=finite.first)
         if servers > 2:
-            oracle.extra["caution"] = CAUTION
-            for start in self._begun(horizon, servers, rng):
-                descended(oracle, Descent(costs, start, deepest(horizon)))
+            self._search(oracle, costs, horizon, rng)
             return oracle.result()
         if not np.all(np.isfinite(finite.first)):  # a gap without end that costs without end, whatever is done
             return oracle.result(tuple(next(self._begun(horizon, servers, rng)).tolist()))
         windows = Windows(finite)
-        short, bounds = horizon <= LISTED, []
+        bounds = []
         for start in self._begun(horizon, servers, rng):
-            if short:
+            if horizon <= LISTED:
                 found = Descent(costs, start)
                 descended(oracle, found)
                 cost, doubt = found.cost, 2 * found.progress
@@ -190,16 +180,19 @@ class Multimodular:
             bounds.append(cost - horizon * doubt - (horizon + 1) * windows.negative)
         return proved(oracle, max(bounds), ARGUMENT)
 
+    def _search(self, oracle: Oracle[Any], costs: WordCosts, length: int, rng: np.random.Generator) -> None:
+        """Search words of one length from all starts."""
+        if oracle.problem.servers > 2:
+            oracle.extra["caution"] = CAUTION
+        deepest = length if length <= LISTED else 4 if length <= FOUR else 2
+        for start in self._begun(length, oracle.problem.servers, rng):
+            descended(oracle, Descent(costs, start, deepest))
+
     def _begun(self, length: int, servers: int, rng: np.random.Generator) -> Iterator[Whole]:
         """Starts of one length: in turns, then at random."""
         yield np.arange(length) % servers
         for _ in range((self.starts or (1 if servers == 2 else STARTS)) - 1):
             yield rng.integers(servers, size=length)
-
-
-def deepest(length: int) -> int:
-    """How many slots of a word of this length are changed at once."""
-    return length if length <= LISTED else 4 if length <= FOUR else 2
 
 
 def descended(oracle: Oracle[Any], descent: Descent) -> None:
@@ -220,7 +213,7 @@ def descended(oracle: Oracle[Any], descent: Descent) -> None:
 
 def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: Whole) -> tuple[float, float]:
     """Go to best neighbours, found by cuts: the cost reached, and what neighbours may cost less by."""
-    word, cost = start, costs.total(start)
+    word, cost = start, judged(costs, start)
     progress = costs.rounding(start)
     try:
         while True:
@@ -229,7 +222,7 @@ def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: 
                 interrupting.check()
                 better, wrong = windows.step(word)
             oracle.charge(1)
-            value = costs.total(better)
+            value = judged(costs, better)
             if not value < cost - progress:
                 break
             word, cost = better, value

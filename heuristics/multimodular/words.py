@@ -12,11 +12,10 @@ For more servers two of them are taken at a time, and the slots of all others st
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ..routing import Matrix, Vector, Whole, cyclic_cost, horizon_total
 
@@ -24,11 +23,10 @@ from ..routing import Matrix, Vector, Whole, cyclic_cost, horizon_total
 SHALLOW = 2
 
 
-@dataclass(frozen=True, eq=False)
-class WordCosts:
+class WordCosts(NamedTuple):
     """What words cost: repeated for ever, or once, between a beginning and an end.
 
-    Attributes
+    Parameters
     ----------
     costs
         Of gaps of 1, 2, ... slots, a row for each server.
@@ -39,33 +37,24 @@ class WordCosts:
     """
 
     costs: Matrix
-    first: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
-    later: Vector = field(default_factory=lambda: np.zeros(0))
-    slopes: Vector = field(default_factory=lambda: np.zeros(0))
-
-    def total(self, word: Whole) -> float:
-        """The cost of a word."""
-        return float(judged(self.costs, self.first, self.later, self.slopes, word))
+    first: Matrix = np.zeros((0, 0))
+    later: Vector = np.zeros(0)
+    slopes: Vector = np.zeros(0)
 
     def rounding(self, word: Whole) -> float:
-        """What rounding may do to the cost of a word like this one."""
+        """Bound what rounding may do to the cost of a word like this one."""
         terms = len(word) + len(self.costs)
-        size = judged(np.abs(self.costs), np.abs(self.first), np.abs(self.later), np.abs(self.slopes), word)
-        return 2 * terms * float(np.finfo(float).eps) * float(size)
+        return 2 * terms * float(np.finfo(float).eps) * judged(WordCosts(*map(np.abs, self)), word)
 
 
 @njit(cache=True)
-def judged(costs: Matrix, first: Matrix, later: Vector, slopes: Vector, word: Whole) -> float:
+def judged(costs: WordCosts, word: Whole) -> float:
     """Evaluate a word: the one kernel of all searches.
 
     Parameters
     ----------
     costs
-        Costs of gaps of 1, 2, ... slots, a row for each server.
-    first
-        Costs of first gaps where the horizon is finite; without rows the word is repeated for ever.
-    later, slopes
-        What a slot costs beyond the table, and in the limit, as for :func:`heuristics.routing.cyclic_cost`.
+        Of its gaps.
     word
         The server of each packet.
 
@@ -74,9 +63,9 @@ def judged(costs: Matrix, first: Matrix, later: Vector, slopes: Vector, word: Wh
     float
         The mean cost of a slot, or the total cost of a finite horizon.
     """
-    if len(first):
-        return horizon_total(costs, first, word)
-    return cyclic_cost(costs, later, slopes, word)
+    if len(costs.first):
+        return horizon_total(costs.costs, costs.first, word)
+    return cyclic_cost(costs.costs, costs.later, costs.slopes, word)
 
 
 class Descent:
@@ -99,13 +88,13 @@ class Descent:
         servers = len(costs.costs)
         self.costs = costs
         self.word = np.array(word, dtype=np.int64)
-        self.cost = costs.total(self.word)
+        self.cost = judged(costs, self.word)
         self.progress = costs.rounding(self.word) if math.isfinite(self.cost) else 0.0
         self.pairs = np.array([(i, j) for i in range(servers) for j in range(i + 1, servers)], dtype=np.int64)
         self.stack = np.empty(len(word) + 1, dtype=np.int64)
-        self.deepest = len(word) if deepest is None else deepest
-        # Depth of the stack, pair at hand, pairs looked at in vain, slots that may be changed at once for now.
-        self.place = np.array([0, 0, 0, min(SHALLOW, self.deepest)], dtype=np.int64)
+        most = len(word) if deepest is None else deepest
+        # Depth of the stack, pair at hand, pairs looked at in vain, slots that may be changed at once now, and ever.
+        self.place = np.array([0, 0, 0, min(SHALLOW, most), most], dtype=np.int64)
 
     @property
     def done(self) -> bool:
@@ -113,21 +102,9 @@ class Descent:
         return bool(self.place[2] >= len(self.pairs))
 
     def follow(self, evaluations: int) -> int:
-        """Judge so many neighbours at most, go to better ones; how many were judged."""
-        costs = self.costs
+        """Evaluate at most so many neighbours and go to better ones; return how many were evaluated."""
         count, self.cost = _follow(
-            costs.costs,
-            costs.first,
-            costs.later,
-            costs.slopes,
-            self.word,
-            self.cost,
-            self.progress,
-            self.pairs,
-            self.stack,
-            self.place,
-            self.deepest,
-            evaluations,
+            self.costs, self.word, self.cost, self.progress, self.pairs, self.stack, self.place, evaluations
         )
         return int(count)
 
@@ -136,30 +113,18 @@ class Descent:
         """The best word so far: the one at hand without the changes under trial."""
         word = self.word.copy()
         for slot in self.stack[: self.place[0]]:
-            i, j = self.pairs[self.place[1]]
-            word[slot] = i + j - word[slot]
+            word[slot] = self.pairs[self.place[1]].sum() - word[slot]
         return tuple(word.tolist())
 
 
 @njit(cache=True)
 def _follow(
-    costs: Matrix,
-    first: Matrix,
-    later: Vector,
-    slopes: Vector,
-    word: Whole,
-    cost: float,
-    progress: float,
-    pairs: Whole,
-    stack: Whole,
-    place: Whole,
-    deepest: int,
-    evaluations: int,
+    costs: WordCosts, word: Whole, cost: float, progress: float, pairs: Whole, stack: Whole, place: Whole, most: int
 ) -> tuple[int, float]:
     """Go on where the stack of changed slots says; the first better word is kept and all begins anew."""
-    depth, pair, vain, limit = place
+    depth, pair, vain, limit, deepest = place
     count = 0
-    while count < evaluations and vain < len(pairs):
+    while count < most and vain < len(pairs):
         i, j = pairs[pair]
         depth = _next(word, i, j, stack, depth, limit)
         if depth == 0:
@@ -168,7 +133,7 @@ def _follow(
             if vain == len(pairs) and limit < deepest:
                 vain, limit = 0, deepest
             continue
-        value = judged(costs, first, later, slopes, word)
+        value = judged(costs, word)
         count += 1
         if value < cost - progress:
             cost, depth, vain, limit = value, 0, 0, min(SHALLOW, deepest)
@@ -199,50 +164,3 @@ def _next(word: Whole, i: int, j: int, stack: Whole, depth: int, deepest: int) -
         depth -= 1
         slot = stack[depth] + 1
         word[stack[depth]] = i + j - word[stack[depth]]
-
-
-@njit(cache=True)
-def least_word(costs: Matrix, later: Vector, slopes: Vector, length: int) -> tuple[float, Whole]:
-    """Enumerate all 2^n words of two servers, for comparison.
-
-    Parameters
-    ----------
-    costs, later, slopes
-        As for `judged`.
-    length
-        n.
-
-    Returns
-    -------
-    least : float
-        The least mean cost of a slot.
-    word : array of int
-        The first word that has it.
-    """
-    word = np.zeros(length, dtype=np.int64)
-    first = np.zeros((0, 0))
-    least, best = np.inf, word.copy()
-    for _ in range(1 << length):
-        value = judged(costs, first, later, slopes, word)
-        if value < least:
-            least = value
-            best[:] = word
-        slot = 0
-        while slot < length and word[slot] == 1:  # count in binary
-            word[slot] = 0
-            slot += 1
-        if slot < length:
-            word[slot] = 1
-    return least, best
-
-
-def neighbours_of(word: tuple[int, ...], first: int = 0, second: int = 1) -> list[tuple[int, ...]]:
-    """All feasible neighbours of a word that differ in letters of two servers."""
-    letters = np.array(word, dtype=np.int64)
-    stack: NDArray[np.int64] = np.empty(len(word) + 1, dtype=np.int64)
-    found: list[tuple[int, ...]] = []
-    depth = _next(letters, first, second, stack, 0, len(word))
-    while depth:
-        found.append(tuple(letters.tolist()))
-        depth = _next(letters, first, second, stack, depth, len(word))
-    return found

@@ -1,7 +1,7 @@
 r"""Altman, Bhulai, Gaujal, Hordijk (2000), section 4: the cost of periodic words is not multimodular, and what is.
 
 The rest of the paper is in ``test_altman.py``. A word of two servers is a point of {0, 1}^n here: 1 sends a packet to
-the paper's server 1. Violations are counted by the definition, and by the package's own search for them.
+the paper's server 1. Violations are counted by the definition.
 """
 
 import math
@@ -10,7 +10,6 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
-from heuristics.multimodular.functions import is_multimodular, midpoint_violation, neighbours, violations
 from queueing.processes import Exponential
 from queueing.routing import (
     RenewalArrivals,
@@ -35,16 +34,38 @@ def base(size):
     return [-unit[0], *(unit[i - 1] - unit[i] for i in range(1, size)), unit[size - 1]]
 
 
+def neighbours(point):
+    """The points x + sum alpha_i b_i: extreme points of the atoms at x."""
+    for alpha in product((0, 1), repeat=len(point) + 1):
+        if 0 < sum(alpha) <= len(point):
+            yield tuple(x + alpha[k + 1] - alpha[k] for k, x in enumerate(point))
+
+
 def broken(size, cost, tolerance=1e-12):
     """Points of {0, 1}^n and pairs of base vectors at which (5) fails, by its definition."""
-    vectors, values = base(size), {x: cost(x) for x in product((0, 1), repeat=size)}
+    return broken_among({x: cost(x) for x in product((0, 1), repeat=size)}, tolerance)
+
+
+def broken_among(values, tolerance=1e-12):
+    """The same for a function that is defined at some points only."""
     found = []
     for x, value in values.items():
-        for i, j in combinations(range(size + 1), 2):
+        vectors = base(len(x))
+        for i, j in combinations(range(len(x) + 1), 2):
             one, other, both = (tuple(np.add(x, v)) for v in (vectors[i], vectors[j], vectors[i] + vectors[j]))
             if {one, other, both} <= values.keys() and values[one] + values[other] < value + values[both] - tolerance:
                 found.append((x, i, j))
     return found
+
+
+def is_natural_convex(values):
+    """Whether h(p) + h(q) is nowhere less than the sum at both roundings of the midpoint; infinite where not given."""
+    for p, q in combinations(values, 2):
+        middle = np.add(p, q)
+        above, below = tuple((-(-middle // 2)).tolist()), tuple((middle // 2).tolist())
+        if values.get(above, math.inf) + values.get(below, math.inf) > values[p] + values[q] + 1e-12:
+            return False
+    return True
 
 
 def cyclic(x, f):
@@ -103,8 +124,6 @@ def test_erratum_a1_theorem_4_4_the_cost_of_two_servers_is_violated_too(pair):
         found = broken(size, lambda x: both_servers(x, f1, f2))
         assert len(found) == expected
         assert all((0 in pair) != (size in pair) for _, *pair in found)
-        told = violations(lambda x: both_servers(x, f1, f2), [0] * size, [1] * size)
-        assert [(one.point, one.first, one.second) for one in told] == found
 
 
 def test_a_finite_horizon_with_its_terminal_cost_is_multimodular():
@@ -122,19 +141,40 @@ def test_a_finite_horizon_with_its_terminal_cost_is_multimodular():
         horizon(x) == pytest.approx(both_servers(x, falling(1 / 2), falling(1 / 3), cut_off))
         for x in product((0, 1), repeat=5)
     )
-    assert is_multimodular(horizon, [0] * 7, [1] * 7)
+    assert broken(7, horizon) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_finite_horizon_is_multimodular_for_all_convex_costs_and_beginnings(seed):
+    rng = np.random.default_rng(seed)
+    bends = rng.exponential(size=(2, 99)) * (rng.random((2, 99)) < 0.7) * rng.choice([1.0, 0.2]) ** np.arange(99)
+    costs = np.cumsum(np.cumsum(bends, axis=1), axis=1) + rng.normal(size=(2, 1)) * np.arange(99)
+    given = callable_costs([lambda d, row=row: float(row[d - 1]) for row in costs], checked=40)
+    initial = rng.integers(1, 6, size=2).tolist()
+    for size in range(2, 9):
+        assert broken(size, lambda x: horizon_cost(given, [1 - used for used in x], initial), 1e-9) == []
+
+
+def test_a_finite_horizon_without_its_terminal_cost_is_not_multimodular():
+    assert broken(4, lambda x: sum((b - a) ** 2 for a, b in pairwise([-1, *(t for t, used in enumerate(x) if used)])))
+
+
+def test_multimodular_functions_are_those_that_are_l_natural_convex_in_sums():
+    """Murota (2005): the two hold or fail together, for a horizon, a word repeated for ever, and one value spoiled."""
+    f1, f2 = falling(0.5), falling(1 / 3)
+    for cost, spoil, expected in ((cut_off, 0, True), (cut_off, 9, False), (cyclic, 0, False)):
+        values = {x: both_servers(x, f1, f2, cost) for x in product((0, 1), repeat=4)}
+        values[1, 0, 0, 0] += spoil
+        assert (broken_among(values) == []) == expected
+        assert is_natural_convex({tuple(np.cumsum(x).tolist()): value for x, value in values.items()}) == expected
 
 
 def test_with_as_many_packets_the_cyclic_cost_is_l_natural_convex_in_sums():
     """The other true statement: at a fixed number P of packets, in the sums of the first entries."""
     f1, f2 = falling(0.5), falling(1 / 3)
-    for size, packets in ((4, 1), (4, 2), (5, 2), (6, 3)):
-
-        def of_sums(p, size=size, packets=packets):
-            x = [later - sooner for sooner, later in pairwise([0, *p, packets])]
-            return both_servers(x, f1, f2) if set(x) <= {0, 1} else math.inf
-
-        assert midpoint_violation(of_sums, [0] * (size - 1), [packets] * (size - 1)) is None
+    for size, packets in ((4, 1), (4, 2), (5, 2), (6, 3), (8, 3)):
+        words = [x for x in product((0, 1), repeat=size) if sum(x) == packets]
+        assert is_natural_convex({tuple(np.cumsum(x).tolist()): both_servers(x, f1, f2) for x in words})
 
 
 def test_erratum_a2_local_search_has_no_proof_but_no_failure_either():
@@ -196,8 +236,7 @@ def test_erratum_a6_the_counterexample_is_violated_by_b_0_and_b_1():
     g, b = COUNTEREXAMPLE, base(2)
     assert tuple(np.add((1, 2), b[2])) == (1, 3) not in g
     assert (g[tuple(np.add((1, 2), b[0]))] + g[tuple(np.add((1, 2), b[1]))], g[1, 2] + g[1, 1]) == (-1, 3)
-    (only,) = violations(lambda x: g[x], [0, 0], [2, 2])
-    assert (only.point, only.first, only.second, only.sides) == ((1, 2), 0, 1, (-1.0, 3.0))
+    assert broken_among(g) == [((1, 2), 0, 1)]
 
 
 def test_erratum_a7_b_0_merges_and_b_n_splits():

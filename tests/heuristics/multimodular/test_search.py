@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from heuristics import Budget, Evaluation, Policies, Status, UnsupportedProblem, Words, run
-from heuristics.multimodular import Descent, Multimodular, WordCosts, least_word
-from heuristics.multimodular.functions import neighbours
+from heuristics.multimodular import Descent, Multimodular, WordCosts, judged
 from heuristics.multimodular.search import LISTED, Windows
-from heuristics.multimodular.words import neighbours_of
+from heuristics.multimodular.words import _next
 from heuristics.routing import (
     BackwardInduction,
     Balanced,
@@ -82,12 +81,30 @@ def once(tables, horizon, initial, count=600):
 # -- neighbours --------------------------------------------------------------------------------------------------------
 
 
+def neighbours(word):
+    """The points x + sum alpha_i b_i of the paper that are words."""
+    for alpha in product((0, 1), repeat=len(word) + 1):
+        other = tuple(x + alpha[k + 1] - alpha[k] for k, x in enumerate(word))
+        if 0 < sum(alpha) <= len(word) and set(other) <= {0, 1}:
+            yield other
+
+
+def neighbours_of(word, first=0, second=1):
+    """All neighbours that a search looks at, in letters of two servers."""
+    letters, stack, found = np.array(word), np.empty(len(word) + 1, dtype=np.int64), []
+    depth = _next(letters, first, second, stack, 0, len(word))
+    while depth:
+        found.append(tuple(letters.tolist()))
+        depth = _next(letters, first, second, stack, depth, len(word))
+    return found
+
+
 @pytest.mark.parametrize("length", range(1, 9))
 def test_feasible_neighbours_are_those_of_the_paper_that_are_words(length):
     for word in product((0, 1), repeat=length):
         listed = neighbours_of(word)
         assert len(listed) == len(set(listed))
-        assert set(listed) == {other for other in neighbours(word) if set(other) <= {0, 1}}
+        assert set(listed) == set(neighbours(word))
 
 
 def test_letters_of_other_servers_stay_where_they_are():
@@ -114,7 +131,7 @@ def test_a_walk_in_slices_is_the_walk_at_once():
     seen = [sliced.cost]
     while not sliced.done:
         assert sliced.follow(7) <= 7
-        assert costs.total(np.array(sliced.reached)) == pytest.approx(sliced.cost, rel=1e-14)
+        assert judged(costs, np.array(sliced.reached)) == pytest.approx(sliced.cost, rel=1e-14)
         seen.append(sliced.cost)
     assert sliced.reached == whole.reached
     assert seen == sorted(seen, reverse=True)
@@ -130,8 +147,8 @@ def test_two_servers_reach_the_optimum_of_each_length_from_all_starts(case):
     tables = random_tables(rng)
     for length in range(2, 9):
         costs, table = for_ever(tables, length), tables(length)
-        least, word = least_word(costs.costs, costs.later, costs.slopes, length)
-        assert word_cost(table, word) == least == min(word_cost(table, w) for w in product((0, 1), repeat=length))
+        least = min(word_cost(table, word) for word in product((0, 1), repeat=length))
+        assert least == min(judged(costs, np.array(word)) for word in product((0, 1), repeat=length))
         for start in product((0, 1), repeat=length):
             assert followed(Descent(costs, np.array(start))).cost <= least + 1e-13 * abs(least)
 
