@@ -57,7 +57,7 @@ def howard(sweeps):
     """Howard's algorithm on a graph at hand: seconds, the lower bound, and the true cost of its word."""
     began = time.perf_counter()
     graph = sweeps.graph
-    found = least_mean_cycle(graph.following, graph.gaps, sweeps.charges.values, precision=1e-12)
+    found = least_mean_cycle(graph, sweeps.charges.values, precision=1e-12)
     spent = time.perf_counter() - began
     word = sweeps.kinds.servers(found.word)
     return spent, sweeps.charges.base + found.lower, word_cost(sweeps.gap_table(len(word) + 1), word)

@@ -272,11 +272,6 @@ class BackwardInduction:
             )
         return None
 
-    def prepare(self, problem: HorizonProblem) -> None:
-        """Compile what two servers need."""
-        if problem.servers == 2:
-            by_runs(HorizonCosts(np.zeros((2, 1)), np.zeros((2, 2))))
-
     def solve(self, oracle: Oracle[HorizonProblem], rng: np.random.Generator) -> Result:
         """Find the best servers; when time is over, take them in turns."""
         problem = oracle.problem

@@ -82,23 +82,10 @@ def convex_minorant(costs: Vector) -> Vector:
 
 
 def is_convex(table: GapTable) -> bool:
-    """Whether costs are convex as far as the table goes, up to rounding: what is said of longer gaps rests on that."""
-    return bool(_bends_up(table.costs))
-
-
-@njit(cache=True)
-def _bends_up(costs: Matrix) -> bool:
-    for row in costs:
-        rounding = ROUNDING * np.abs(row).max()
-        for i in range(1, len(row) - 1):
-            if row[i + 1] - 2 * row[i] + row[i - 1] < -rounding:
-                return False
-    return True
-
-
-def minorants(costs: Matrix) -> Matrix:
-    """The convex minorant of each row."""
-    return np.array([convex_minorant(row) for row in costs])
+    """Tell whether costs are convex up to rounding, as far as the table goes; claims about longer gaps rest on it."""
+    costs = table.costs
+    bends = costs[:, 2:] - 2 * costs[:, 1:-1] + costs[:, :-2]
+    return not bool((bends < -ROUNDING * np.abs(costs).max(axis=1, keepdims=True)).any())
 
 
 def lengths_of(problem: RoutedProblem, longest: int | None) -> list[int]:
@@ -120,7 +107,7 @@ def refuses_lengths(name: str, problem: RoutedProblem, longest: int | None) -> s
 
 def least_of_lengths(table: GapTable, lengths: Iterable[int]) -> float:
     """A lower bound on the cost of all words of these lengths for two servers; costs need not be convex."""
-    below = minorants(table.costs)
+    below = np.array([convex_minorant(row) for row in table.costs])
     least = math.inf
     for length in lengths:
         least = min(least, float(share_costs(below, table.slopes, length).min()))
@@ -158,10 +145,6 @@ class Balanced:
         if problem.servers != 2:
             return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
         return refuses_prices(self.name, problem) or refuses_lengths(self.name, problem, self.max_period)
-
-    def prepare(self, problem: RoutedProblem) -> None:
-        """Compile."""
-        share_costs(minorants(np.zeros((2, 2))), np.zeros(2), 1)
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Cost all balanced words, show the best."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -38,7 +38,6 @@ from .problem import GapTable, Matrix, Vector, Whole
 
 Links: TypeAlias = NDArray[np.int32]
 Short: TypeAlias = NDArray[np.uint16]
-T = TypeVar("T", bound=np.generic)
 
 #: States looked at between two looks at the clock, and rooms for states in the beginning.
 SLICE, ROOM = 200_000, 1 << 12
@@ -56,7 +55,13 @@ class TooManyStates(Exception):  # noqa: N818 - it ends the growth of graphs, it
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Servers with the same costs: kind k has ``members[k]``."""
+    """Servers with the same costs: kind k has ``members[k]``.
+
+    Parameters
+    ----------
+    members
+        The servers of each kind.
+    """
 
     members: tuple[tuple[int, ...], ...]
 
@@ -64,10 +69,8 @@ class Kinds:
     def of(cls, table: GapTable) -> Kinds:
         """Find rows that are the same."""
         found: dict[bytes, list[int]] = {}
-        for m in range(table.servers):
-            found.setdefault(
-                table.costs[m].tobytes() + table.slopes[m].tobytes() + table.limits[m].tobytes(), []
-            ).append(m)
+        for m, row in enumerate(np.column_stack([table.costs, table.slopes, table.limits])):
+            found.setdefault(row.tobytes(), []).append(m)
         return cls(tuple(tuple(members) for members in found.values()))
 
     @property
@@ -108,30 +111,26 @@ class Kinds:
         return longest
 
 
-@dataclass(frozen=True, eq=False)
-class Charges:
-    """What is charged on a graph with these limits.
+class Charges(NamedTuple):
+    """What is charged on a graph of gaps.
 
     Attributes
     ----------
-    limits
-        :math:`B_k` of each kind of server.
-    asymptotic
-        Whether saturated gaps are charged along the asymptote, instead of the chord.
     values
-        :math:`e_k(1), .., E_k`, a row for each kind, filled up with its last entry.
+        :math:`e_k(1), .., E_k`, a row for each kind of server, filled up with its last entry.
     base
         What all servers together are charged a slot, whatever is done.
     """
 
-    limits: Whole
-    asymptotic: NDArray[np.bool_]
     values: Matrix
     base: float
 
     @classmethod
     def of(cls, table: GapTable, kinds: Kinds, limits: Whole, asymptotic: NDArray[np.bool_]) -> Charges:
-        """Charge the costs of a table, which has gaps up to the largest limit and one more."""
+        """Charge the costs of a table, which has gaps up to the largest limit and one more.
+
+        Gaps of limit :math:`B_k` or more are charged along the asymptote where `asymptotic`, else along the chord.
+        """
         values = np.empty((len(limits), int(limits.max())))
         slopes = np.empty(len(limits))
         for k, m in enumerate(kinds.firsts):
@@ -140,11 +139,10 @@ class Charges:
             slopes[k] = table.slopes[m] if asymptotic[k] else row[b] - row[b - 1]
             values[k, :b] = row[:b] - slopes[k] * np.arange(1, b + 1)
             values[k, b - 1 :] = table.limits[m] if asymptotic[k] else values[k, b - 1]
-        return cls(limits, asymptotic, values, float(np.dot(slopes, kinds.sizes)))
+        return cls(values, float(np.dot(slopes, kinds.sizes)))
 
 
-@dataclass(frozen=True, eq=False)
-class GapGraph:
+class GapGraph(NamedTuple):
     """States that can occur, from the one in which all servers are saturated.
 
     Attributes
@@ -175,31 +173,32 @@ class GapGraph:
 
     @classmethod
     def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None]) -> GapGraph:
-        """Build the graph; `pause` is called a few times a second, and may raise."""
+        """Build the graph; `pause` is called a few times a second, and may raise.
+
+        Raises
+        ------
+        TooManyStates
+            If there are more states than `most`.
+        """
         if float(np.dot(np.log(limits.astype(float)), sizes)) > math.log(KEYS) or limits.max() > LONGEST:
             raise TooManyStates
-        kinds = len(limits)
-        room = min(ROOM, most)
-        keys, following = np.empty(room, np.int64), np.empty((room, kinds), np.int32)
-        gaps = np.empty((room, kinds), np.uint16)
-        places = np.full(2 * _power_of_two(room), -1, np.int32)
-        repeated = np.repeat(limits, sizes)
-        keys[0] = int(np.prod(repeated)) - 1  # all saturated
-        count = insert(places, keys, 0, keys[0])[1]
-        done = 0
-        while done < count:
-            pause()
-            count, done = expand(keys, count, done, min(done + SLICE, count), places, limits, sizes, following, gaps)
-            if count + kinds > len(keys):
-                if len(keys) >= most:
+        kinds, room, count, done = len(limits), 0, 1, 0
+        keys = np.array([np.prod(np.repeat(limits, sizes)) - 1])  # all saturated
+        following, gaps = np.empty((1, kinds), np.int32), np.empty((1, kinds), np.uint16)
+        while done < count or count + kinds > room:
+            if count + kinds > room:
+                if room >= most:
                     raise TooManyStates
-                room = min(4 * len(keys), most + kinds)
-                keys, following, gaps = _longer(keys, room), _longer(following, room), _longer(gaps, room)
-                places = np.full(2 * _power_of_two(room), -1, np.int32)
-                rehash(places, keys, count)
-        if 2 * count < len(keys):  # give back what was not needed
+                room = min(4 * room, most + kinds) if room else min(ROOM, most)
+                keys, following = np.resize(keys, room), np.resize(following, (room, kinds))
+                gaps = np.resize(gaps, (room, kinds))
+                graph = cls(following, gaps, limits, sizes, keys, np.full(2 << (room - 1).bit_length(), -1, np.int32))
+                rehash(graph.places, keys, count)
+            pause()
+            count, done = expand(graph, count, done, min(done + SLICE, count))
+        if 2 * count < room:  # give back what was not needed
             following, gaps, keys = following[:count].copy(), gaps[:count].copy(), keys[:count].copy()
-        return cls(following[:count], gaps[:count], limits, sizes, keys[:count], places)
+        return cls(following[:count], gaps[:count], limits, sizes, keys[:count], graph.places)
 
 
 def grown_limits(
@@ -232,22 +231,6 @@ def grown_limits(
             # Not all at once: a cycle that is too cheap may have gaps that no good one has.
             limits[k] = max(min(gap - 1, limit + max(2, limit // 2)), limit + max(1, limit // 16))
     return limits, asymptotic
-
-
-def carried(graph: GapGraph, old: GapGraph, values: Vector) -> Vector:
-    """Values of a graph with larger limits, from those of one with smaller ones."""
-    found: Vector = carry(graph.keys, graph.limits, graph.sizes, old.keys, old.places, old.limits, values)
-    return found
-
-
-def _power_of_two(count: int) -> int:
-    return 1 << (max(count, 2) - 1).bit_length()
-
-
-def _longer(array: NDArray[T], length: int) -> NDArray[T]:
-    longer: NDArray[T] = np.empty((length, *array.shape[1:]), array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 @njit(cache=True)
@@ -297,50 +280,33 @@ def pack(limits: Whole, sizes: Whole, gaps: Whole) -> int:
 
 
 @njit(cache=True)
-def expand(
-    keys: Whole,
-    count: int,
-    done: int,
-    until: int,
-    places: Links,
-    limits: Whole,
-    sizes: Whole,
-    following: Links,
-    gaps: Short,
-) -> tuple[int, int]:
+def expand(graph: GapGraph, count: int, done: int, until: int) -> tuple[int, int]:
     """Find what follows on states `done` to `until`, as long as there is room; how many there are, and are done."""
+    limits, sizes = graph.limits, graph.sizes
     kinds, servers = len(limits), sizes.sum()
     now, then = np.empty(servers, np.int64), np.empty(servers, np.int64)
-    while done < until and count + kinds <= len(keys):
-        unpack(keys[done], limits, sizes, now)
+    while done < until and count + kinds <= len(graph.keys):
+        unpack(graph.keys[done], limits, sizes, now)
         first = 0
         for k in range(kinds):
-            gaps[done, k] = now[first]
+            graph.gaps[done, k] = now[first]
             for m in range(servers):
                 then[m] = now[m] + 1
             last = first + sizes[k] - 1
             for m in range(first, last):
                 then[m] = now[m + 1] + 1
             then[last] = 1
-            following[done, k], count = insert(places, keys, count, pack(limits, sizes, then))
+            graph.following[done, k], count = insert(graph.places, graph.keys, count, pack(limits, sizes, then))
             first = last + 1
         done += 1
     return count, done
 
 
 @njit(cache=True)
-def carry(
-    keys: Whole,
-    limits: Whole,
-    sizes: Whole,
-    old_keys: Whole,
-    old_places: Links,
-    old_limits: Whole,
-    old_values: Vector,
-) -> Vector:
-    """Values for the states of a larger graph: those of the states that they were in the smaller one."""
-    values, gaps = np.empty(len(keys)), np.empty(sizes.sum(), np.int64)
-    for state in range(len(keys)):
-        unpack(keys[state], limits, sizes, gaps)
-        values[state] = old_values[insert(old_places, old_keys, 0, pack(old_limits, sizes, gaps))[0]]
+def carried(graph: GapGraph, old: GapGraph, old_values: Vector) -> Vector:
+    """Give the states of a graph with larger limits the values of the states that they were in a smaller one."""
+    values, gaps = np.empty(len(graph.keys)), np.empty(graph.sizes.sum(), np.int64)
+    for state in range(len(graph.keys)):
+        unpack(graph.keys[state], graph.limits, graph.sizes, gaps)
+        values[state] = old_values[insert(old.places, old.keys, 0, pack(old.limits, old.sizes, gaps))[0]]
     return values

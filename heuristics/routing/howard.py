@@ -30,7 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .gap_graph import Links, Short
+from .gap_graph import GapGraph, Links
 from .problem import Matrix, Vector, Whole
 
 Policy: TypeAlias = NDArray[np.uint16]
@@ -40,6 +40,9 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 #: Values are sums over long paths: what rounding may do to them, relative to the largest.
 SUMMED = 1e-14
+
+#: Iterations that nothing needs: far from it, the bound still holds.
+MOST_ITERATIONS = 10_000
 
 #: How often states are turned towards the best cycle at most: values that only fall come to an end in any case.
 TURNS = 50
@@ -81,73 +84,72 @@ def no_pause() -> None:
 
 
 def least_mean_cycle(
-    following: Links,
-    gaps: Short,
+    graph: GapGraph,
     charges: Matrix,
     values: Vector | None = None,
     *,
     precision: float = 0.0,
     pause: Callable[[], None] = no_pause,
-    most: int = 10_000,
 ) -> MeanCycle:
-    """Find the cycle of least mean cost.
+    """Find the cycle of least mean cost on a graph of gaps, by Howard's algorithm.
 
     Parameters
     ----------
-    following
-        Where each choice leads, a row for each state.
-    gaps
-        The gap that each choice closes.
+    graph
+        Its states, and where choices lead.
     charges
-        What this costs: choice k in state x costs ``charges[k, gaps[x, k] - 1]``.
+        What choices cost: choice k in state x costs ``charges[k, graph.gaps[x, k] - 1]``.
     values
         Of states, to start from.
     precision
         Improvements of a value by less than this do not matter; the bound may be lower by as much.
     pause
         Called between iterations; may raise.
-    most
-        Most iterations.
+
+    Returns
+    -------
+    MeanCycle
+        The cycle, and the proof that no mean is lower.
     """
-    states = len(following)
-    values = np.zeros(states) if values is None else values.copy()
-    policy = np.zeros(states, np.uint16)
-    greedy(following, gaps, charges, policy, values)
-    marks, path = np.empty(states, np.int32), np.empty(states, np.int32)
+    values = np.zeros(graph.states) if values is None else values.copy()
+    policy = greedy(graph, charges, values)
+    marks, path = np.empty(graph.states, np.int32), np.empty(graph.states, np.int32)
     mean, root, count, turns = np.inf, 0, 0, 0
-    while count < most:
+    while count < MOST_ITERATIONS:
         pause()
         count += 1
         before = mean
-        mean, root = best_cycle(following, gaps, charges, policy, marks, root)
-        value_states(following, gaps, charges, policy, values, mean, root, marks, path)
+        mean, root = best_cycle(graph, charges, policy, marks, root)
+        value_states(graph, charges, policy, values, mean, root, marks, path)
         if count > 1 and mean >= before - TIED * abs(before) and turns < TURNS:
             turns += 1
-            turn(following, gaps, charges, policy, values, mean, marks)
+            turn(graph, charges, policy, values, mean, marks)
         pause()
         precision = max(precision, SUMMED * float(np.abs(values).max()))
-        if improve(following, gaps, charges, policy, values, mean, precision) == 0:
+        if improve(graph, charges, policy, values, mean, precision) == 0:
             break
-    lower = lowest_slack(following, gaps, charges, values)
-    return MeanCycle(mean, min(lower, mean), cycle_word(following, policy, root), values, count)
+    lower = lowest_slack(graph, charges, values)
+    return MeanCycle(mean, min(lower, mean), cycle_word(graph, policy, root), values, count)
 
 
 @njit(cache=True)
-def greedy(following: Links, gaps: Short, charges: Matrix, policy: Policy, values: Vector) -> None:
+def greedy(graph: GapGraph, charges: Matrix, values: Vector) -> Policy:
     """Choose the best edge of every state."""
+    following, gaps = graph.following, graph.gaps
+    policy = np.zeros(len(following), np.uint16)
     for state in range(len(following)):
         least = np.inf
         for k in range(following.shape[1]):
             value = charges[k, gaps[state, k] - 1] + values[following[state, k]]
             if value < least:
                 least, policy[state] = value, k
+    return policy
 
 
 @njit(cache=True)
-def best_cycle(
-    following: Links, gaps: Short, charges: Matrix, policy: Policy, marks: Links, root: int
-) -> tuple[float, int]:
-    """Of all cycles of a policy the least mean cost, and a state on it; if cycles tie, on the one `root` leads to."""
+def best_cycle(graph: GapGraph, charges: Matrix, policy: Policy, marks: Links, root: int) -> tuple[float, int]:
+    """Of all cycles of a policy find the least mean cost, and a state there; if they tie, where `root` leads to."""
+    following, gaps = graph.following, graph.gaps
     marks[:] = -1
     best, chosen = np.inf, root
     for i in range(-1, len(following)):
@@ -174,17 +176,10 @@ def best_cycle(
 
 @njit(cache=True)
 def value_states(
-    following: Links,
-    gaps: Short,
-    charges: Matrix,
-    policy: Policy,
-    values: Vector,
-    mean: float,
-    root: int,
-    marks: Links,
-    path: Links,
+    graph: GapGraph, charges: Matrix, policy: Policy, values: Vector, mean: float, root: int, marks: Links, path: Links
 ) -> None:
     """Give values to all states from which the policy reaches `root`."""
+    following, gaps = graph.following, graph.gaps
     unseen, seen, reaching, lost = -1, 0, REACHING, 2
     marks[:] = unseen
     marks[root] = reaching
@@ -207,10 +202,9 @@ def value_states(
 
 
 @njit(cache=True)
-def turn(
-    following: Links, gaps: Short, charges: Matrix, policy: Policy, values: Vector, mean: float, marks: Links
-) -> None:
+def turn(graph: GapGraph, charges: Matrix, policy: Policy, values: Vector, mean: float, marks: Links) -> None:
     """Turn states that do not reach the best cycle towards states that do, and give them values."""
+    following, gaps = graph.following, graph.gaps
     turned = 1
     while turned:
         turned = 0
@@ -229,10 +223,9 @@ def turn(
 
 
 @njit(cache=True)
-def improve(
-    following: Links, gaps: Short, charges: Matrix, policy: Policy, values: Vector, mean: float, precision: float
-) -> int:
-    """Take better edges wherever there are some; in how many states there were."""
+def improve(graph: GapGraph, charges: Matrix, policy: Policy, values: Vector, mean: float, precision: float) -> int:
+    """Take better edges wherever there are some, and count the states in which there were."""
+    following, gaps = graph.following, graph.gaps
     changes = 0
     for state in range(len(following)):
         now = values[state]
@@ -250,8 +243,9 @@ def improve(
 
 
 @njit(cache=True)
-def lowest_slack(following: Links, gaps: Short, charges: Matrix, values: Vector) -> float:
-    """The least of c + h' - h over all edges, rounding allowed for."""
+def lowest_slack(graph: GapGraph, charges: Matrix, values: Vector) -> float:
+    """Find the least of c + h' - h over all edges, rounding allowed for."""
+    following, gaps = graph.following, graph.gaps
     least = np.inf
     for state in range(len(following)):
         here = values[state]
@@ -264,11 +258,11 @@ def lowest_slack(following: Links, gaps: Short, charges: Matrix, values: Vector)
     return least
 
 
-def cycle_word(following: Links, policy: Policy, root: int) -> Whole:
-    """The choices of a policy on its way from a state on a cycle back to it."""
+def cycle_word(graph: GapGraph, policy: Policy, root: int) -> Whole:
+    """List the choices of a policy on its way from a state on a cycle back to it."""
     word, state = [], root
     while True:
         word.append(int(policy[state]))
-        state = int(following[state, policy[state]])
+        state = int(graph.following[state, policy[state]])
         if state == root:
             return np.array(word, dtype=np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -110,19 +110,13 @@ def best_cycles(
         values = None if known is None else carried(graph, *known)
         known = None  # no need to hold both
         precision = PRECISION * abs(upper) if math.isfinite(upper) else 0.0
-        cycle = least_mean_cycle(graph.following, graph.gaps, charges.values, values, precision=precision, pause=pause)
+        cycle = least_mean_cycle(graph, charges.values, values, precision=precision, pause=pause)
         word = kinds.servers(cycle.word)
         longest = kinds.longest_gaps(word)
         cost = word_cost(gap_table(max(int(longest.max()), 2)), word)
         upper = min(upper, cost)
-        yield CycleStep(
-            word,
-            cost,
-            charges.base + cycle.lower,
-            kinds.spread(limits),
-            graph.states,
-            cycle.iterations,
-        )
+        lower = charges.base + cycle.lower
+        yield CycleStep(word, cost, lower, kinds.spread(limits), graph.states, cycle.iterations)
         larger, lines = grown_limits(limits, asymptotic, longest, finite, best=cost <= upper)
         if np.array_equal(larger, limits) and np.array_equal(lines, asymptotic):
             return
@@ -160,15 +154,6 @@ class MinMeanCycle:
         """Refuse problems that do not ask for the best of all words."""
         return explain_refusal(self.name, problem, problem.unroutable())
 
-    def prepare(self, problem: RoutedProblem) -> None:
-        """Compile, on three servers whose first graph is too small."""
-        costs = np.array([[0.1], [0.2], [0.8]]) ** np.arange(1.0, 65.0)
-        table = GapTable(costs, np.zeros(3), np.zeros(3))
-        found = densities(lambda count: table)
-        exchanged(table, index_word(found))
-        assert len(list(best_cycles(lambda count: table, found))) > 1
-        assert list(priced_bounds(lambda count: table, found, states=100))
-
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Show better and better words, report better and better bounds; two servers need no search."""
         if oracle.problem.servers == 2:
@@ -178,74 +163,24 @@ class MinMeanCycle:
                 return two_server.show(oracle, split)
         found = densities(oracle.problem.gap_table, interrupting.check)
         word = index_word(found)
-        run = _Run(oracle, found, word_cost(found.table, word), -math.inf)
+        run = _Run(oracle, found, word_cost(found.table, word))
         if tuple(word.tolist()) in oracle.problem.space:
             run.upper = min(run.upper, _cost(last_word(oracle, tuple(word.tolist()))))
         if found.table.known:
             oracle.extra["density_bound"] = found.bound
-        self._tell(run, found.bound)
+        run.tell(found.bound)
         oracle.require()
         word = exchanged(found.table, word)
-        run.upper = self._show(oracle, min(run.upper, word_cost(found.table, word)), tuple(word.tolist()))
+        run.show(tuple(word.tolist()), word_cost(found.table, word))
         few, more = max(1, self.states // 100), max(1, self.states // 10)
-        if self._exact(run, few):
+        if run.exact(few):
             return oracle.result(stopped_by="complete")
-        self._priced(run, few)
-        if self._exact(run, more) or self._exact(run, self.states):
+        run.price(few)
+        if run.exact(more) or run.exact(self.states):
             return oracle.result(stopped_by="complete")
-        self._priced(run, more)
-        self._priced(run, self.states)
+        run.price(more)
+        run.price(self.states)
         return oracle.result(stopped_by="complete" if run.proved else "states")
-
-    def _exact(self, run: _Run, states: int) -> bool:
-        """Look at graphs with all servers; whether one was large enough."""
-        oracle, found = run.oracle, run.found
-        steps = best_cycles(oracle.problem.gap_table, found, upper=run.upper, states=states, pause=oracle.require)
-        try:
-            while not run.proved:
-                step = next(steps, None)
-                if step is None:
-                    break
-                run.upper = self._show(oracle, min(run.upper, step.cost), step.word)
-                oracle.extra |= {"limits": list(step.limits), "states": step.states}
-                oracle.extra["iterations"] = oracle.extra.get("iterations", 0) + step.iterations
-                self._tell(run, step.lower)
-        except TooManyStates:
-            return False
-        return True
-
-    def _priced(self, run: _Run, states: int) -> None:
-        """Look at graphs that keep the gaps of some servers only."""
-        oracle, found = run.oracle, run.found
-        if found.table.servers > KEEPING:
-            return
-        steps = priced_bounds(
-            oracle.problem.gap_table,
-            found,
-            states=states,
-            precision=0.1 * WORTHWHILE * abs(run.upper),
-            pause=oracle.require,
-        )
-        for step in steps:
-            word = exchanged(found.table, np.array(step.word))
-            cost = word_cost(found.table, word)
-            if cost < run.upper:
-                run.upper = self._show(oracle, cost, tuple(word.tolist()))
-            oracle.extra["kept"] = list(step.kept)
-            self._tell(run, step.lower)
-
-    def _show(self, oracle: Oracle[Any], cost: float, word: tuple[int, ...]) -> float:
-        """Show a word, unless it is longer than words of the problem may be; the least cost known."""
-        if word not in oracle.problem.space:
-            oracle.extra["unshown"] = f"a word of {len(word)} letters is not among the words of the problem"
-            return cost
-        return min(cost, _cost(oracle(word)))
-
-    def _tell(self, run: _Run, lower: float) -> None:
-        if run.found.table.known:
-            run.lower = max(run.lower, lower)
-            run.oracle.extra["bracket"] = [run.lower, run.upper]
-            run.oracle.report(bound=run.lower)
 
 
 def _cost(shown: Evaluation) -> float:
@@ -260,8 +195,57 @@ class _Run:
     oracle: Oracle[RoutedProblem]
     found: Densities
     upper: float
-    lower: float
+    lower: float = -math.inf
 
     @property
     def proved(self) -> bool:
         return self.lower >= self.upper - PROVED * abs(self.upper)  # never where slopes are unknown: nothing is told
+
+    def exact(self, states: int) -> bool:
+        """Look at graphs with all servers, and tell whether one was large enough."""
+        oracle = self.oracle
+        steps = best_cycles(oracle.problem.gap_table, self.found, upper=self.upper, states=states, pause=oracle.require)
+        try:
+            while not self.proved:
+                step = next(steps, None)
+                if step is None:
+                    break
+                self.show(step.word, step.cost)
+                oracle.extra |= {"limits": list(step.limits), "states": step.states}
+                oracle.extra["iterations"] = oracle.extra.get("iterations", 0) + step.iterations
+                self.tell(step.lower)
+        except TooManyStates:
+            return False
+        return True
+
+    def price(self, states: int) -> None:
+        """Look at graphs that keep the gaps of some servers only."""
+        oracle, table = self.oracle, self.found.table
+        if table.servers > KEEPING:
+            return
+        precision = 0.1 * WORTHWHILE * abs(self.upper)
+        for step in priced_bounds(
+            oracle.problem.gap_table, self.found, states=states, precision=precision, pause=oracle.require
+        ):
+            word = exchanged(table, np.array(step.word))
+            cost = word_cost(table, word)
+            if cost < self.upper:
+                self.show(tuple(word.tolist()), cost)
+            oracle.extra["kept"] = list(step.kept)
+            self.tell(step.lower)
+
+    def show(self, word: tuple[int, ...], cost: float) -> None:
+        """Show a word, unless it is longer than words of the problem may be, and keep the least cost known."""
+        self.upper = min(self.upper, cost)
+        if word in self.oracle.problem.space:
+            self.upper = min(self.upper, _cost(self.oracle(word)))
+        else:
+            told = f"a word of {len(word)} letters is not among the words of the problem"
+            self.oracle.extra["unshown"] = told
+
+    def tell(self, lower: float) -> None:
+        """Report a bound, unless slopes are unknown: then nothing is proved."""
+        if self.found.table.known:
+            self.lower = max(self.lower, lower)
+            self.oracle.extra["bracket"] = [self.lower, self.upper]
+            self.oracle.report(bound=self.lower)

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from .gap_graph import Charges, GapGraph, Kinds, Links, Short, TooManyStates, carried, grown_limits
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .howard import least_mean_cycle, no_pause
-from .problem import GapTable, Matrix, Vector, Whole, later_slopes
-from .server_densities import Densities, best_stretch, dual_parts, excesses, indices
+from .problem import GapTable, Matrix, Vector, Whole
+from .server_densities import Densities, cut_word, dual_parts, excesses, indices
 
 #: Prices that are tried for a graph, and graphs; how far the first step goes, relative to the price.
 PRICES, GRAPHS, STEP = 10, 3, 0.05
@@ -35,8 +35,8 @@ PRICES, GRAPHS, STEP = 10, 3, 0.05
 #: What another price could gain, relative to the bound, is not worth the time if it is less.
 WORTHWHILE = 1e-4
 
-#: Slots of a run of which a word is cut, and where words may begin.
-SLOTS, BEGINNINGS = 3000, 12
+#: Slots of a run out of which a word is cut.
+SLOTS = 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,13 +85,12 @@ def priced_bounds(
         word: Whole = np.zeros(1, np.int64)
         while True:
             charges = _charges(part, price, graph.limits)
-            cycle = least_mean_cycle(
-                graph.following, graph.gaps, charges.values, values, precision=precision, pause=pause
-            )
+            cycle = least_mean_cycle(graph, charges.values, values, precision=precision, pause=pause)
             values = cycle.values
             lower = charges.base + cycle.lower + float(dual_parts(rest, price).sum())
-            made = _word(table, rest, np.concatenate([kept, others]), price, graph, charges.values, values)
-            yield PricedStep(lower, made, tuple(int(m) for m in kept), graph.states)
+            run = greedy_run(graph, charges.values, values, waiting_values(rest, price), SLOTS + SLOTS // 2)
+            made = cut_word(table, np.concatenate([kept, others])[run], SLOTS // 2, SLOTS // 2, SLOTS // 2)
+            yield PricedStep(lower, tuple(made.tolist()), tuple(kept.tolist()), graph.states)
             if lower > search.best:
                 word = cycle.word
             share = np.count_nonzero(cycle.word == len(kept)) / len(cycle.word)
@@ -151,7 +150,7 @@ def _charges(part: GapTable, price: float, limits: Whole) -> Charges:
     kinds = Kinds(tuple((k,) for k in range(part.servers)))
     charges = Charges.of(part, kinds, limits[:-1], np.zeros(part.servers, dtype=bool))
     earned = np.full(charges.values.shape[1], -price)
-    return Charges(limits, charges.asymptotic, np.vstack([charges.values, earned]), charges.base)
+    return Charges(np.vstack([charges.values, earned]), charges.base)
 
 
 def _wished(rest: GapTable, price: float) -> float:
@@ -176,23 +175,6 @@ def _largest(found: Densities, states: int, pause: Callable[[], None]) -> tuple[
     return order[: count - 1], best
 
 
-def _word(
-    table: GapTable,
-    rest: GapTable,
-    servers: Whole,
-    price: float,
-    graph: GapGraph,
-    charged: Matrix,
-    values: Vector,
-) -> tuple[int, ...]:
-    """A word of the policy that is greedy for the values of kept and of other servers."""
-    run = greedy_run(graph.following, graph.gaps, charged, values, waiting_values(rest, price), SLOTS + SLOTS // 2)
-    named = servers[run]
-    starts = SLOTS // 2 + np.unique(np.linspace(0, SLOTS // 2, BEGINNINGS).astype(np.int64))
-    begin, length = best_stretch(table.costs, later_slopes(table), table.slopes, named, starts, SLOTS // 2)
-    return tuple(named[begin : begin + length].tolist())
-
-
 def waiting_values(rest: GapTable, price: float) -> Matrix:
     r"""What each other server gains by a packet now, :math:`e(x) - u(x + 1)`, for gaps x of 1, 2, ...
 
@@ -211,8 +193,9 @@ def waiting_values(rest: GapTable, price: float) -> Matrix:
 
 
 @njit(cache=True)
-def greedy_run(following: Links, gaps: Short, charges: Matrix, values: Vector, waiting: Matrix, slots: int) -> Whole:
-    """Choices of the greedy policy: kept servers by number, and after these the others."""
+def greedy_run(graph: GapGraph, charges: Matrix, values: Vector, waiting: Matrix, slots: int) -> Whole:
+    """Follow the greedy policy: kept servers by number, and after these the others."""
+    following, gaps = graph.following, graph.gaps
     kept = following.shape[1] - 1
     count, table = waiting.shape
     last, run = np.empty(count, np.int64), np.empty(slots, np.int64)

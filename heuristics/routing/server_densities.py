@@ -198,14 +198,18 @@ def dual_parts(table: GapTable, price: float) -> Vector:
 
 
 def index_word(found: Densities, longest: int = MOST_SLOTS) -> Whole:
-    """A word of the index rule: its period, or the stretch of a long run that closes best."""
+    """Make a word of the index rule: its period, or the stretch of a long run that closes best."""
     table = found.table
     slots = int(min(max(FEWEST_SLOTS, SLOTS_FOR_EACH * table.servers), MOST_SLOTS))
     slots = max(slots, min(4 * int(found.gaps.max()), MOST_SLOTS))
     warm = slots // 2
-    run = index_run(indices(table), found.gaps, warm + 2 * slots)
+    return cut_word(table, index_run(indices(table), found.gaps, warm + 2 * slots), warm, slots, min(slots, longest))
+
+
+def cut_word(table: GapTable, run: Whole, warm: int, slots: int, longest: int) -> Whole:
+    """Cut the stretch out of a run that costs least when it is repeated; it begins in one of `slots` after `warm`."""
     starts = warm + np.unique(np.linspace(0, slots, BEGINNINGS).astype(np.int64))
-    begin, length = best_stretch(table.costs, later_slopes(table), table.slopes, run, starts, min(slots, longest))
+    begin, length = best_stretch(table.costs, later_slopes(table), table.slopes, run, starts, longest)
     return run[begin : begin + length].copy()
 
 
@@ -332,11 +336,6 @@ class IndexRule:
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse problems that do not ask for the best of all words."""
         return explain_refusal(self.name, problem, problem.unroutable())
-
-    def prepare(self, problem: RoutedProblem) -> None:
-        """Compile."""
-        rates = np.array([[0.5], [0.3]])
-        index_word(densities(lambda count: GapTable(rates ** np.arange(1, count + 1), np.zeros(2), np.zeros(2))))
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Find densities, follow the rule, show a word, report the bound."""

@@ -207,10 +207,6 @@ class TwoServer:
             return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
         return explain_refusal(self.name, problem, problem.unroutable())
 
-    def prepare(self, problem: RoutedProblem) -> None:
-        """Compile."""
-        closed_form(lambda count: GapTable(np.ones((2, count)), np.zeros(2), np.zeros(2)))
-
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Find the period, show the word."""
         return show(oracle, find(oracle))

@@ -20,7 +20,7 @@ from numba import njit
 
 from ..dynamic import Closing, Swept
 from ..evaluation import Decision
-from .gap_graph import Charges, GapGraph, Kinds, Links, Short, TooManyStates
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates
 from .howard import ROUNDING, Policy, cycle_word, greedy, no_pause
 from .problem import GapTable, Matrix, Vector, Whole, word_cost
 from .server_densities import densities
@@ -86,20 +86,19 @@ class RoutingSweeps:
     def sweep(self, values: Vector) -> Swept:
         """One sweep, and what it proves about the graph."""
         swept = np.empty_like(values)
-        low, high = sweep_states(self.graph.following, self.graph.gaps, self.charges.values, values, swept)
+        low, high = sweep_states(self.graph, self.charges.values, values, swept)
         base = self.charges.base
         swept -= swept[0]
         return Swept(swept, base + low if self.known else -np.inf, base + high)
 
     def greedy(self, values: Vector) -> Decision:
         """The word on which the policy that is greedy for the values ends."""
-        policy: Policy = np.zeros(self.graph.states, np.uint16)
-        greedy(self.graph.following, self.graph.gaps, self.charges.values, policy, values)
-        return self.kinds.servers(cycle_word(self.graph.following, policy, settled(self.graph.following, policy)))
+        policy = greedy(self.graph, self.charges.values, values)
+        return self.kinds.servers(cycle_word(self.graph, policy, settled(self.graph, policy)))
 
     def close(self, values: Vector) -> Closing:
         """Size and limits of the graph, and a bracket for all words: the upper end is the true cost of one."""
-        details = {"states": self.graph.states, "limits": list(self.kinds.spread(self.charges.limits))}
+        details = {"states": self.graph.states, "limits": list(self.kinds.spread(self.graph.limits))}
         if not self.known:
             return Closing(details=details)
         word = self.greedy(values)
@@ -117,17 +116,18 @@ def too_many_gaps(gap_table: Callable[[int], GapTable], states: int = STATES) ->
 
 
 @njit(cache=True)
-def settled(following: Links, policy: Policy) -> int:
-    """The state that a policy is in after as many steps as there are states: on its cycle."""
+def settled(graph: GapGraph, policy: Policy) -> int:
+    """Follow a policy for as many steps as there are states: to a state on its cycle."""
     state = 0
-    for _ in range(len(following)):
-        state = following[state, policy[state]]
+    for _ in range(len(policy)):
+        state = graph.following[state, policy[state]]
     return state
 
 
 @njit(cache=True)
-def sweep_states(following: Links, gaps: Short, charges: Matrix, values: Vector, swept: Vector) -> tuple[float, float]:
-    """Sweep once; the bracket of the least mean, rounding allowed for at its lower end."""
+def sweep_states(graph: GapGraph, charges: Matrix, values: Vector, swept: Vector) -> tuple[float, float]:
+    """Sweep once, and bracket the least mean, rounding allowed for at the lower end."""
+    following, gaps = graph.following, graph.gaps
     low, high = np.inf, -np.inf
     for state in range(len(following)):
         here, best = values[state], np.inf

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heuristics.routing import Charges, GapGraph, Kinds, RoutingSweeps, densities, least_mean_cycle, no_pause, word_cost
-from heuristics.routing.gap_graph import TooManyStates, carry
+from heuristics.routing.gap_graph import TooManyStates, carried
 from heuristics.routing.howard import lowest_slack
 from heuristics.routing.min_mean_cycle import best_cycles
 from heuristics.testing import losses
@@ -135,7 +135,7 @@ def test_howard_karp_and_value_iteration_agree(case):
     limits = rng.integers(1, 7, table.servers)
     charges = Charges.of(table, kinds, limits, np.isfinite(table.slopes) & (rng.random(table.servers) < 0.5))
     graph = graph_of(limits)
-    found = least_mean_cycle(graph.following, graph.gaps, charges.values)
+    found = least_mean_cycle(graph, charges.values)
     assert found.mean == pytest.approx(karp_mean(graph.following, graph.gaps, charges.values), rel=1e-10, abs=1e-12)
     assert found.lower <= found.mean and found.lower == pytest.approx(found.mean, rel=1e-10, abs=1e-12)
     sweeps = RoutingSweeps(graph, charges, kinds, tables)
@@ -156,7 +156,7 @@ def test_no_cycle_of_networkx_is_below_the_least_mean(case):
     limits = np.array([4, 3, 3])
     graph = graph_of(limits)
     charges = Charges.of(table, Kinds.of(table), limits, np.array([False, True, False]))
-    mean = least_mean_cycle(graph.following, graph.gaps, charges.values).mean
+    mean = least_mean_cycle(graph, charges.values).mean
 
     def lowered(by):
         plain = nx.DiGraph()
@@ -173,17 +173,16 @@ def test_any_values_of_states_prove_a_bound():
     table = losses([0.3, 1, 4])(20)
     graph = graph_of((9, 5, 3))
     charges = Charges.of(table, Kinds.of(table), np.array([9, 5, 3]), np.zeros(3, bool))
-    mean = least_mean_cycle(graph.following, graph.gaps, charges.values).mean
+    mean = least_mean_cycle(graph, charges.values).mean
     for seed in range(20):
         values = np.random.default_rng(seed).normal(0, 0.1, graph.states)
-        assert lowest_slack(graph.following, graph.gaps, charges.values, values) < mean
+        assert lowest_slack(graph, charges.values, values) < mean
 
 
 def test_values_are_carried_to_a_larger_graph_by_gaps():
     small, large = graph_of((3, 2)), graph_of((5, 3))
     values = unpacked(small) @ np.array([10.0, 1.0])
-    carried = carry(large.keys, large.limits, large.sizes, small.keys, small.places, small.limits, values)
-    assert np.array_equal(carried, np.minimum(unpacked(large), [3, 2]) @ np.array([10.0, 1.0]))
+    assert np.array_equal(carried(large, small, values), np.minimum(unpacked(large), [3, 2]) @ np.array([10.0, 1.0]))
 
 
 def test_equal_servers_end_in_round_robin():
@@ -200,7 +199,7 @@ def test_ties_do_not_keep_howard_going_round():
     limits = np.full(4, 6)
     graph = graph_of(limits)
     charges = Charges.of(table, kinds, limits, np.zeros(4, bool))
-    found = least_mean_cycle(graph.following, graph.gaps, charges.values)
+    found = least_mean_cycle(graph, charges.values)
     assert found.iterations < 50
     assert charges.base + found.mean == pytest.approx(0.5**4, rel=1e-12)
 
