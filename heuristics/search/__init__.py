@@ -3,9 +3,7 @@
 `annealing`
     Simulated annealing on any discrete space.
 `common`
-    What the searches over discrete spaces share.
-`evaluated_walk`
-    A walk for problems that have no cheaper way than to judge every step in full.
+    What the searches over discrete spaces share: starts, slices of moves, and a walk that evaluates every step.
 `exhaustive`
     Every decision of a finite space.
 `genetic`

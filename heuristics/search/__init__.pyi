@@ -1,5 +1,5 @@
 from .annealing import Annealing as Annealing
-from .evaluated_walk import EvaluatedWalk as EvaluatedWalk
+from .common import EvaluatedWalk as EvaluatedWalk
 from .exhaustive import LARGEST_BATCH as LARGEST_BATCH
 from .exhaustive import Exhaustive as Exhaustive
 from .exhaustive import judge_all as judge_all

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..evaluation import Decision
 from ..oracle import Oracle
 from ..oracle_walk import OracleWalk
-from ..protocols import Incremental, Moves, Problem
+from ..protocols import Incremental, Problem
 from ..result import Result
 from ..running import require_fields
 from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points
@@ -243,7 +243,7 @@ class WalkingChain:
         if count == 0:
             return np.empty(0)
         until = self.oracle.seconds + SAMPLING_SHARE * self.oracle.remaining_seconds
-        self.follow(self.walk.draw(self.rng, 4 * count), np.zeros(4 * count), until)
+        self.slices.descend(self.walk, self.walk.draw(self.rng, 4 * count), until=until)
         changes: list[float] = []
         for move in self.walk.draw(self.rng, count).tolist():
             indices = [index for index in move if index >= 0]
@@ -268,11 +268,3 @@ class WalkingChain:
                 self.walk.weigh(LEAST_PENALTY ** max(0.0, 1 - 2 * clock.fraction()))
                 tolerances = start * np.exp(ratio * clock.fractions(some.stop - some.start)) * exponentials[some]
                 self.slices.follow(self.walk, moves[some], tolerances)
-
-    def follow(self, moves: Moves, tolerances: NDArray[np.float64], until: float) -> None:
-        """Follow moves slice by slice until a time on the oracle's clock."""
-        at = 0
-        while at < len(moves) and self.oracle.seconds <= until:
-            some = slice(at, at + self.slices.size)
-            at = some.stop
-            self.slices.follow(self.walk, moves[some], tolerances[some])

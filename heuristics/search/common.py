@@ -1,16 +1,17 @@
-"""What the searches over discrete spaces share."""
+"""What the searches over discrete spaces share: starts, slices of moves, and a walk that evaluates every step."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import clock
-from ..evaluation import Decision
+from ..evaluation import Decision, Evaluation
 from ..oracle import Oracle
 from ..oracle_walk import OracleWalk
 from ..protocols import Followed, Moves, Problem, Suggesting
@@ -51,7 +52,7 @@ class Slices:
     """
 
     def __init__(self, oracle: Oracle[Any]) -> None:
-        self.timed = math.isfinite(oracle.remaining_seconds)
+        self.oracle, self.timed = oracle, math.isfinite(oracle.remaining_seconds)
         self.size = SMALLEST_SLICE if self.timed else SLICE
 
     def follow(self, walk: OracleWalk, moves: Moves, tolerances: NDArray[np.float64]) -> Followed:
@@ -62,3 +63,86 @@ class Slices:
             pace = SLICE_SECONDS / max(clock.now() - began, 1e-6)
             self.size = int(min(max(1, self.size * min(2.0, pace)), LARGEST_SLICE))
         return followed
+
+    def descend(
+        self, walk: OracleWalk, moves: Moves, slack: Callable[[], float] = lambda: 0.0, until: float = math.inf
+    ) -> int:
+        """Offer moves in turn until a time on the oracle's clock; keep and count those that gain at least a slack."""
+        kept = at = 0
+        while at < len(moves) and self.oracle.seconds <= until:
+            some = moves[at : at + self.size]
+            at += len(some)
+            kept += self.follow(walk, some, np.full(len(some), -slack())).kept
+        return kept
+
+
+def flipped(decision: Decision, indices: Iterable[int]) -> Decision:
+    """Turn entries of a binary vector from 0 to 1 or back."""
+    entries = list(decision)
+    for index in indices:
+        entries[index] = 1 - entries[index]
+    return tuple(entries)
+
+
+@dataclass(eq=False)
+class EvaluatedWalk:
+    """A walk over binary vectors of a problem that has no cheaper way than to evaluate every step in full.
+
+    Parameters
+    ----------
+    problem
+        Its ``evaluate`` is asked at every step.
+    decision
+        Where the walk begins, and where it stands.
+    """
+
+    problem: Problem
+    decision: Decision
+    evaluation: Evaluation = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.evaluation = self.problem.evaluate(self.decision)
+
+    @property
+    def current(self) -> Decision:
+        """Where the walk stands."""
+        return self.decision
+
+    @property
+    def penalised(self) -> float:
+        """Penalised objective there."""
+        return self.evaluation.penalised
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all constraints are kept there."""
+        return self.evaluation.feasible
+
+    def flip(self, index: int) -> float:
+        """Turn entry `index` from 0 to 1 or back."""
+        return self._go(flipped(self.decision, (index,)))
+
+    def draw(self, rng: np.random.Generator, count: int) -> Moves:
+        """Half single flips, half pairs of entries."""
+        length = len(self.decision)
+        first = rng.integers(length, size=count)
+        second = np.where(rng.random(count) < 0.5, rng.integers(length, size=count), -1)
+        return np.stack([first, np.where(second == first, -1, second)], axis=1).astype(np.int64)
+
+    def follow(self, moves: Moves, tolerances: NDArray[np.float64], below: float) -> Followed:
+        """Try each move in turn and keep it if it costs no more than its tolerance."""
+        kept, best = 0, None
+        for move, tolerance in zip(moves.tolist(), tolerances.tolist(), strict=True):
+            here, judged = self.decision, self.evaluation
+            if self._go(flipped(self.decision, [index for index in move if index >= 0])) > tolerance:
+                self.decision, self.evaluation = here, judged
+                continue
+            kept += 1
+            if self.feasible and self.penalised < below:
+                below, best = self.penalised, self.decision
+        return Followed(kept, best, None if best is None else below)
+
+    def _go(self, decision: Decision) -> float:
+        before = self.penalised
+        self.decision, self.evaluation = decision, self.problem.evaluate(decision)
+        return self.penalised - before

@@ -168,12 +168,7 @@ def spelled(size: int) -> str:
     """A whole number in the way people read it: 4096, 7.07e+72 (also where it is beyond floating point)."""
     if size < 1_000_000:
         return str(size)
-    digits = (
-        size.bit_length() * 301_030 // 1_000_000
-    )  # log10(2), rounded up: one digit less than the number has, or as many
-    exponent = max(0, digits - 20)
-    scaled = size // 10**exponent
-    mantissa, power = f"{scaled:.2e}".split("e")
-    total = int(power) + exponent
-    text = f"{mantissa}e+{total:02d}"
-    return text.replace(".00e", "e")
+    # With log10(2), rounded up, the digits of a number are counted, or one less.
+    exponent = max(0, size.bit_length() * 301_030 // 1_000_000 - 20)
+    mantissa, power = f"{size // 10**exponent:.2e}".split("e")
+    return f"{mantissa}e+{int(power) + exponent:02d}".replace(".00e", "e")

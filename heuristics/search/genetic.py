@@ -15,12 +15,10 @@ import numpy as np
 
 from ..evaluation import Decision
 from ..oracle import Oracle
-from ..oracle_walk import OracleWalk
-from ..protocols import Incremental, Moves, Problem, Repairable
+from ..protocols import Incremental, Problem, Repairable
 from ..result import Result
 from ..running import require_fields
-from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points
-from .evaluated_walk import EvaluatedWalk
+from .common import LEAST_PENALTY, EvaluatedWalk, Slices, refuses_continuum, starting_points
 
 #: DEAP keeps the classes it makes in one place for the whole process; nobody else will take these names.
 FITNESS, INDIVIDUAL = "HeuristicsGeneticFitness", "HeuristicsGeneticIndividual"
@@ -205,8 +203,8 @@ class Evolution:
         points = islice(starting_points(self.problem, self.rng), max(1, int(SUGGESTED * self.strategy.population)))
         population: list[Any] = []
         while some := [self.new(decision) for decision in islice(points, SOME)]:
-            judge(self.oracle, some)  # before anything is repaired: small budgets should see the suggestions
-            population += [one for one in some if self._notes(tuple(one))]
+            # Before anything is repaired: small budgets should see the suggestions.
+            population += [one for one in judge(self.oracle, some) if self._notes(tuple(one))]
         return population
 
     def _grown(self, decision: Decision) -> Any | None:
@@ -225,20 +223,15 @@ class Evolution:
                 decision = self._mutated(decision)
         else:
             return None
-        individual = self.new(decision)
-        judge(self.oracle, [individual])
-        if not self.polishes:
-            return individual
-        polished = self._polished(decision)
+        individual = judge(self.oracle, [self.new(decision)])[0]
+        polished = self._polished(decision) if self.polishes else decision
         if polished == decision:
             return individual
-        if not self._notes(polished):
-            self.refused += 1
-            self.oracle.extra["repeats"] += 1
-            return None
-        individual = self.new(polished)
-        judge(self.oracle, [individual])
-        return individual
+        if self._notes(polished):
+            return judge(self.oracle, [self.new(polished)])[0]
+        self.refused += 1
+        self.oracle.extra["repeats"] += 1
+        return None
 
     def _polished(self, decision: Decision) -> Decision:
         """The end of a short walk downhill, lenient at first."""
@@ -248,18 +241,10 @@ class Evolution:
         if walk.weigh(1.0):
             walk.weigh(LEAST_PENALTY ** self.rng.random())
             lenient = len(moves) // 2
-        self._descend(walk, moves[:lenient])
+        self.slices.descend(walk, moves[:lenient])
         walk.weigh(1.0)
-        self._descend(walk, moves[lenient:])
+        self.slices.descend(walk, moves[lenient:])
         return walk.current
-
-    def _descend(self, walk: OracleWalk, moves: Moves) -> None:
-        """Try moves in turn and keep those that do not lead uphill."""
-        at = 0
-        while at < len(moves):
-            some = moves[at : at + self.slices.size]
-            at += len(some)
-            self.slices.follow(walk, some, np.zeros(len(some)))
 
     def _notes(self, decision: Decision) -> bool:
         """Whether a decision is new; it is not any more."""
@@ -299,10 +284,11 @@ def takes_small_steps(problem: Problem) -> bool:
     return not isinstance(problem.start(problem.space.sample(np.random.default_rng(0))), EvaluatedWalk)
 
 
-def judge(oracle: Oracle[Problem], individuals: list[Any]) -> None:
-    """Ask the oracle about individuals and note their fitness."""
+def judge(oracle: Oracle[Problem], individuals: list[Any]) -> list[Any]:
+    """Ask the oracle about individuals, note their fitness, and return them."""
     for individual, evaluation in zip(individuals, oracle.many([tuple(i) for i in individuals]), strict=True):
         individual.fitness.values = (evaluation.penalised,)
+    return individuals
 
 
 def individual_class() -> Any:

@@ -19,7 +19,7 @@ from ..protocols import Incremental, Moves, Problem, Space
 from ..result import Result
 from ..running import require_fields
 from ..spaces import BinaryVectors
-from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points
+from .common import LEAST_PENALTY, Slices, flipped, refuses_continuum, starting_points
 
 #: Starting points where neither `restarts` nor a budget says how many.
 RESTARTS = 10
@@ -124,32 +124,28 @@ def swap_pairs(decision: Decision, rng: np.random.Generator, swaps: int) -> Move
 
 def _descend(oracle: Oracle[Problem], current: Decision, first: bool, rng: np.random.Generator, swaps: int) -> None:
     """Go down by neighbours and, on binary vectors, where that ends by swaps."""
-    while True:
-        current = (_first if first else _best)(oracle, current)
+    step: Decision | None = current
+    while step is not None:
+        current = (_first if first else _best)(oracle, step)
         if not isinstance(oracle.problem.space, BinaryVectors):
             return
-        swapped = _swap(oracle, current, first, swap_pairs(current, rng, swaps))
-        if swapped is None:
-            return
-        current = swapped
+        pairs = swap_pairs(current, rng, swaps).tolist()
+        swapped = (flipped(current, pair) for pair in pairs)
+        step, _ = _better(oracle, swapped, oracle(current).penalised, first)
 
 
-def _swap(oracle: Oracle[Problem], current: Decision, first: bool, pairs: Moves) -> Decision | None:
-    """The first swap that helps, or the best; ``None`` if none does."""
-    step, lowest = None, oracle(current).penalised
-    for at in range(0, len(pairs), BATCH):
-        batch = []
-        for pair in pairs[at : at + BATCH].tolist():
-            entries = list(current)
-            for index in pair:
-                entries[index] = 1 - entries[index]
-            batch.append(tuple(entries))
-        for neighbour, evaluation in zip(batch, oracle.many(batch), strict=True):
+def _better(
+    oracle: Oracle[Problem], candidates: Iterator[Decision], lowest: float, first: bool = False
+) -> tuple[Decision | None, float]:
+    """Find the first candidate below a penalised objective, or the best; ``None`` if none is."""
+    step = None
+    while batch := list(islice(candidates, BATCH)):
+        for candidate, evaluation in zip(batch, oracle.many(batch), strict=True):
             if better(evaluation.penalised, lowest):
-                step, lowest = neighbour, evaluation.penalised
+                step, lowest = candidate, evaluation.penalised
                 if first:
-                    return step
-    return step
+                    return step, lowest
+    return step, lowest
 
 
 def _first(oracle: Oracle[Problem], current: Decision) -> Decision:
@@ -174,37 +170,23 @@ def _rotated(space: Space, decision: Decision, start: int) -> Iterator[tuple[int
 
 
 def _best(oracle: Oracle[Problem], current: Decision) -> Decision:
-    space, judged = oracle.problem.space, oracle(current).penalised
+    """Take the best of all neighbours until none is better."""
+    lowest = oracle(current).penalised
     while True:
-        neighbours = space.neighbours(current)
-        step, lowest = None, judged
-        while batch := list(islice(neighbours, BATCH)):
-            for neighbour, evaluation in zip(batch, oracle.many(batch), strict=True):
-                if better(evaluation.penalised, lowest):
-                    step, lowest = neighbour, evaluation.penalised
+        step, lowest = _better(oracle, oracle.problem.space.neighbours(current), lowest)
         if step is None:
             return current
-        current, judged = step, lowest
+        current = step
 
 
 def _walk_first(walk: OracleWalk, length: int, rng: np.random.Generator, swaps: int, slices: Slices) -> None:
     """Flip entries in random order, keeping what helps, until a whole round keeps nothing and no swap helps."""
-    noise = NOISE * abs(walk.penalised)
+    slack = partial(_slack, walk, NOISE * abs(walk.penalised))
     while True:
         flips = rng.permutation(length).astype(np.int64)[:, None]
-        kept = _follow(walk, np.hstack([flips, np.full_like(flips, -1)]), slices, noise)
-        if not kept and not _follow(walk, swap_pairs(walk.current, rng, swaps), slices, noise):
+        kept = slices.descend(walk, np.hstack([flips, np.full_like(flips, -1)]), slack)
+        if not kept and not slices.descend(walk, swap_pairs(walk.current, rng, swaps), slack):
             return
-
-
-def _follow(walk: OracleWalk, moves: Moves, slices: Slices, noise: float) -> int:
-    """Offer moves in turn; how many helped."""
-    kept, at = 0, 0
-    while at < len(moves):
-        some = moves[at : at + slices.size]
-        at += len(some)
-        kept += slices.follow(walk, some, np.full(len(some), -_slack(walk, noise))).kept
-    return kept
 
 
 def _walk_best(walk: OracleWalk, length: int, rng: np.random.Generator, swaps: int) -> None:

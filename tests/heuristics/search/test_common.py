@@ -1,4 +1,4 @@
-"""The walk that judges every step in full goes where a cheap walk goes."""
+"""The walk that evaluates every step in full goes where a cheap walk goes."""
 
 from __future__ import annotations
 

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heuristics import BinaryVectors, Budget, Decision, Evaluation, Followed, Problem, Status, UnsupportedProblem, run
+from heuristics import (
+    BinaryVectors,
+    Budget,
+    Decision,
+    Evaluation,
+    Followed,
+    OrderedIntegers,
+    Problem,
+    Status,
+    UnsupportedProblem,
+    run,
+)
 from heuristics.search import Exhaustive, spelled
 from heuristics.search.exhaustive import gray_flips
 from heuristics.testing import (
@@ -80,14 +91,15 @@ def test_batches_stay_small_where_they_take_long(monkeypatch: pytest.MonkeyPatch
     now = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
 
-    @dataclass(frozen=True)
     class Slow(Shared):
+        space = OrderedIntegers(3, 0, 5)
+
         def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
             assert len(decisions) == 16
             now[0] += 1.0
             return super().evaluate_many(decisions)
 
-    assert run(Slow(highest=5), Exhaustive(), Budget(seconds=2.5)).evaluations == 48
+    assert run(Slow(), Exhaustive(), Budget(seconds=2.5)).evaluations == 48
 
 
 @pytest.mark.parametrize(
