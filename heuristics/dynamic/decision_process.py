@@ -16,7 +16,7 @@ Several costs are carried side by side as columns, of which policies minimise a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -179,7 +179,9 @@ def policy_iteration(
         The best policy met, with the best bound met.
     """
     share = np.asarray(weights, dtype=np.float64)
-    policy = first_policy(process) if start is None else np.array(start, dtype=np.int64)
+    policy = np.zeros(process.states, dtype=np.int64) if process.allowed is None else process.allowed.argmax(axis=0)
+    if start is not None:
+        policy = np.array(start, dtype=np.int64)
     best: EvaluatedPolicy | None = None
     bound = -np.inf
     for _ in range(steps):
@@ -191,14 +193,13 @@ def policy_iteration(
         better = best is None or found.gain < best.gain
         if better:
             best = found
-        assert best is not None
         improved = _improved(process, share, found)
         # Where gains no longer fall and bounds no longer rise, only rounding is left to improve.
         if (improved == found.policy).all() or not (better or higher):
             break
         policy = improved
     assert best is not None
-    return EvaluatedPolicy(best.policy, best.distribution, best.gains, best.gain, best.bias, bound)
+    return replace(best, bound=bound)
 
 
 def evaluate_policy(
@@ -235,13 +236,6 @@ def evaluate_policy(
     )
 
 
-def first_policy(process: DecisionProcess) -> Actions:
-    """The first allowed action in every state."""
-    if process.allowed is None:
-        return np.zeros(process.states, dtype=np.int64)
-    return np.asarray(process.allowed.argmax(axis=0), dtype=np.int64)
-
-
 def closed_sets(generator: csr_array) -> list[Actions]:
     """Sets of states that reach one another and nothing else."""
     graph = _graph(generator)
@@ -258,10 +252,12 @@ def closed_sets(generator: csr_array) -> list[Actions]:
 # -- inside ------------------------------------------------------------------------------------------------------------
 
 
-def _graph(rows: csr_array) -> csr_array:
-    """Moves that have a rate."""
+def _graph(rows: csr_array, allowed: NDArray[np.bool_] | None = None) -> csr_array:
+    """Keep the transitions that have a rate, of one action for each state or of all that are allowed."""
     moves = coo_array(rows)
-    real = (moves.data > 0) & (moves.row != moves.col)
+    real = (moves.data > 0) & (moves.row % rows.shape[1] != moves.col)
+    if allowed is not None:
+        real &= allowed.ravel()[moves.row]
     return csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=rows.shape)
 
 
@@ -374,10 +370,7 @@ def _krylov(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector) -
     Numbers are counted in a power of two near the largest: nothing is rounded, and their squares are numbers.
     """
     unit = float(np.ldexp(1.0, np.frexp(np.abs(right).max(initial=0.0))[1]))
-    return unit * _bicgstab(apply, right / unit, leaving)
-
-
-def _bicgstab(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector) -> Vector:
+    right = right / unit
     solution, left = np.zeros_like(right), right.copy()
     best, least = solution, _size(left)
     goal = TOLERANCE * least
@@ -404,13 +397,11 @@ def _bicgstab(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector)
         solution = solution + alpha * ahead + omega * second
         left = half - omega * moved
         size = _size(left)
-        if not np.isfinite(size):
-            return best
         if size < least:
             best, least = solution, size
-        if least <= goal:
-            return best
-    return best
+        if least <= goal or not np.isfinite(size):
+            break
+    return unit * best
 
 
 def _dot(first: Vector, second: Vector) -> float:
@@ -435,7 +426,7 @@ def _led_to_the_cheapest(process: DecisionProcess, share: Vector, policy: Action
     reached = np.zeros(process.states, dtype=bool)
     reached[target] = True
     own = _graph(generator)
-    moves = coo_array(_graph_of_all(process))
+    moves = coo_array(_graph(process.rates, process.allowed))
     while True:
         # First by the policy's own moves, as far as they go; then by one step of any action.
         before = _reaching(own, reached)
@@ -453,15 +444,6 @@ def _led_to_the_cheapest(process: DecisionProcess, share: Vector, policy: Action
         result[state] = int(moves.row[entry]) // process.states
         reached = before
         reached[state] = True
-
-
-def _graph_of_all(process: DecisionProcess) -> csr_array:
-    """Moves of all allowed actions."""
-    moves = coo_array(process.rates)
-    real = (moves.data > 0) & (moves.row % process.states != moves.col)
-    if process.allowed is not None:
-        real &= process.allowed.ravel()[moves.row]
-    return csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=process.rates.shape)
 
 
 def _reaching(graph: csr_array, target: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -151,7 +151,12 @@ class FractionalSearch:
 
         A first policy without anything in the denominator is replaced by the one with the most.
         """
-        first = self._evaluated(start, (1.0, 0.0, 0.0))
+        if start is None:
+            first = self._solve(0.0, 0.0, None)
+        else:
+            self._count(None)
+            first = evaluate_policy(self.process, (1.0, 0.0, 0.0), start)
+            self._meet(first)
         if not first.gains[DENOMINATOR] > 0:
             self._solve(0.0, -1.0, first.policy, linear=0.0)
         if self.policy is None:
@@ -271,14 +276,6 @@ class FractionalSearch:
 
     def _solve(self, inverse: float, multiplier: float, start: Actions | None, linear: float = 1.0) -> EvaluatedPolicy:
         found = policy_iteration(self.process, (linear, inverse, multiplier), start, watch=self._count)
-        self._meet(found)
-        return found
-
-    def _evaluated(self, policy: Actions | None, weights: tuple[float, float, float]) -> EvaluatedPolicy:
-        if policy is None:
-            return self._solve(weights[1], weights[2], None, weights[0])
-        self._count(None)
-        found = evaluate_policy(self.process, weights, policy)
         self._meet(found)
         return found
 

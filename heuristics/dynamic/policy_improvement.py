@@ -24,10 +24,6 @@ from ..running import explain_refusal, require_fields
 IDLE = 20
 
 
-def _nothing() -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Improvement:
     """One step of policy iteration.
@@ -51,7 +47,7 @@ class Improvement:
     changes: int
     lower: float
     upper: float
-    details: Callable[[], Mapping[str, Any]] = _nothing
+    details: Callable[[], Mapping[str, Any]] = dict
 
 
 @runtime_checkable

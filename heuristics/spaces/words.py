@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Checked, Integers, as_integers, as_numbers, as_whole, keep_whole, replace, round_entries
+from .entries import Checked, Integers, as_integers, as_numbers, as_whole, keep_whole, round_entries
 
 #: Common multiple of many small numbers: keeps the weights of `Words.sample` whole up to a relative error of 1e-30.
 _PRECISION = 10**40
@@ -111,38 +111,33 @@ class Words(Checked):
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round and clip the letters, cut or repeat the word to the nearest length, turn to the least rotation."""
-        word = tuple(min(max(letter, 0), self.alphabet - 1) for letter in round_entries(as_numbers(values, None))) or (
-            0,
-        )
+        letters = round_entries(as_numbers(values, None)) or [0]
+        word = tuple(min(max(letter, 0), self.alphabet - 1) for letter in letters)
         length = min(self.lengths, key=lambda allowed: abs(allowed - len(word)))
         return _least_rotation((word * (length // len(word) + 1))[:length])
 
     def _count(self, length: int) -> int:
         return sum(_totient(d) * int(self.alphabet ** (length // d)) for d in _divisors(length)) // length
 
-    def _moves(self, word: Integers) -> list[tuple[str, int, int]]:
-        length = len(word)
-        moves = [("replace", i, a) for i in range(length) for a in range(self.alphabet) if a != word[i]]
-        moves += [("exchange", i, 0) for i in range(length) if word[i] != word[i - 1]]
+    def _moves(self, word: Integers) -> list[tuple[int, int, Integers]]:
+        """List what leads to a neighbour: where letters are taken out, how many, and which take their place."""
+        length, letters = len(word), range(self.alphabet)
+        moves: list[tuple[int, int, Integers]] = []
+        moves += [(i, 1, (a,)) for i in range(length) for a in letters if a != word[i]]
+        moves += [(i - 1, 2, (word[i], word[i - 1])) for i in range(length) if word[i] != word[i - 1]]
         shorter = [allowed for allowed in self.lengths if allowed < length]
         longer = [allowed for allowed in self.lengths if allowed > length]
         if shorter:
-            moves += [("cut", i, length - shorter[-1]) for i in range(length)]
+            moves += [(i, length - shorter[-1], ()) for i in range(length)]
         if longer:
-            moves += [(f"insert {longer[0] - length}", i, a) for i in range(length) for a in range(self.alphabet)]
+            moves += [(i, 0, (a,) * (longer[0] - length)) for i in range(length) for a in letters]
         return moves
 
     @staticmethod
-    def _moved(word: Integers, move: tuple[str, int, int]) -> Integers:
-        kind, position, value = move
-        if kind == "replace":
-            return _least_rotation(replace(word, position, value))
-        turned = _turned(word, position)
-        if kind == "exchange":
-            return _least_rotation((turned[-1], *turned[1:-1], turned[0]))
-        if kind == "cut":
-            return _least_rotation(turned[value:])
-        return _least_rotation((value,) * int(kind.split()[1]) + turned)
+    def _moved(word: Integers, move: tuple[int, int, Integers]) -> Integers:
+        """Make one of the moves."""
+        position, removed, inserted = move
+        return _least_rotation(inserted + _turned(word, position)[removed:])
 
 
 def _normalised(weights: list[float]) -> list[float]:
