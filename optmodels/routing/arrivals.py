@@ -22,7 +22,6 @@ from ..data import (
     Refusal,
     entry,
     numbers,
-    read_as,
     square,
     times,
     write_time,
@@ -38,14 +37,8 @@ LONGEST_TRACE = 100_000
 MOST_PHASES = 100
 
 
-def read_arrivals(value: Any, place: str = "data.arrivals") -> Arrivals:
-    """The source of packets: ``{"law": name, ...}``, of independent times of any law in `optmodels.data.laws` too."""
-    source: Arrivals = read_as(Source, value, place)
-    return source
-
-
 def write_arrivals(arrivals: Arrivals) -> dict[str, Any]:
-    """The form read by `read_arrivals`."""
+    """Write a source of packets as it stands in a file."""
     match arrivals:
         case TraceArrivals():
             return {"law": "trace", "values": list(arrivals.values)}

@@ -18,7 +18,7 @@ from queueing.routing import Arrivals, GapCosts, callable_costs, freshness_costs
 from ..data import RATE, TIME, Choice, Data, Number, OneOf, Phases, Reader, Refusal, Rows, entry, write_law
 from ..errors import MissingField
 from .arrivals import Source, write_arrivals
-from .gap_costs import GapCost, limit_of, read_gap_cost, slope_of, write_gap_cost
+from .gap_costs import GapCost, asymptotes_of, read_gap_cost, write_gap_cost
 
 Application: TypeAlias = Literal["loss", "freshness"]
 
@@ -84,8 +84,7 @@ class Routing:
         """What gaps cost, server by server."""
         if self.arrivals is None:
             given = [server.cost for server in self.servers if server.cost is not None]
-            slopes, limits = [slope_of(one) for one in given], [limit_of(one) for one in given]
-            return callable_costs(given, slopes, limits)
+            return callable_costs(given, *asymptotes_of(given))
         make = loss_costs if self.application == "loss" else freshness_costs
         services = [server.service for server in self.servers if server.service is not None]
         return make(self.arrivals, services, [server.weight for server in self.servers])

@@ -186,14 +186,10 @@ class Given:
         return float(self.function(gap))
 
 
-def slope_of(cost: Callable[[int], float]) -> float:
-    """What a gap cost says about its slope, ``nan`` if nothing."""
-    return float(getattr(cost, "slope", math.nan))
-
-
-def limit_of(cost: Callable[[int], float]) -> float:
-    """What a gap cost says about its limit, ``nan`` if nothing."""
-    return float(getattr(cost, "limit", math.nan))
+def asymptotes_of(costs: Sequence[Callable[[int], float]]) -> tuple[Sequence[float], Sequence[float]]:
+    """Collect what gap costs say about their slopes and their limits, ``nan`` where nothing."""
+    slopes, limits = ([float(getattr(cost, name, math.nan)) for cost in costs] for name in ("slope", "limit"))
+    return slopes, limits
 
 
 def read_gap_cost(data: Mapping[str, Any], place: str) -> GapCost:

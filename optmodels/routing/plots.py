@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -191,10 +192,9 @@ def changes_of_period(
 ) -> list[tuple[float, int, int]]:
     """Between which rates the best period changes, halved until they hardly differ; with the periods on both sides."""
     found = []
-    for place in range(len(rates) - 1):
-        if periods[place] == periods[place + 1]:
+    for (low, before), (high, after) in pairwise(zip(rates, periods, strict=True)):
+        if before == after:
             continue
-        low, high, before, after = rates[place], rates[place + 1], periods[place], periods[place + 1]
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             here = best_period(problem, middle, server, strategy)[0]

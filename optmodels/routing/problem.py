@@ -17,6 +17,7 @@ References
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,9 +38,9 @@ from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
 from ..data import read_as
 from ..errors import InstanceError, RequestError
 from .data import Routing, RoutingData, Server
-from .gap_costs import Given, limit_of, slope_of
+from .gap_costs import Given, asymptotes_of
 from .simulation import RoutingExperiment, experiment_of
-from .space import RoutingActions, RoutingWords, words_of
+from .space import SEARCHED, RoutingActions, RoutingWords
 
 MEASURES = ("cost", "period")
 
@@ -117,8 +118,10 @@ class PricedRouting:
         """Why costs of gaps are not convex, if they are not: services with phases may make them so."""
         if self.routing.application == "freshness" or self.routing.arrivals is None:
             return None
+        # Where the derivative of a density is nowhere positive in any phase, it falls for certain.
         laws = [server.service for server in self.routing.servers]
-        doubtful = [m for m, law in enumerate(laws) if isinstance(law, PhaseType) and not _falls(law)]
+        rising = [isinstance(law, PhaseType) and bool((law.generator @ law.exit_rates > 0).any()) for law in laws]
+        doubtful = np.flatnonzero(rising).tolist()
         if not doubtful:
             return None
         count = CHECKED
@@ -148,7 +151,8 @@ class PricedRouting:
 class RoutingProblem(PricedRouting):
     """Choose the word of server numbers by which packets are routed, over and over.
 
-    All periods may be chosen; strategies that walk through words look at periods up to 20.
+    Where neither `period` nor `max_period` is given, all periods may be chosen; strategies that walk through words then
+    look at periods up to 20.
 
     Parameters
     ----------
@@ -160,6 +164,10 @@ class RoutingProblem(PricedRouting):
         Price of the measures; ``None``: the measure `cost`.
     limits
         Limits on measures.
+    period
+        Slots of the word; ``None``: any number, up to `max_period`.
+    max_period
+        Most slots of the word; ``None``: no limit.
 
     References
     ----------
@@ -181,6 +189,9 @@ class RoutingProblem(PricedRouting):
     (0, 1, 1, 1)
     """
 
+    period: int | None = None
+    max_period: int | None = None
+
     # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
@@ -193,14 +204,12 @@ class RoutingProblem(PricedRouting):
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> PricedRouting:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
+        """Read the ``data`` of an instance file, whose fields are in ``docs/routing.md``."""
         found: RoutingData = read_as(RoutingData, data)
         given = name, found.routing, cost, limits or Limits()
         if found.horizon is not None:
             return RoutingHorizonProblem(*given, found.horizon, found.gaps)
-        if found.period is None and found.max_period is None:
-            return RoutingProblem(*given)
-        return PeriodicRoutingProblem(*given, found.period, found.max_period)
+        return RoutingProblem(*given, found.period, found.max_period)
 
     @staticmethod
     def of_costs(
@@ -225,25 +234,27 @@ class RoutingProblem(PricedRouting):
         name, period, max_period
             As in an instance file.
         """
-        ends = [slope_of(function) for function in functions] if slopes is None else slopes
-        rests = [limit_of(function) for function in functions] if limits is None else limits
+        ends, rests = asymptotes_of(functions)
+        ends, rests = ends if slopes is None else slopes, rests if limits is None else limits
         given = [Given(*one) for one in zip(functions, ends, rests, strict=True)]
         routing = Routing(tuple(Server(None, cost=one) for one in given))
         routing.costs  # noqa: B018 - what is not convex is refused here
-        if period is None and max_period is None:
-            return RoutingProblem(name, routing)
-        return PeriodicRoutingProblem(name, routing, period=period, max_period=max_period)
+        return RoutingProblem(name, routing, period=period, max_period=max_period)
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
-        return self.routing.to_data()
+        periods = {"period": self.period, "max_period": self.max_period}
+        return self.routing.to_data() | {key: value for key, value in periods.items() if value is not None}
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
     @cached_property
     def space(self) -> RoutingWords:
         """Words of server numbers, up to rotation."""
-        return words_of(self.servers, None, None)
+        if self.period is not None:
+            return RoutingWords(self.servers, (self.period,))
+        lengths = tuple(range(1, (self.max_period or SEARCHED) + 1))
+        return RoutingWords(self.servers, lengths, complete=self.max_period is not None)
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
@@ -303,7 +314,10 @@ class RoutingProblem(PricedRouting):
         cost = self.evaluate(decision).measures["cost"]
         return {
             "shares": shares.tolist(),
-            "gaps": [_counted(gaps) for gaps in word_gaps(word, self.servers)],
+            "gaps": [
+                {str(gap): count for gap, count in sorted(Counter(gaps.tolist()).items())}
+                for gaps in word_gaps(word, self.servers)
+            ],
             "density_bound": bound,
             "above_density_bound": None if cost is None or not bound or bound < 0 else cost / bound - 1.0,
         }
@@ -333,7 +347,16 @@ class RoutingProblem(PricedRouting):
 
     def unroutable(self) -> str | None:
         """Why the best of all words is not what is asked for, or not found, if so."""
-        return self.unpriced() or self.not_convex
+        if self.period is None and self.max_period is None:
+            return self.unpriced() or self.not_convex
+        limit = f"is {self.max_period} slots at most (data.max_period)"
+        if self.period is not None:
+            limit = f"is fixed at {self.period} slots (data.period)"
+        return f"its period {limit}, and this strategy looks at all periods."
+
+    def relaxed(self) -> RoutingProblem:
+        """The same with words of all periods, whose least cost no word of these periods goes below."""
+        return replace(self, period=None, max_period=None)
 
     def index_rule(self, slots: int | None) -> Strategy:
         """Name the rule of strategy `whittle` for packets."""
@@ -348,43 +371,6 @@ class RoutingProblem(PricedRouting):
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by gaps of all servers, see `heuristics.routing.value_iteration`."""
         return RoutingSweeps.of(self.gap_table)
-
-
-@dataclass(frozen=True, eq=False)
-class PeriodicRoutingProblem(RoutingProblem):
-    """Choose the word of server numbers by which packets are routed, of a given period or of up to so many slots.
-
-    Parameters
-    ----------
-    period
-        Slots of the word; ``None``: any number up to `max_period`.
-    max_period
-        Most slots of the word.
-    """
-
-    period: int | None = None
-    max_period: int | None = None
-
-    def to_data(self) -> dict[str, Any]:
-        """The data of an instance file that `from_data` reads back to the same problem."""
-        periods = {"period": self.period, "max_period": self.max_period}
-        return super().to_data() | {key: value for key, value in periods.items() if value is not None}
-
-    @cached_property
-    def space(self) -> RoutingWords:
-        """Words of server numbers, up to rotation."""
-        return words_of(self.servers, self.period, self.max_period)
-
-    def relaxed(self) -> RoutingProblem:
-        """The same with words of all periods, whose least cost no word of these periods goes below."""
-        return RoutingProblem(self.name, self.routing, self.cost, self.limits)
-
-    def unroutable(self) -> str:
-        """Why the best of all words is not what is asked for."""
-        if self.period is not None:
-            return f"its period is fixed at {self.period} slots (data.period), and this strategy looks at all periods."
-        limit = f"its period is {self.max_period} slots at most (data.max_period)"
-        return f"{limit}, and this strategy looks at all periods."
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,7 +399,7 @@ class RoutingHorizonProblem(PricedRouting):
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], **options: Any) -> PricedRouting:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "routing")."""
+        """Read the ``data`` of an instance file, whose fields are in ``docs/routing.md``."""
         return RoutingProblem.from_data(data, **options)
 
     def to_data(self) -> dict[str, Any]:
@@ -425,9 +411,6 @@ class RoutingHorizonProblem(PricedRouting):
     def space(self) -> RoutingActions:
         """A server number for each slot."""
         return RoutingActions((self.servers,) * self.horizon)
-
-    def prepare(self) -> None:
-        """Nothing is compiled."""
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """The cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
@@ -450,13 +433,3 @@ class RoutingHorizonProblem(PricedRouting):
     def experiment(self, decision: Decision) -> NoReturn:
         """Refuse: only words that are repeated for ever are simulated."""
         raise RequestError(f"{self.name!r} cannot be simulated: it has a finite horizon, and no word is repeated.")
-
-
-def _falls(law: PhaseType) -> bool:
-    """Whether the density of a service falls for certain, as its derivative is nowhere positive in any phase."""
-    return bool((law.generator @ law.exit_rates <= 0).all())
-
-
-def _counted(gaps: NDArray[np.int64]) -> dict[str, int]:
-    values, counts = np.unique(gaps, return_counts=True)
-    return {str(value): count for value, count in zip(values.tolist(), counts.tolist(), strict=True)}

@@ -55,10 +55,3 @@ class RoutingActions(Policies):
             slots = len(self.actions)
             raise ValueError(f"{len(decision)} server numbers are given; each of the {slots} slots needs one.")
         return super().check(decision)
-
-
-def words_of(servers: int, period: int | None, max_period: int | None) -> RoutingWords:
-    """The words of a period, of all up to a longest, or of all there are."""
-    if period is not None:
-        return RoutingWords(servers, (period,))
-    return RoutingWords(servers, tuple(range(1, (max_period or SEARCHED) + 1)), complete=max_period is not None)

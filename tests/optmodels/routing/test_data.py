@@ -7,11 +7,12 @@ import re
 import numpy as np
 import pytest
 
+from optmodels.data import read_as
 from optmodels.errors import InstanceError, RequestError
 from optmodels.instance import Instance
 from optmodels.routing import RoutingProblem
-from optmodels.routing.arrivals import read_arrivals, write_arrivals
-from optmodels.routing.problem import PeriodicRoutingProblem, RoutingHorizonProblem
+from optmodels.routing.arrivals import Source, write_arrivals
+from optmodels.routing.problem import RoutingHorizonProblem
 from optmodels.testing import check_problem
 from queueing import BMAP
 from queueing.processes import Exponential
@@ -40,6 +41,10 @@ COSTS = [
 def instance(data):
     content = {"format": 1, "kind": "routing", "name": "servers", "data": data}
     return Instance.from_data(json.loads(json.dumps(content))).problem()
+
+
+def read_arrivals(source):
+    return read_as(Source, source, "data.arrivals")
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------
@@ -95,9 +100,9 @@ def test_costs_of_gaps_survive_a_file(cost):
 
 
 def test_which_problem_a_file_stands_for():
-    assert type(instance(PLAIN)) is RoutingProblem
-    assert type(instance(PLAIN | {"period": None, "max_period": None})) is RoutingProblem
-    assert type(instance(PLAIN | {"period": 3})) is PeriodicRoutingProblem
+    free, fixed = instance(PLAIN | {"period": None, "max_period": None}), instance(PLAIN | {"period": 3})
+    assert type(instance(PLAIN)) is type(free) is type(fixed) is RoutingProblem
+    assert (free.period, free.max_period, fixed.period, fixed.relaxed().period) == (None, None, 3, None)
     assert type(instance(PLAIN | {"horizon": 3, "initial": [1, 1]})) is RoutingHorizonProblem
 
 
