@@ -1,9 +1,6 @@
 from .contract import ENUMERABLE as ENUMERABLE
 from .contract import Truth as Truth
-from .contract import Watch as Watch
-from .contract import Watched as Watched
 from .contract import check_strategy as check_strategy
-from .contract import counting as counting
 from .contract import enumerated as enumerated
 from .routing import Routed as Routed
 from .routing import losses as losses
@@ -38,11 +35,8 @@ __all__ = [
     "Separable",
     "Shared",
     "Truth",
-    "Watch",
-    "Watched",
     "Wide",
     "check_strategy",
-    "counting",
     "enumerated",
     "losses",
     "toy_problems",

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
 
@@ -84,103 +85,91 @@ def check_strategy(
 
 @dataclass(frozen=True)
 class Truth:
-    """What enumeration says: the lowest objective of a feasible decision, ``None`` if there is none."""
+    """What enumeration says about a problem.
+
+    Attributes
+    ----------
+    known
+        Whether the space is small enough to be enumerated.
+    optimum
+        The lowest objective of a feasible decision, ``None`` if there is none.
+    """
 
     known: bool
     optimum: float | None = None
 
 
 def enumerated(problem: Problem) -> Truth:
-    """Look at every decision of a small space."""
+    """Look at every decision of a small space.
+
+    Parameters
+    ----------
+    problem
+        With a space of any size; up to `ENUMERABLE` decisions are looked at.
+
+    Returns
+    -------
+    Truth
+        The lowest objective, if it is known.
+    """
     if not problem.space.size <= ENUMERABLE:
         return Truth(known=False)
     judged = (problem.evaluate(decision) for decision in problem.space)
     return Truth(True, min((evaluation.objective for evaluation in judged if evaluation.feasible), default=None))
 
 
-@dataclass
-class Watch:
-    """What a strategy asked a problem during ``solve``."""
+class _Watched:
+    """A strategy seen from outside: what it asks of the problem is counted while it solves."""
 
-    active: bool = False
-    nested: bool = False
-    calls: int = 0
-    calls_after_interrupt: int = 0
-    interrupt_at: int | None = None
-    interrupted: bool = False
-    oracle: Oracle[Any] | None = None
-
-    def count(self, calls: int) -> None:
-        """Note calls; interrupt if it is time to."""
-        self.calls += calls
-        if self.interrupted:
-            self.calls_after_interrupt += calls
-        elif self.interrupt_at is not None and self.calls >= self.interrupt_at:
-            self.interrupted = True
-            raise KeyboardInterrupt
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A strategy seen from outside: the watch runs while it solves."""
-
-    strategy: Strategy
-    watch: Watch
+    def __init__(self, strategy: Strategy, interrupt_at: int | None) -> None:
+        self.strategy, self.interrupt_at = strategy, interrupt_at
+        self.calls = self.calls_after_interrupt = 0
+        self.active = self.interrupted = False
+        self.oracle: Oracle[Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "strategy"), name)
+        return getattr(self.strategy, name)
 
     def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
         """Solve under watch."""
-        self.watch.active, self.watch.oracle = True, oracle
+        self.active, self.oracle = True, oracle
         try:
             return self.strategy.solve(oracle, rng)
         finally:
-            self.watch.active = False
+            self.active = False
 
-
-@contextmanager
-def counting(kind: type, watch: Watch) -> Iterator[None]:
-    """Count evaluations of all problems of one class while the watch is active."""
-    patched: dict[str, Any] = {}
-
-    def patch(method: str, size: Any) -> None:
-        original = getattr(kind, method)
+    def counted(self, original: Callable[[Any, Any], Any], size: Callable[[Any], int]) -> Callable[[Any, Any], Any]:
+        """Make a method of a problem count what is asked, and interrupt if it is time to."""
 
         @wraps(original)
-        def counted(problem: Any, asked: Any) -> Any:
-            if watch.active and not watch.nested:
-                watch.count(size(asked))
-                watch.nested = True  # evaluate_many may call evaluate
-                try:
-                    return original(problem, asked)
-                finally:
-                    watch.nested = False
-            return original(problem, asked)
+        def counting(problem: Any, asked: Any) -> Any:
+            if not self.active:
+                return original(problem, asked)
+            self.calls += size(asked)
+            if self.interrupted:
+                self.calls_after_interrupt += size(asked)
+            elif self.interrupt_at is not None and self.calls >= self.interrupt_at:
+                self.interrupted = True
+                raise KeyboardInterrupt
+            self.active = False  # evaluate_many may call evaluate
+            try:
+                return original(problem, asked)
+            finally:
+                self.active = True
 
-        patched[method] = vars(kind).get(method)
-        setattr(kind, method, counted)
-
-    patch("evaluate", lambda _: 1)
-    if hasattr(kind, "evaluate_many"):
-        patch("evaluate_many", len)
-    try:
-        yield
-    finally:
-        for method, own in patched.items():
-            if own is None:
-                delattr(kind, method)
-            else:
-                setattr(kind, method, own)
+        return counting
 
 
 def _watched_run(
     strategy: Strategy, problem: Problem, budget: Budget, seed: int, interrupt_at: int | None = None
-) -> tuple[Result, Watch]:
-    watch = Watch(interrupt_at=interrupt_at)
-    with counting(type(problem), watch):
-        result = run(problem, cast(Strategy, Watched(strategy, watch)), budget, seed)
-    return result, watch
+) -> tuple[Result, _Watched]:
+    """Run a strategy under watch; all problems of the class of this one are watched meanwhile."""
+    watched, kind = _Watched(strategy, interrupt_at), type(problem)
+    with ExitStack() as patches:
+        for method, size in (("evaluate", lambda _: 1), ("evaluate_many", len)):
+            if hasattr(kind, method):
+                patches.enter_context(patch.object(kind, method, watched.counted(getattr(kind, method), size)))
+        return run(problem, cast(Strategy, watched), budget, seed), watched
 
 
 def _check_shape(strategy: Strategy) -> None:
@@ -235,7 +224,7 @@ def _check_run(
     return result.decision, result.objective, result.status, result.bound, result.evaluations
 
 
-def _check_spending(problem: Problem, result: Result, watch: Watch, budget: int, where: str) -> None:
+def _check_spending(problem: Problem, result: Result, watch: _Watched, budget: int, where: str) -> None:
     oracle = watch.oracle
     assert oracle is not None
     _demand(result.evaluations <= budget, f"{where}: {result.evaluations} evaluations were spent.")

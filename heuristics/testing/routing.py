@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..evaluation import Decision, Evaluation
-from ..routing import GapTable, Whole, word_cost
+from ..routing import GapTable, Vector, Whole, word_cost
 from ..spaces import Words
 
 Tables: TypeAlias = Callable[[int], GapTable]
@@ -62,9 +62,25 @@ class Routed:
 
 
 def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) -> Tables:
-    """Poisson arrivals, exponential services: the chance that a packet meets the one before still in service."""
-    rates = np.atleast_1d(np.asarray(rates, float))
-    weights = np.broadcast_to(np.asarray(weights, float), rates.shape)
+    """Tabulate losses: the chance that a packet meets the one before still in service.
+
+    Arrivals are Poisson, and services exponential.
+
+    Parameters
+    ----------
+    rates
+        Of the services.
+    weights
+        Of a loss, by server.
+    arrivals
+        Rate of arrivals.
+
+    Returns
+    -------
+    callable
+        From a number of slots to the costs of gaps up to it.
+    """
+    rates, weights = _weighted(rates, weights)
     nothing = np.zeros(len(rates))
 
     def tables(count: int) -> GapTable:
@@ -75,9 +91,8 @@ def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) ->
 
 
 def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> Tables:
-    """Poisson slots, exponential changes: how long a page is out of date in a gap, in slots."""
-    rates = np.atleast_1d(np.asarray(rates, float))
-    weights = np.broadcast_to(np.asarray(weights, float), rates.shape)
+    """Tabulate how long a page is out of date in a gap, in slots: Poisson slots, and exponential changes."""
+    rates, weights = _weighted(rates, weights)
 
     def tables(count: int) -> GapTable:
         fresh = -np.expm1(-np.log1p(rates)[:, None] * _gaps(count)) / rates[:, None]
@@ -87,8 +102,8 @@ def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> Tables:
 
 
 def powers(weights: ArrayLike, exponent: float) -> Tables:
-    """Costs that rise faster and faster, weights times a power of the gap."""
-    weights = np.atleast_1d(np.asarray(weights, float))
+    """Tabulate costs that rise faster and faster, weights times a power of the gap."""
+    weights, _ = _weighted(weights, 1.0)
 
     def tables(count: int) -> GapTable:
         costs = weights[:, None] * _gaps(count) ** float(exponent)
@@ -98,7 +113,7 @@ def powers(weights: ArrayLike, exponent: float) -> Tables:
 
 
 def forgotten(tables: Tables) -> Tables:
-    """The same costs, of which nobody knows how they go on."""
+    """Tabulate the same costs, of which nobody knows how they go on."""
 
     def unknown(count: int) -> GapTable:
         known = tables(count)
@@ -108,5 +123,12 @@ def forgotten(tables: Tables) -> Tables:
     return unknown
 
 
+def _weighted(rates: ArrayLike, weights: ArrayLike) -> tuple[Vector, Vector]:
+    """Bring rates and weights to one length."""
+    rates = np.atleast_1d(np.asarray(rates, float))
+    return rates, np.broadcast_to(np.asarray(weights, float), rates.shape)
+
+
 def _gaps(count: int) -> Whole:
+    """List gaps from 1 on."""
     return np.arange(1, count + 1)

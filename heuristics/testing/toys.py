@@ -16,7 +16,15 @@ from ..spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simpl
 
 @dataclass(frozen=True)
 class Separable:
-    """Entries that do not influence each other: the optimum is `target`, at 1."""
+    """Entries that do not influence each other: the optimum is `target`, at 1.
+
+    Parameters
+    ----------
+    target
+        The entries that are right.
+    name
+        For the reader.
+    """
 
     target: tuple[int, ...] = (1, 0, 1, 1, 0, 0, 1)
     name: str = "separable"
@@ -34,7 +42,17 @@ class Separable:
 
 @dataclass(frozen=True)
 class Knapsack:
-    """Pack as much value as the weight allows; the objective is minus the value."""
+    """Pack as much value as the weight allows; the objective is minus the value.
+
+    Parameters
+    ----------
+    values, weights
+        Of each item.
+    capacity
+        Weight that can be carried.
+    name
+        For the reader.
+    """
 
     values: tuple[float, ...] = (6.0, 5.5, 9.0, 3.0, 7.0, 1.0, 4.5, 2.5)
     weights: tuple[int, ...] = (5, 4, 7, 3, 6, 1, 4, 2)
@@ -57,7 +75,13 @@ class Knapsack:
 
 @dataclass(frozen=True)
 class MendedKnapsack(Knapsack):
-    """The same, able to throw out items until the rest fits (`Repairable`)."""
+    """A knapsack that can throw out items until the rest fits (`Repairable`).
+
+    Parameters
+    ----------
+    values, weights, capacity, name
+        As for `Knapsack`.
+    """
 
     name: str = "mended knapsack"
 
@@ -71,101 +95,81 @@ class MendedKnapsack(Knapsack):
         return tuple(bits)
 
 
-@dataclass(frozen=True)
 class Ladder:
-    """Non-decreasing thresholds near uneven marks, with a price for equal ones."""
+    """Three non-decreasing thresholds near uneven marks, with a price for equal ones."""
 
-    marks: tuple[float, ...] = (1.2, 3.9, 4.1)
-    highest: int = 6
-    name: str = "ladder"
-
-    @property
-    def space(self) -> OrderedIntegers:
-        """Thresholds from 0 to `highest`."""
-        return OrderedIntegers(len(self.marks), 0, self.highest)
+    name = "ladder"
+    space = OrderedIntegers(3, 0, 6)
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """Squared distances from the marks, plus 1/2 per equal pair."""
+        """Add up squared distances from the marks, and 1/2 per equal pair."""
         equal = sum(1 for one, other in pairwise(decision) if one == other)
-        return Evaluation(sum((x - mark) ** 2 for x, mark in zip(decision, self.marks, strict=True)) + 0.5 * equal)
+        return Evaluation(sum((x - mark) ** 2 for x, mark in zip(decision, (1.2, 3.9, 4.1), strict=True)) + 0.5 * equal)
 
 
-@dataclass(frozen=True)
 class Box:
     """Whole numbers in a box under a plane that must not be passed."""
 
-    name: str = "box"
-
-    @property
-    def space(self) -> IntegerBox:
-        """Three small ranges, one of them negative."""
-        return IntegerBox((0, -2, 1), (4, 2, 5))
+    name = "box"
+    space = IntegerBox((0, -2, 1), (4, 2, 5))
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """A quadratic form with one constraint."""
+        """Compute a quadratic form with one constraint."""
         x, y, z = decision
         return Evaluation(float((x - 3) ** 2 + (y - 1) ** 2 + z * y), {"plane": float(max(0, x + y + z - 5))})
 
 
-@dataclass(frozen=True)
 class Necklace:
     """Cyclic words over three letters whose equal letters should stand apart, with prescribed frequencies."""
 
-    lengths: tuple[int, ...] = (4, 5, 6)
-    name: str = "necklace"
-
-    @property
-    def space(self) -> Words:
-        """Words of the given lengths."""
-        return Words(3, self.lengths)
+    name = "necklace"
+    space = Words(3, (4, 5, 6))
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """Distance from the frequencies 1/2, 1/3, 1/6, plus the share of equal neighbours."""
+        """Add up the distance from the frequencies 1/2, 1/3, 1/6 and the share of equal neighbours."""
         length = len(decision)
         shares = [decision.count(letter) / length for letter in range(3)]
         equal = sum(1 for i in range(length) if decision[i] == decision[i - 1]) / length
         return Evaluation(equal + sum(abs(share - 1 / k) for share, k in zip(shares, (2, 3, 6), strict=True)))
 
 
-@dataclass(frozen=True)
 class Control:
     """Actions in the states of a small chain; some actions are not for two neighbours at once."""
 
-    actions: tuple[int, ...] = (2, 3, 1, 3, 2)
-    name: str = "control"
-
-    @property
-    def space(self) -> Policies:
-        """One action per state."""
-        return Policies(self.actions)
+    name = "control"
+    space = Policies((2, 3, 1, 3, 2))
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """High actions pay, quick changes between neighbours cost."""
+        """Let high actions pay, and quick changes between neighbours cost."""
         pay = sum((state % 3) * action for state, action in enumerate(decision))
         change = sum((one - other) ** 2 for one, other in pairwise(decision))
         return Evaluation(float(change - pay), {"high": float(max(0, sum(decision) - 5))})
 
 
-@dataclass(frozen=True)
 class Hopeless:
-    """Nothing is feasible."""
+    """Binary vectors of which none is feasible."""
 
-    length: int = 4
-    name: str = "hopeless"
-
-    @property
-    def space(self) -> BinaryVectors:
-        """One 0 or 1 per entry."""
-        return BinaryVectors(self.length)
+    name = "hopeless"
+    space = BinaryVectors(4)
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """Every decision breaks a constraint by one or more."""
+        """Break a constraint by one or more, whatever is decided."""
         return Evaluation(float(sum(decision)), {"impossible": 1.0 + decision[0]})
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Open some of the places around a ring so that none stands without an open neighbour (`Incremental`)."""
+    """Open some of the places around a ring so that none stands without an open neighbour (`Incremental`).
+
+    Parameters
+    ----------
+    prices
+        Of opening each place.
+    penalty
+        Of a place that is closed and so are its neighbours.
+    name
+        For the reader.
+    """
 
     prices: tuple[float, ...] = (3.0, 1.0, 2.5, 2.0, 1.5, 3.5, 1.0, 2.0, 1.2)
     penalty: float = 4.0
@@ -194,7 +198,19 @@ class Ring:
 
 @dataclass(eq=False)
 class RingWalk:
-    """A walk around the `Ring`: a flip looks at three places only."""
+    """A walk around the `Ring`: a flip looks at three places only.
+
+    Parameters
+    ----------
+    problem
+        The ring.
+    bits
+        1 for each open place.
+    price
+        Of the open places.
+    bare
+        Number of places without an open neighbour.
+    """
 
     problem: Ring
     bits: list[int]
@@ -247,54 +263,61 @@ class RingWalk:
         return Followed(kept, best, None if best is None else below)
 
 
-@dataclass(frozen=True)
 class Shared(Ladder):
     """The ladder, judging many decisions in one go (`Batch`)."""
 
-    name: str = "shared"
+    name = "shared"
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
-        """All of them at once."""
-        return [Ladder.evaluate(self, decision) for decision in decisions]
+        """Evaluate all of them at once."""
+        return [self.evaluate(decision) for decision in decisions]
 
 
-@dataclass(frozen=True)
 class Continuous:
     """A quadratic over a simplex: a continuum, refused by discrete searches."""
 
-    name: str = "continuous"
-
-    @property
-    def space(self) -> Simplex:
-        """Three shares."""
-        return Simplex(3)
+    name = "continuous"
+    space = Simplex(3)
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """Squared shares with different weights."""
+        """Add up squared shares with different weights."""
         return Evaluation(float(sum((i + 1) * share**2 for i, share in enumerate(decision))))
 
 
 @dataclass(frozen=True)
 class Wide(Separable):
-    """Too many decisions to look at all of them."""
+    """A hundred entries: too many decisions to look at all of them.
+
+    Parameters
+    ----------
+    target, name
+        As for `Separable`.
+    """
 
     target: tuple[int, ...] = (1, 0, 0, 1) * 25
     name: str = "wide"
 
 
 def toy_problems() -> tuple[Problem, ...]:
-    """One of each kind."""
-    return (
-        Separable(),
-        Knapsack(),
-        MendedKnapsack(),
-        Ladder(),
-        Box(),
-        Necklace(),
-        Control(),
-        Hopeless(),
-        Ring(),
-        Shared(),
-        Continuous(),
-        Wide(),
+    """Make one toy problem of each kind.
+
+    Returns
+    -------
+    tuple of Problem
+        Small ones, whose truth is known by enumeration, but for `Continuous` and `Wide`.
+    """
+    kinds = (
+        Separable,
+        Knapsack,
+        MendedKnapsack,
+        Ladder,
+        Box,
+        Necklace,
+        Control,
+        Hopeless,
+        Ring,
+        Shared,
+        Continuous,
+        Wide,
     )
+    return tuple(kind() for kind in kinds)

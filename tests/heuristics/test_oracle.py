@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from heuristics import (
     Evaluation,
     Followed,
     Oracle,
+    OrderedIntegers,
     Progress,
     Result,
     Simplex,
@@ -289,7 +290,9 @@ def test_a_part_spends_the_budget_of_the_whole() -> None:
 
 def test_a_batch_in_a_part_is_counted_in_full_in_the_whole() -> None:
     oracle = Oracle(Shared())
-    oracle.part(replace(Shared(), highest=3)).many([(0, 0, 0), (0, 0, 1)])
+    part = Shared()
+    part.space = OrderedIntegers(3, 0, 3)
+    oracle.part(part).many([(0, 0, 0), (0, 0, 1)])
     assert oracle.evaluations == oracle.judged_in_full == 2
 
 
