@@ -27,7 +27,6 @@ from heuristics.routing import (
     MinMeanCycle,
     RoutingSweeps,
     least_mean_cycle,
-    no_pause,
     word_cost,
 )
 from heuristics.testing import Routed, losses
@@ -49,7 +48,7 @@ def one_limit(rates, limit):
     """A graph with one limit for all servers, asymptotes beyond."""
     table = losses(rates)(limit + 1)
     kinds, limits = Kinds.of(table), np.full(len(rates), limit)
-    graph = GapGraph.of(limits, kinds.sizes, 10_000_000, no_pause)
+    graph = GapGraph.of(limits, kinds.sizes, 10_000_000)
     return RoutingSweeps(graph, Charges.of(table, kinds, limits, np.ones(len(rates), bool)), kinds, losses(rates))
 
 
@@ -108,7 +107,7 @@ def ours_graph(result):
     limits = np.array(result.extra["limits"])
     table = losses(FIVE)(int(limits.max()) + 1)
     kinds = Kinds.of(table)
-    graph = GapGraph.of(limits, kinds.sizes, 10_000_000, no_pause)
+    graph = GapGraph.of(limits, kinds.sizes, 10_000_000)
     return RoutingSweeps(graph, Charges.of(table, kinds, limits, np.zeros(5, bool)), kinds, losses(FIVE))
 
 

@@ -99,20 +99,20 @@ class DecisionProcess:
         return int(np.abs(moves.row % self.states - moves.col).max(initial=0))
 
     def generator(self, policy: Actions) -> csr_array:
-        """Generator under one action for each state."""
+        """Return the generator under one action for each state."""
         return csr_array(self.rates[policy * self.states + np.arange(self.states)])
 
     def costs_of(self, policy: Actions) -> NDArray[np.float64]:
-        """By column and state, costs under one action for each state."""
+        """Return costs under one action for each state, by column and state."""
         return np.asarray(self.costs[:, policy, np.arange(self.states)])
 
     def prospects(self, weights: ArrayLike, bias: Values) -> Values:
-        """Costs and change of relative values, c + Q h, by action and state; infinite if not allowed."""
+        """Compute c + Q h, costs and change of relative values, by action and state; infinite if not allowed."""
         found = self.weighted(weights) + (self.rates @ bias).reshape(self.actions, self.states)
         return found if self.allowed is None else np.where(self.allowed, found, np.longdouble(np.inf))
 
     def weighted(self, weights: ArrayLike) -> Values:
-        """Weighted sum of the columns of costs, by action and state."""
+        """Weigh and add up the columns of costs, by action and state."""
         total = np.zeros(self.costs.shape[1:], dtype=np.longdouble)
         for weight, column in zip(np.asarray(weights, dtype=np.float64), self.costs, strict=True):
             total += np.longdouble(weight) * column
@@ -205,7 +205,9 @@ def policy_iteration(
 def evaluate_policy(
     process: DecisionProcess, weights: ArrayLike, policy: Actions, *, near: EvaluatedPolicy | None = None
 ) -> EvaluatedPolicy:
-    """Average costs, relative values and bound of a policy; one with several closed sets is first led to the cheapest.
+    """Compute average costs, relative values and bound of a policy.
+
+    One with several closed sets of states is first led to the cheapest of them.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ def evaluate_policy(
 
 
 def closed_sets(generator: csr_array) -> list[Actions]:
-    """Sets of states that reach one another and nothing else."""
+    """Find the sets of states that reach one another and nothing else."""
     graph = _graph(generator)
     count, labels = connected_components(graph, directed=True, connection="strong")
     if count == 1:
@@ -262,7 +264,7 @@ def _graph(rows: csr_array, allowed: NDArray[np.bool_] | None = None) -> csr_arr
 
 
 def _improved(process: DecisionProcess, share: Vector, found: EvaluatedPolicy) -> Actions:
-    """In each state the best action against the relative values; the present one unless another is truly better."""
+    """Find the best action of each state against the relative values; the present one unless another is better."""
     prospects = process.prospects(share, found.bias)
     states = np.arange(process.states)
     present = prospects[found.policy, states]
@@ -273,7 +275,7 @@ def _improved(process: DecisionProcess, share: Vector, found: EvaluatedPolicy) -
 
 
 def _rounding(process: DecisionProcess, share: Vector, bias: Values) -> Values:
-    """By action and state, how far c + Q h may be off as it was computed."""
+    """Bound by action and state how far c + Q h may be off as it was computed."""
     terms = int(np.diff(process.rates.indptr).max(initial=0)) + process.costs.shape[0] + 2
     size = np.tensordot(np.abs(share), np.abs(process.costs), axes=1)
     size = size + (abs(process.rates) @ np.abs(bias)).reshape(process.actions, process.states)
@@ -281,7 +283,7 @@ def _rounding(process: DecisionProcess, share: Vector, bias: Values) -> Values:
 
 
 def _by_factors(generator: csr_array, cost: Values) -> tuple[Vector, Values]:
-    """Distribution and relative values by one factorisation of -Q bordered by the gain and by h(reference) = 0."""
+    """Find distribution and relative values by one factorisation of -Q bordered by the gain and by h(reference) = 0."""
     states = len(cost)
     moves = coo_array(generator)
     edge = np.arange(states)
@@ -300,7 +302,7 @@ def _by_factors(generator: csr_array, cost: Values) -> tuple[Vector, Values]:
 
 
 def _by_iteration(generator: csr_array, cost: Values, near: EvaluatedPolicy | None) -> tuple[Vector, Values]:
-    r"""The same by Krylov's way: :math:`(e w^T - Q) h = c` and its transpose :math:`p (e w^T - Q) = w`."""
+    r"""Find the same by Krylov's way: :math:`(e w^T - Q) h = c` and its transpose :math:`p (e w^T - Q) = w`."""
     states = len(cost)
     leaving = np.maximum(-generator.diagonal(), np.finfo(np.float64).tiny)
     weights = np.full(states, float(leaving.mean()) / states)
@@ -335,6 +337,7 @@ def _by_iteration(generator: csr_array, cost: Values, near: EvaluatedPolicy | No
 
 
 def _scaled(distribution: Vector) -> Vector:
+    """Clip what is negative by rounding, and scale to a sum of 1."""
     positive = np.maximum(distribution, 0.0)
     return np.asarray(positive / positive.sum())
 
@@ -346,7 +349,7 @@ def _refined(
     start: Values,
     solved: Callable[[Vector], tuple[Vector, float]],
 ) -> tuple[Values, float]:
-    """Relative values from a solver of -Q h + g e = right, which is given again what it leaves; and what is left."""
+    """Refine relative values by a solver of -Q h + g e = right, given again what it leaves; tell what is left."""
     bias, gain = start, np.longdouble(distribution @ cost)
     left = cost - gain + generator @ bias
     goal = PRECISION * float(np.abs(cost).max())
@@ -364,7 +367,7 @@ def _refined(
 
 
 def _krylov(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector) -> Vector:
-    """About the solution of a regular system by BiCGSTAB, preconditioned by the diagonal; begun anew where it breaks.
+    """Approximate the solution of a regular system by BiCGSTAB with a diagonal preconditioner, begun anew if it breaks.
 
     Sums are numpy's own: those of BLAS wait for threads, and with them a busy machine takes a hundred times as long.
     Numbers are counted in a power of two near the largest: nothing is rounded, and their squares are numbers.
@@ -405,15 +408,17 @@ def _krylov(apply: Callable[[Vector], Vector], right: Vector, leaving: Vector) -
 
 
 def _dot(first: Vector, second: Vector) -> float:
+    """Multiply two vectors, with numpy's own sum."""
     return float((first * second).sum())
 
 
 def _size(vector: Vector) -> float:
+    """Compute the Euclidean norm, with numpy's own sum."""
     return float(np.sqrt((vector * vector).sum()))
 
 
 def _led_to_the_cheapest(process: DecisionProcess, share: Vector, policy: Actions, closed: list[Actions]) -> Actions:
-    """The policy with states outside the cheapest closed set led into it by whatever actions lead there."""
+    """Lead the states outside the cheapest closed set into it, by whatever actions lead there."""
     cost = process.weighted(share)[policy, np.arange(process.states)]
     generator = process.generator(policy)
     gains = []
@@ -447,7 +452,7 @@ def _led_to_the_cheapest(process: DecisionProcess, share: Vector, policy: Action
 
 
 def _reaching(graph: csr_array, target: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """States from which the target can be reached."""
+    """Find the states from which the target can be reached."""
     states = graph.shape[0]
     moves = coo_array(graph)
     inside = np.flatnonzero(target)

@@ -275,11 +275,13 @@ class FractionalSearch:
         return self._met[int(np.argmin(heights + multiplier * slopes))][0].astype(np.int64)
 
     def _solve(self, inverse: float, multiplier: float, start: Actions | None, linear: float = 1.0) -> EvaluatedPolicy:
+        """Minimise the weighted sum of c, n and d."""
         found = policy_iteration(self.process, (linear, inverse, multiplier), start, watch=self._count)
         self._meet(found)
         return found
 
     def _count(self, best: EvaluatedPolicy | None) -> None:
+        """Note a policy that was met, and count the next."""
         if best is not None:
             self._meet(best)
         if self.watch is not None:

@@ -166,6 +166,7 @@ class ValueIteration:
         return oracle.result(stopped_by=stopped_by, extra=closing.details)
 
     def _tell(self, oracle: Oracle[Sweepable], count: int, lower: float, upper: float) -> None:
+        """Report how far the sweeps have come."""
         oracle.extra["sweeps"] = count
         if math.isfinite(lower) and math.isfinite(upper):
             oracle.extra["bracket"] = [lower, upper]

@@ -41,14 +41,13 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from .. import interrupting
+from ..evaluation import Vector, Whole
 from ..oracle import BudgetSpent, Oracle
 from ..protocols import Problem
 from ..result import Result
 from ..routing import (
     GapTable,
     HorizonCosts,
-    Vector,
-    Whole,
     closed,
     horizon_costs,
     later_slopes,

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..routing import Matrix, Vector, Whole, cyclic_cost, horizon_total
+from ..evaluation import Matrix, Vector, Whole
+from ..routing import cyclic_cost, horizon_total
 
 #: Slots that are changed at once as long as this helps.
 SHALLOW = 2

@@ -11,12 +11,8 @@ from .gap_graph import Charges as Charges
 from .gap_graph import GapGraph as GapGraph
 from .gap_graph import Kinds as Kinds
 from .howard import least_mean_cycle as least_mean_cycle
-from .howard import no_pause as no_pause
 from .min_mean_cycle import MinMeanCycle as MinMeanCycle
 from .problem import GapTable as GapTable
-from .problem import Matrix as Matrix
-from .problem import Vector as Vector
-from .problem import Whole as Whole
 from .problem import cyclic_cost as cyclic_cost
 from .problem import later_slopes as later_slopes
 from .problem import refuses_prices as refuses_prices
@@ -38,13 +34,10 @@ __all__ = [
     "HorizonCosts",
     "IndexRule",
     "Kinds",
-    "Matrix",
     "MinMeanCycle",
     "RoutingSweeps",
     "Split",
     "TwoServer",
-    "Vector",
-    "Whole",
     "closed",
     "closed_form",
     "cyclic_cost",
@@ -54,7 +47,6 @@ __all__ = [
     "later_slopes",
     "least_mean_cycle",
     "lengths_of",
-    "no_pause",
     "proved",
     "refuses_lengths",
     "refuses_prices",

@@ -68,6 +68,11 @@ class HorizonCosts:
         Costs of gaps of 1, 2, ..., T slots between packets, or at the end, a row for each server.
     first
         Costs of first gaps that end after 0, 1, ..., T packets, the last where a server gets none.
+
+    Examples
+    --------
+    >>> HorizonCosts(later=np.array([[1.0, 4.0]] * 2), first=np.array([[1.0, 4.0, 9.0]] * 2)).total([0, 1])
+    10.0
     """
 
     later: Matrix
@@ -79,12 +84,31 @@ class HorizonCosts:
         return int(self.later.shape[1])
 
     def total(self, actions: ArrayLike) -> float:
-        """What the packets cost together."""
+        """Compute what the packets cost together."""
         return float(horizon_total(self.later, self.first, np.ascontiguousarray(actions, dtype=np.int64)))
 
 
 def horizon_costs(problem: HorizonProblem) -> HorizonCosts:
-    """The costs of all gaps that may occur."""
+    """Tabulate the costs of all gaps that may occur.
+
+    Parameters
+    ----------
+    problem
+        With a finite horizon.
+
+    Returns
+    -------
+    HorizonCosts
+        Costs of first gaps, which depend on the initial state, and of all others.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> def squares(count):
+    ...     return GapTable(np.array([np.arange(1.0, count + 1) ** 2] * 2), np.full(2, np.inf), np.full(2, np.nan))
+    >>> horizon_costs(SimpleNamespace(horizon=2, initial=(1, 3), gap_table=squares)).first.tolist()
+    [[1.0, 4.0, 9.0], [9.0, 16.0, 25.0]]
+    """
     horizon = problem.horizon
     ages = [float(age) for age in problem.initial]
     finite = [int(age) for age in ages if math.isfinite(age)]
@@ -93,7 +117,7 @@ def horizon_costs(problem: HorizonProblem) -> HorizonCosts:
 
 
 def costs_from(table: GapTable, horizon: int, initial: Sequence[float]) -> HorizonCosts:
-    """The same from a table that is long enough."""
+    """Take the costs of all gaps from a table that is long enough."""
     first = np.empty((table.servers, horizon + 1))
     for m, age in enumerate(initial):
         if math.isfinite(age):
@@ -105,7 +129,32 @@ def costs_from(table: GapTable, horizon: int, initial: Sequence[float]) -> Horiz
 
 @njit(cache=True)
 def horizon_total(later: Matrix, first: Matrix, actions: Whole) -> float:
-    """Formula (1)."""
+    r"""Compute what packets cost together, for kernels: formula (1) of the module.
+
+    Parameters
+    ----------
+    later
+        Costs of gaps of 1, 2, ..., T slots, a row for each server.
+    first
+        Costs of first gaps that end after 0, 1, ..., T packets.
+    actions
+        The server of each of T packets.
+
+    Returns
+    -------
+    float
+        :math:`\sum_t f_{a_t}(x_{a_t}(t)) + \sum_m f_m(x_m(T + 1))`.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684, eq. (1).
+
+    Examples
+    --------
+    >>> horizon_total(np.array([[1.0, 4.0]] * 2), np.array([[1.0, 4.0, 9.0]] * 2), np.array([0, 1]))
+    10.0
+    """
     servers, horizon = later.shape
     last = np.full(servers, -1)
     total = 0.0
@@ -119,7 +168,7 @@ def horizon_total(later: Matrix, first: Matrix, actions: Whole) -> float:
 
 
 def states(servers: int, horizon: int, enough: float = math.inf) -> int:
-    """How many states can be reached, over all slots; counted until there are enough."""
+    """Count the states that can be reached, over all slots, until there are enough."""
     total = 1
     for slot in range(1, horizon + 1):
         ways = 1
@@ -134,14 +183,14 @@ def states(servers: int, horizon: int, enough: float = math.inf) -> int:
 
 
 def best_actions(costs: HorizonCosts) -> tuple[Whole, float]:
-    """Servers of least cost for all packets, and this cost; Ctrl-C and the clock are heard."""
+    """Find the servers of least cost for all packets, and this cost; Ctrl-C and the clock are heard."""
     if len(costs.later) == 2:
         return by_runs(costs)
     return by_states(costs)
 
 
 def by_runs(costs: HorizonCosts) -> tuple[Whole, float]:
-    """Two servers: shortest path over the slots at which the server changes."""
+    """Find the servers, if there are two, by a shortest path over the slots at which the server changes."""
     horizon = costs.horizon
     values, runs = np.zeros((2, horizon + 1)), np.zeros((2, horizon + 1), dtype=np.int64)
     values[0, horizon], values[1, horizon] = costs.later[1, 0], costs.later[0, 0]  # the run before was of the other
@@ -164,7 +213,7 @@ def by_runs(costs: HorizonCosts) -> tuple[Whole, float]:
 
 @njit(cache=True)
 def _follow_runs(later: Matrix, values: Matrix, runs: Whole, until: int, slot: int) -> None:
-    """The least cost of what is left when a run begins, for slots from `slot` - 1 down to `until`."""
+    """Compute the least cost of what is left when a run begins, for slots from `slot` - 1 down to `until`."""
     horizon = later.shape[1]
     for begin in range(slot - 1, max(until, 1) - 1, -1):
         for m in range(2):
@@ -178,7 +227,7 @@ def _follow_runs(later: Matrix, values: Matrix, runs: Whole, until: int, slot: i
 
 @njit(cache=True)
 def _first_run(later: Matrix, first: Matrix, values: Matrix) -> tuple[int, int, float]:
-    """The first run: its server and length, and the least cost of all packets."""
+    """Find the server and the length of the first run, and the least cost of all packets."""
     horizon = later.shape[1]
     least, server, best = np.inf, 0, 1
     for m in range(2):
@@ -190,7 +239,7 @@ def _first_run(later: Matrix, first: Matrix, values: Matrix) -> tuple[int, int, 
 
 
 def by_states(costs: HorizonCosts) -> tuple[Whole, float]:
-    """Any number of servers: all states, layer by layer, numbered by their gaps (0: no packet yet)."""
+    """Find any number of servers by all states, layer by layer, numbered by their gaps (0: no packet yet)."""
     servers, horizon = costs.later.shape
     radix = horizon + 1
     weights = np.array([radix**m for m in range(servers)], dtype=np.int64)
@@ -217,11 +266,12 @@ def by_states(costs: HorizonCosts) -> tuple[Whole, float]:
 
 
 def _digits(codes: Whole, weight: int, radix: int) -> Whole:
+    """Read the gap of one server off the numbers of states."""
     return codes // weight % radix
 
 
 def _successors(codes: Whole, weights: Whole, radix: int) -> list[Whole]:
-    """The states after a packet for each server: servers used before are one slot older, this one has gap 1."""
+    """Find the states after a packet for each server: servers used before are one slot older, this one has gap 1."""
     gaps = [_digits(codes, weight, radix) for weight in weights]
     older = codes.copy()
     for gap, weight in zip(gaps, weights, strict=True):
@@ -230,13 +280,13 @@ def _successors(codes: Whole, weights: Whole, radix: int) -> list[Whole]:
 
 
 def _charged(costs: HorizonCosts, server: int, gaps: Whole, slot: int) -> Vector:
-    """What a packet in this slot costs, or the end after that many."""
+    """Look up what a packet in this slot costs, or the end after that many."""
     charged: Vector = np.where(gaps > 0, costs.later[server, np.maximum(gaps, 1) - 1], costs.first[server, slot])
     return charged
 
 
 def _followed(layers: list[Whole], choices: list[NDArray[np.int8]], weights: Whole, radix: int) -> Whole:
-    """The way from the first state along the choices."""
+    """Follow the choices from the first state."""
     actions = np.empty(len(choices), dtype=np.int64)
     code = layers[0]
     for slot, choice in enumerate(choices):
@@ -251,6 +301,18 @@ class BackwardInduction:
 
     Two servers are solved run by run in time of the order of the horizon squared; more servers by all states, up to
     ten million of them.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684, eq. (1).
+
+    Examples
+    --------
+    >>> costs = HorizonCosts(later=np.array([[1.0, 4.0]] * 2), first=np.array([[1.0, 4.0, 9.0], [4.0, 9.0, 16.0]]))
+    >>> actions, least = best_actions(costs)
+    >>> actions.tolist(), least
+    ([1, 0], 13.0)
     """
 
     name: ClassVar[str] = "backward-induction"

@@ -36,13 +36,13 @@ OF_LENGTHS = (
 
 
 def balanced_word(length: int, ones: int) -> tuple[int, ...]:
-    """The bracket word with `ones` packets of `length` for server 1."""
+    """Write down the bracket word with `ones` packets of `length` for server 1."""
     return tuple((t + 1) * ones // length - t * ones // length for t in range(length))
 
 
 @njit(cache=True)
 def share_costs(costs: Matrix, slopes: Vector, length: int) -> Vector:
-    """What balanced words of a length cost a slot, with 0, 1, ..., `length` packets for server 1."""
+    """Compute what balanced words of a length cost a slot, with 0, 1, ..., `length` packets for server 1."""
     found = np.empty(length + 1)
     for ones in range(length + 1):
         total = 0.0
@@ -61,7 +61,7 @@ def share_costs(costs: Matrix, slopes: Vector, length: int) -> Vector:
 
 @njit(cache=True)
 def convex_minorant(costs: Vector) -> Vector:
-    """The largest convex sequence that is nowhere above: equal to convex costs, up to rounding in their bends."""
+    """Find the largest convex sequence that is nowhere above: equal to convex costs, up to rounding in their bends."""
     count = len(costs)
     corners = np.empty(count, dtype=np.int64)
     kept = 0
@@ -89,7 +89,26 @@ def is_convex(table: GapTable) -> bool:
 
 
 def lengths_of(problem: RoutedProblem, longest: int | None) -> list[int]:
-    """The lengths of words to search: those of the problem, up to a longest if one is given."""
+    """List the lengths of words to search: those of the problem, up to a longest if one is given.
+
+    Parameters
+    ----------
+    problem
+        Its space may have ``lengths``, and say whether it is ``complete``; else lengths up to 20 are searched.
+    longest
+        The longest wanted; ``None``: as the problem says.
+
+    Returns
+    -------
+    list of int
+        Lengths, rising.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Routed, losses
+    >>> lengths_of(Routed(losses((1.0, 6.0)), longest=8), 4)
+    [1, 2, 3, 4]
+    """
     lengths: Iterable[int] | None = getattr(problem.space, "lengths", None)
     if lengths is None:
         return list(range(1, (longest or SEARCHED) + 1))
@@ -99,14 +118,35 @@ def lengths_of(problem: RoutedProblem, longest: int | None) -> list[int]:
 
 
 def refuses_lengths(name: str, problem: RoutedProblem, longest: int | None) -> str | None:
-    """A sentence where no length is left."""
+    """Refuse a problem none of whose lengths of words is short enough.
+
+    Parameters
+    ----------
+    name
+        Of the strategy that would be asked.
+    problem
+        What would be asked.
+    longest
+        The longest words that are wanted; ``None``: all.
+
+    Returns
+    -------
+    str or None
+        One sentence; ``None`` where a length is left.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Routed, losses
+    >>> refuses_lengths("balanced", Routed(losses((1.0, 6.0)), longest=8), 4) is None
+    True
+    """
     if lengths_of(problem, longest):
         return None
     return f"strategy {name!r} takes periods up to {longest}, and {problem.name!r} has longer ones only."
 
 
 def least_of_lengths(table: GapTable, lengths: Iterable[int]) -> float:
-    """A lower bound on the cost of all words of these lengths for two servers; costs need not be convex."""
+    """Bound the cost of all words of these lengths for two servers from below; costs need not be convex."""
     below = np.array([convex_minorant(row) for row in table.costs])
     least = math.inf
     for length in lengths:
@@ -127,6 +167,13 @@ class Balanced:
     ----------
     max_period
         Longest words; by default those of the problem.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Routed, losses
+    >>> run(Routed(losses((1.0, 6.0)), longest=8), Balanced()).decision
+    (0, 1, 1, 1)
     """
 
     max_period: int | None = None
@@ -163,7 +210,28 @@ class Balanced:
 
 
 def closed(oracle: Oracle[RoutedProblem]) -> Result:
-    """Report what is proved about all words the problem allows, and close the run."""
+    """Report what is proved about all words the problem allows, and close the run.
+
+    Parameters
+    ----------
+    oracle
+        Of the run; the best word found was shown to it.
+
+    Returns
+    -------
+    Result
+        Optimal where the word meets the integer-density bound or, for two servers, that of the lengths allowed;
+        ``extra.argument`` says which.
+
+    Examples
+    --------
+    >>> from heuristics import Oracle
+    >>> from heuristics.testing import Routed, losses
+    >>> oracle = Oracle(Routed(losses((1.0, 6.0)), longest=8))
+    >>> cost = oracle((0, 1, 1, 1)).objective
+    >>> closed(oracle).status.value
+    'optimal'
+    """
     problem = oracle.problem
     found = densities(problem.gap_table)
     # A table may end before costs bend down: problems may know by an attribute ``not_convex``, a sentence.
@@ -179,11 +247,37 @@ def closed(oracle: Oracle[RoutedProblem]) -> Result:
 
 
 def met(oracle: Oracle[Any], bound: float) -> bool:
-    """Whether the best word shown is as good as a bound says."""
+    """Tell whether the best word shown is as good as a bound says."""
     return oracle.best is not None and meets(bound, oracle.best.evaluation.objective)
 
 
 def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "complete") -> Result:
-    """Close a run on a bound; if it is met, tell the argument behind it."""
+    """Close a run on a bound; if it is met, tell the argument behind it.
+
+    Parameters
+    ----------
+    oracle
+        Of the run.
+    bound
+        No word of the problem costs less.
+    argument
+        Why, in words; ``extra.argument`` of the result where the bound is met.
+    stopped_by
+        Why the run ended.
+
+    Returns
+    -------
+    Result
+        The best word shown, with the bound.
+
+    Examples
+    --------
+    >>> from heuristics import Oracle
+    >>> from heuristics.testing import Routed, losses
+    >>> oracle = Oracle(Routed(losses((1.0, 6.0))))
+    >>> cost = oracle((0, 1, 1, 1)).objective
+    >>> proved(oracle, cost, "it was looked up").extra["argument"]
+    'it was looked up'
+    """
     oracle.report(bound=bound)
     return oracle.result(stopped_by=stopped_by, extra={"argument": argument} if met(oracle, bound) else {})

@@ -49,6 +49,10 @@ KEYS = 2.0**62
 LONGEST = int(np.iinfo(np.uint16).max)
 
 
+def no_pause() -> None:
+    """Go on at once."""
+
+
 class TooManyStates(Exception):  # noqa: N818 - it ends the growth of graphs, it is not an error
     """Raised when a graph has more states than were allowed."""
 
@@ -61,13 +65,19 @@ class Kinds:
     ----------
     members
         The servers of each kind.
+
+    Examples
+    --------
+    >>> kinds = Kinds(((0, 2), (1,)))
+    >>> kinds.sizes.tolist(), kinds.servers(np.array([0, 1]))
+    ([2, 1], (0, 1, 2, 1))
     """
 
     members: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(cls, table: GapTable) -> Kinds:
-        """Find rows that are the same."""
+        """Find the servers whose rows are the same."""
         found: dict[bytes, list[int]] = {}
         for m, row in enumerate(np.column_stack([table.costs, table.slopes, table.limits])):
             found.setdefault(row.tobytes(), []).append(m)
@@ -120,6 +130,13 @@ class Charges(NamedTuple):
         :math:`e_k(1), .., E_k`, a row for each kind of server, filled up with its last entry.
     base
         What all servers together are charged a slot, whatever is done.
+
+    Examples
+    --------
+    >>> table = GapTable(np.array([[1.0, 4.0, 9.0]] * 2), np.full(2, np.inf), np.full(2, np.nan))
+    >>> charges = Charges.of(table, Kinds(((0,), (1,))), np.array([2, 2]), np.zeros(2, dtype=bool))
+    >>> charges.values.tolist(), charges.base
+    ([[-4.0, -6.0], [-4.0, -6.0]], 10.0)
     """
 
     values: Matrix
@@ -157,6 +174,12 @@ class GapGraph(NamedTuple):
         Servers of each kind.
     keys, places
         The gaps of each state as one number, and where in a hash table they stand.
+
+    Examples
+    --------
+    >>> graph = GapGraph.of(limits=np.array([2, 2]), sizes=np.array([1, 1]), most=100)
+    >>> graph.states, graph.following[0].tolist(), graph.gaps[0].tolist()
+    (3, [1, 2], [2, 2])
     """
 
     following: Links
@@ -172,7 +195,7 @@ class GapGraph(NamedTuple):
         return len(self.following)
 
     @classmethod
-    def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None]) -> GapGraph:
+    def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None] = no_pause) -> GapGraph:
         """Build the graph; `pause` is called a few times a second, and may raise.
 
         Raises
@@ -204,7 +227,7 @@ class GapGraph(NamedTuple):
 def grown_limits(
     limits: Whole, asymptotic: NDArray[np.bool_], longest: Whole, finite: NDArray[np.bool_], best: bool
 ) -> tuple[Whole, NDArray[np.bool_]]:
-    """Limits and lines with which the gaps of a cycle would be charged exactly; unchanged where they are.
+    """Find limits and lines with which the gaps of a cycle would be charged exactly; unchanged where they are.
 
     Parameters
     ----------

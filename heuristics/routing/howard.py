@@ -30,7 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .gap_graph import GapGraph, Links
+from .gap_graph import GapGraph, Links, no_pause
 from .problem import Matrix, Vector, Whole
 
 Policy: TypeAlias = NDArray[np.uint16]
@@ -79,10 +79,6 @@ class MeanCycle:
     iterations: int
 
 
-def no_pause() -> None:
-    """Go on."""
-
-
 def least_mean_cycle(
     graph: GapGraph,
     charges: Matrix,
@@ -110,6 +106,18 @@ def least_mean_cycle(
     -------
     MeanCycle
         The cycle, and the proof that no mean is lower.
+
+    References
+    ----------
+    A. Dasdan, "Experimental analysis of the fastest optimum cycle ratio and mean algorithms", *ACM Transactions on
+    Design Automation of Electronic Systems* 9 (4), 2004, 385-418.
+
+    Examples
+    --------
+    >>> graph = GapGraph.of(limits=np.array([2, 2]), sizes=np.array([1, 1]), most=100)
+    >>> cycle = least_mean_cycle(graph, np.array([[-4.0, -6.0], [-4.0, -6.0]]))
+    >>> cycle.mean, sorted(cycle.word.tolist())
+    (-6.0, [0, 1])
     """
     values = np.zeros(graph.states) if values is None else values.copy()
     policy = greedy(graph, charges, values)

@@ -21,8 +21,8 @@ from ..oracle import Oracle
 from ..result import Result
 from ..running import explain_refusal, last_word, require_fields
 from . import two_server
-from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
-from .howard import least_mean_cycle, no_pause
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits, no_pause
+from .howard import least_mean_cycle
 from .pricing import WORTHWHILE, priced_bounds
 from .problem import GapTable, RoutedProblem, Vector, Whole, word_cost
 from .server_densities import Densities, densities, exchanged, index_word
@@ -70,7 +70,7 @@ def best_cycles(
     states: int = 5_000_000,
     pause: Callable[[], None] = no_pause,
 ) -> Iterator[CycleStep]:
-    """The best cycles of larger and larger graphs, the last one exact.
+    """Find the best cycles of larger and larger graphs, the last one exact.
 
     Parameters
     ----------
@@ -138,6 +138,14 @@ class MinMeanCycle:
     ----------
     states
         Most states of a graph; with seven servers some 130 bytes each.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Routed, losses
+    >>> result = run(Routed(losses((1.0, 2.0, 6.0))), MinMeanCycle())
+    >>> result.decision, result.status.value
+    ((0, 2, 1, 2), 'optimal')
     """
 
     states: int = 5_000_000

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
-from .howard import least_mean_cycle, no_pause
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits, no_pause
+from .howard import least_mean_cycle
 from .problem import GapTable, Matrix, Vector, Whole
 from .server_densities import Densities, cut_word, dual_parts, excesses, indices
 
@@ -69,7 +69,7 @@ def priced_bounds(
     precision: float = 0.0,
     pause: Callable[[], None] = no_pause,
 ) -> Iterator[PricedStep]:
-    """Bounds for some prices, with as many servers kept as `states` allow: at least two, or there are none."""
+    """Find bounds for some prices, with as many servers kept as `states` allow: at least two, or there are none."""
     kept, graph = _largest(found, states, pause)
     if graph is None:
         return
@@ -112,7 +112,7 @@ def priced_bounds(
 
 
 class _PriceSearch:
-    """The maximum of a concave function of the price, by its values and slopes."""
+    """A search for the maximum of a concave function of the price, by its values and slopes."""
 
     def __init__(self, price: float) -> None:
         self.best, self.price, self.count = -math.inf, price, 0
@@ -120,7 +120,7 @@ class _PriceSearch:
         self._above: tuple[float, float, float] | None = None
 
     def next(self, price: float, value: float, slope: float) -> float | None:
-        """Where to look next: further on, twice as far each time, or where the lines from both sides meet."""
+        """Choose where to look next: further on, twice as far each time, or where the lines from both sides meet."""
         self.count += 1
         if value > self.best:
             self.best, self.price = value, price
@@ -142,11 +142,12 @@ class _PriceSearch:
 
 
 def _rows(table: GapTable, servers: Whole) -> GapTable:
+    """Keep the rows of some servers."""
     return GapTable(table.costs[servers], table.slopes[servers], table.limits[servers])
 
 
 def _charges(part: GapTable, price: float, limits: Whole) -> Charges:
-    """Charges of the kept servers, chords beyond their limits, and of the one choice that earns the price."""
+    """Make the charges of the kept servers, chords beyond their limits, and of the one choice that earns the price."""
     kinds = Kinds(tuple((k,) for k in range(part.servers)))
     charges = Charges.of(part, kinds, limits[:-1], np.zeros(part.servers, dtype=bool))
     earned = np.full(charges.values.shape[1], -price)
@@ -154,13 +155,13 @@ def _charges(part: GapTable, price: float, limits: Whole) -> Charges:
 
 
 def _wished(rest: GapTable, price: float) -> float:
-    """Densities of the other servers at a price, added up."""
+    """Add up the densities of the other servers at a price."""
     gaps = 1 + np.count_nonzero(indices(rest) < price, axis=1)
     return float(np.sum(1.0 / gaps, where=gaps < rest.count))
 
 
 def _largest(found: Densities, states: int, pause: Callable[[], None]) -> tuple[Whole, GapGraph | None]:
-    """The servers with the shortest gaps, as many as a graph can keep, and this graph."""
+    """Find the servers with the shortest gaps, as many as a graph can keep, and this graph."""
     order = np.argsort(np.where(found.gaps > 0, found.gaps, np.iinfo(np.int64).max), kind="stable")
     order = order[found.gaps[order] > 0]
     best: GapGraph | None = None
@@ -176,7 +177,7 @@ def _largest(found: Densities, states: int, pause: Callable[[], None]) -> tuple[
 
 
 def waiting_values(rest: GapTable, price: float) -> Matrix:
-    r"""What each other server gains by a packet now, :math:`e(x) - u(x + 1)`, for gaps x of 1, 2, ...
+    r"""Compute what each other server gains by a packet now, :math:`e(x) - u(x + 1)`, for gaps x of 1, 2, ...
 
     u are the values of its gaps under the price: with d the cheapest gap and v what it costs a slot,
     :math:`u(x) = e(d) + \lambda - v (d - x + 1)` up to it, and :math:`e(x) + \lambda - v` beyond.

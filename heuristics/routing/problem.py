@@ -40,6 +40,13 @@ class GapTable:
         What a slot costs in a long gap, in the limit: infinite where gaps cost more and more, nan where nobody knows.
     limits
         What a long gap costs beyond its slope, in the limit; nan where there is no limit, or nobody knows it.
+
+    Examples
+    --------
+    >>> costs = np.array([[1.0, 4.0, 9.0], [2.0, 8.0, 18.0]])
+    >>> table = GapTable(costs, slopes=np.full(2, np.inf), limits=np.full(2, np.nan))
+    >>> table.servers, table.count, table.known
+    (2, 3, True)
     """
 
     costs: Matrix
@@ -77,19 +84,78 @@ class RoutedProblem(Problem, Protocol):
 
 
 def refuses_prices(strategy: str, problem: Problem) -> str | None:
-    """A sentence where something else than gaps has a price: problems may say so by a method ``unpriced``."""
+    """Refuse a problem in which something else than gaps has a price: it may say so by a method ``unpriced``.
+
+    Parameters
+    ----------
+    strategy
+        The name of the strategy that would be asked.
+    problem
+        Any problem.
+
+    Returns
+    -------
+    str or None
+        One sentence; ``None`` where nothing else has a price.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Routed, losses
+    >>> refuses_prices("balanced", Routed(losses((1.0, 6.0)))) is None
+    True
+    """
     unpriced: Callable[[], str | None] | None = getattr(problem, "unpriced", None)
     return explain_refusal(strategy, problem, unpriced() if unpriced is not None else None)
 
 
 def word_cost(table: GapTable, word: ArrayLike) -> float:
-    """What a word costs a slot, by the table; gaps longer than that are charged by the slope at its end, or later."""
+    r"""Compute what a word costs a slot, :math:`\frac1n \sum_m \sum_j f_m(\delta^m_j)`.
+
+    Parameters
+    ----------
+    table
+        Costs of gaps; longer ones are charged along the slope at its end.
+    word
+        The server of each packet of one period.
+
+    Returns
+    -------
+    float
+        The mean cost; infinite where a server is never used whose slope is infinite, or unknown.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684, eq. (6).
+
+    Examples
+    --------
+    >>> squares = np.array([[1.0, 4.0, 9.0]] * 2)
+    >>> word_cost(GapTable(squares, np.full(2, np.inf), np.full(2, np.nan)), (0, 1))
+    4.0
+    """
     letters = np.ascontiguousarray(word, dtype=np.int64)
     return float(cyclic_cost(table.costs, later_slopes(table), table.slopes, letters))
 
 
 def later_slopes(table: GapTable) -> Vector:
-    """Slopes at the end of the table, along which costs go on there: not above the true ones, and hardly below."""
+    """Find the slopes at the end of a table, along which costs go on there: not above the true ones, hardly below.
+
+    Parameters
+    ----------
+    table
+        Costs of gaps.
+
+    Returns
+    -------
+    array of float
+        A slope for each server; in a table of one gap the limit where it is finite, else 0.
+
+    Examples
+    --------
+    >>> later_slopes(GapTable(np.array([[1.0, 4.0, 9.0]]), np.array([np.inf]), np.array([np.nan]))).tolist()
+    [5.0]
+    """
     if table.count == 1:
         return np.where(np.isfinite(table.slopes), table.slopes, 0.0)
     slopes: Vector = table.costs[:, -1] - table.costs[:, -2]
@@ -98,7 +164,30 @@ def later_slopes(table: GapTable) -> Vector:
 
 @njit(cache=True)
 def cyclic_cost(costs: Matrix, later: Vector, slopes: Vector, word: Whole) -> float:
-    """The mean cost of a word; a server never used costs its slope (nan where that is unknown: infinite)."""
+    """Compute the mean cost of a word, for kernels; see `word_cost`.
+
+    Parameters
+    ----------
+    costs
+        What gaps of 1, 2, ... slots cost, a row for each server.
+    later
+        Slopes at the end of the rows, see `later_slopes`.
+    slopes
+        What a server costs that is never used; nan, unknown, counts as infinite.
+    word
+        The server of each packet of one period.
+
+    Returns
+    -------
+    float
+        The mean cost of a slot.
+
+    Examples
+    --------
+    >>> squares = np.array([[1.0, 4.0, 9.0]] * 2)
+    >>> cyclic_cost(squares, np.full(2, 5.0), np.full(2, np.inf), np.array([0, 1]))
+    4.0
+    """
     servers = len(costs)
     length = len(word)
     first, last = np.full(servers, -1), np.full(servers, -1)
@@ -121,7 +210,7 @@ def cyclic_cost(costs: Matrix, later: Vector, slopes: Vector, word: Whole) -> fl
 
 @njit(cache=True)
 def gap_cost(costs: Matrix, later: Vector, server: int, gap: int) -> float:
-    """What a gap costs, beyond the table along the slope at its end."""
+    """Look up what a gap costs, beyond the table along the slope at its end."""
     count = costs.shape[1]
     if gap <= count:
         return float(costs[server, gap - 1])

@@ -80,14 +80,14 @@ class Densities:
 
 
 def excesses(table: GapTable) -> Matrix:
-    """What gaps cost beyond the slopes of their servers, where these are finite."""
+    """Compute what gaps cost beyond the slopes of their servers, where these are finite."""
     slopes = np.where(np.isfinite(table.slopes), table.slopes, 0.0)
     beyond: Matrix = table.costs - slopes[:, None] * np.arange(1, table.count + 1)
     return beyond
 
 
 def indices(table: GapTable) -> Matrix:
-    """Indices for gaps of 1, 2, ... up to the longest but one in the table."""
+    """Compute the indices for gaps of 1, 2, ... up to the longest but one in the table."""
     gaps, costs = np.arange(1, table.count), excesses(table)
     raw: Matrix = gaps * costs[:, 1:] - (gaps + 1) * costs[:, :-1]
     # The excess of a long gap is a small difference of large numbers: indices rise in truth.
@@ -96,7 +96,31 @@ def indices(table: GapTable) -> Matrix:
 
 
 def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | None = None) -> Densities:
-    """Find the price at which densities add up to 1, from tables that are doubled until they are long enough."""
+    r"""Find the price at which densities add up to 1, from tables that are doubled until they are long enough.
+
+    Parameters
+    ----------
+    gap_table
+        Costs of gaps up to a number.
+    pause
+        Called between tables; may raise.
+
+    Returns
+    -------
+    Densities
+        How often each server is used, and the integer-density bound on the cost of all words.
+
+    Notes
+    -----
+    For every price :math:`\lambda` no word costs less than :math:`\sum_m \min_d (f_m(d) + \lambda)/d - \lambda`.
+
+    Examples
+    --------
+    >>> from heuristics.testing import losses
+    >>> found = densities(losses((1.0, 2.0, 6.0)))
+    >>> found.gaps.tolist(), [round(share, 6) for share in found.shares.tolist()], round(found.bound, 6)
+    ([5, 3, 2], [0.2, 0.3, 0.5], 0.025096)
+    """
     count = FEWEST
     while True:
         table = gap_table(count)
@@ -120,7 +144,7 @@ def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | 
 
 
 def _price(table: GapTable, beyond: bool = True) -> tuple[float, Whole]:
-    """The least price at which densities do not add up to more than 1, and the gaps at it.
+    """Find the least price at which densities do not add up to more than 1, and the gaps at it.
 
     Gaps beyond the table are counted as its longest, or not at all.
     """
@@ -139,7 +163,7 @@ def _price(table: GapTable, beyond: bool = True) -> tuple[float, Whole]:
 
 @njit(cache=True)
 def cheapest_gaps(index: Matrix, price: float, below: bool) -> Whole:
-    """The cheapest gaps at a price: the least ones, or the longest; one more than there are if none is in the table."""
+    """Find the cheapest gaps at a price, the least or the longest; one more than there are if none is in the table."""
     servers, count = index.shape
     gaps = np.empty(servers, np.int64)
     for m in range(servers):
@@ -156,7 +180,7 @@ def cheapest_gaps(index: Matrix, price: float, below: bool) -> Whole:
 
 
 def _shares(table: GapTable, price: float, gaps: Whole) -> Vector:
-    """Densities that add up to 1: of servers that are as cheap with longer gaps, the last ones give way."""
+    """Find densities that add up to 1: of servers that are as cheap with longer gaps, the last ones give way."""
     most = np.divide(1.0, gaps, out=np.zeros(len(gaps)), where=gaps > 0)
     longest = cheapest_gaps(indices(table), price, False)
     least = np.where((gaps > 0) & (longest < table.count), 1.0 / longest, 0.0)
@@ -172,14 +196,14 @@ def _shares(table: GapTable, price: float, gaps: Whole) -> Vector:
 
 
 def dual_bound(table: GapTable, price: float) -> float:
-    """A lower bound on the cost of all words by a price; minus infinity where more would have to be known."""
+    """Bound the cost of all words from below by a price; minus infinity where more would have to be known."""
     parts = dual_parts(table, price)
     slopes = np.where(np.isfinite(table.slopes), np.abs(table.slopes), 0.0)  # taken off and put back on
     return float(parts.sum() - price - ROUNDING * (np.abs(parts).sum() + slopes.sum() + abs(price)))
 
 
 def dual_parts(table: GapTable, price: float) -> Vector:
-    """What each server costs a slot at least if it pays a price for every packet; minus infinity if nobody knows."""
+    """Bound what each server costs a slot if it pays a price for every packet; minus infinity if nobody knows."""
     finite, unknown = np.isfinite(table.slopes), np.isnan(table.slopes)
     excess, largest = excesses(table), np.abs(table.costs).max(axis=1)
     cheapest = np.min((excess + price) / np.arange(1, table.count + 1), axis=1)
@@ -215,7 +239,7 @@ def cut_word(table: GapTable, run: Whole, warm: int, slots: int, longest: int) -
 
 @njit(cache=True)
 def index_run(index: Matrix, gaps: Whole, slots: int) -> Whole:
-    """The servers chosen by the largest index, slot by slot, from gaps that are spread; the longer gap breaks ties."""
+    """Choose servers by the largest index, slot by slot, from gaps that are spread; the longer gap breaks ties."""
     servers, count = index.shape
     last, run = np.empty(servers, np.int64), np.empty(slots, np.int64)
     for m in range(servers):
@@ -236,7 +260,7 @@ def index_run(index: Matrix, gaps: Whole, slots: int) -> Whole:
 def best_stretch(
     costs: Matrix, later: Vector, slopes: Vector, run: Whole, starts: Whole, longest: int
 ) -> tuple[int, int]:
-    """Where the stretch of a run begins, and how long it is, that costs least when it is repeated."""
+    """Find where the stretch of a run begins, and how long it is, that costs least when it is repeated."""
     servers = len(costs)
     stride = 1 + servers // EVERY_SLOT
     first, last = np.empty(servers, np.int64), np.empty(servers, np.int64)
@@ -281,7 +305,7 @@ def exchanged(table: GapTable, word: Whole) -> Whole:
 
 @njit(cache=True)
 def best_exchange(costs: Matrix, later: Vector, slopes: Vector, word: Whole, cost: float) -> tuple[float, Whole]:
-    """The best word one step away, if one is better than `cost`."""
+    """Find the best word one step away, if one is better than `cost`."""
     servers, length = len(costs), len(word)
     best, found = cost, word.copy()
     for i in range(length):
@@ -321,6 +345,18 @@ class IndexRule:
     ----------
     slots
         The longest period; by default 100 slots for each server, and 1000 at least.
+
+    References
+    ----------
+    P. Whittle, "Restless bandits: activity allocation in a changing world", *Journal of Applied Probability* 25A, 1988,
+    287-298.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Routed, losses
+    >>> run(Routed(losses((1.0, 2.0, 6.0))), IndexRule(slots=50)).decision
+    (0, 2, 1, 2)
     """
 
     slots: int | None = None

@@ -63,6 +63,11 @@ class Split:
         What no word goes below; minus infinity where slopes are not known, or costs not convex.
     unproved
         Why the bound does not prove the word best; ``None`` if it does.
+
+    Examples
+    --------
+    >>> Split(rare=0, usual=1, period=3, cost=0.1, bound=0.1).word
+    (0, 1, 1)
     """
 
     rare: int
@@ -79,14 +84,36 @@ class Split:
 
 
 def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | None = None) -> Split:
-    """The best word for two servers, from tables that are doubled until they are long enough.
+    r"""Find the best word for two servers, from tables that are doubled until they are long enough.
 
     Parameters
     ----------
     gap_table
-        Of two servers.
+        Costs of gaps of two servers, up to a number.
     pause
-        Called between tables: may raise.
+        Called between tables; may raise.
+
+    Returns
+    -------
+    Split
+        The word, what it costs, and a bound that proves it best unless there is a doubt.
+
+    Notes
+    -----
+    The period is the first :math:`n \ge 2` with :math:`\theta_s(n) \ge f_o(2) - 2 f_o(1)`, where
+    :math:`\theta_s(d) = d f_s(d + 1) - (d + 1) f_s(d)`.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684, section 5.
+
+    Examples
+    --------
+    >>> from heuristics.testing import losses
+    >>> split = closed_form(losses((1.0, 6.0)))
+    >>> split.word, round(split.cost, 6), split.unproved
+    ((0, 1, 1, 1), 0.092156, None)
     """
     count = FEWEST
     while True:
@@ -114,7 +141,7 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
 
 
 def _certified(table: GapTable, rare: int, period: int) -> float:
-    """What the word costs, less rounding, if indices say beyond rounding that its gaps are the cheapest at one price.
+    """Compute what the word costs, less rounding, if indices say beyond doubt that its gaps are cheapest at one price.
 
     At a price between the indices of both servers at the gaps n - 1 and n (the usual server: at its gap 1, where two
     gaps cost the same) no server has cheaper gaps, and densities add up to 1, so that the price itself cancels: nothing
@@ -139,7 +166,7 @@ def _certified(table: GapTable, rare: int, period: int) -> float:
 
 
 def _doubt(table: GapTable, server: int, gap: int) -> float:
-    """By how much rounding may have moved an index."""
+    """Bound by how much rounding may have moved an index."""
     slope = abs(table.slopes[server]) if math.isfinite(table.slopes[server]) else 0.0
     here, after = (abs(table.costs[server, at]) for at in (gap - 1, gap))
     return float(ROUNDING * (gap + 1) * (here + after + 2 * slope * (gap + 1)))
@@ -147,7 +174,7 @@ def _doubt(table: GapTable, server: int, gap: int) -> float:
 
 @njit(cache=True)
 def _first_period(costs: Matrix, slopes: Vector, limits: Vector, rare: int, count: int) -> int:
-    """The first n >= 2 at which the index is high enough, 0 where none is, or `UNKNOWN`: the table is too short."""
+    """Find the first n >= 2 whose index is high enough, 0 where none is, `UNKNOWN` where the table is too short."""
     level = _index(costs, slopes, 1 - rare, 1)
     if math.isfinite(slopes[rare]) and -limits[rare] <= level:
         return 0
@@ -165,7 +192,7 @@ def _first_period(costs: Matrix, slopes: Vector, limits: Vector, rare: int, coun
 
 @njit(cache=True)
 def _index(costs: Matrix, slopes: Vector, server: int, gap: int) -> float:
-    """The index at a gap; a slope, which it does not depend on, is left out of the costs to keep digits."""
+    """Compute the index at a gap; a slope, which it does not depend on, is left out of the costs to keep digits."""
     slope = slopes[server] if math.isfinite(slopes[server]) else 0.0
     here, after = costs[server, gap - 1] - slope * gap, costs[server, gap] - slope * (gap + 1)
     return float(gap * after - (gap + 1) * here)
@@ -173,7 +200,7 @@ def _index(costs: Matrix, slopes: Vector, server: int, gap: int) -> float:
 
 @njit(cache=True)
 def _nearby(costs: Matrix, slopes: Vector, rare: int, period: int, count: int) -> tuple[float, int]:
-    """The least cost at a period and beside it, where rounding may have put the best one, or without the rare server.
+    """Find the least cost at a period and beside it, where rounding may have put the best one, or without the rare server.
 
     Where no period in the table is long enough, the longest is the best of them.
     """
@@ -193,6 +220,19 @@ class TwoServer:
     """The best word for two servers in closed form, and its proof; for all periods up to a million.
 
     ``extra.argument`` says why nothing is better, or ``extra.unproved`` why that is not certain.
+
+    References
+    ----------
+    E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, "Open-loop routeing to M parallel servers with no buffers", *Journal of
+    Applied Probability* 37 (2000), 668-684, section 5.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Routed, losses
+    >>> result = run(Routed(losses((1.0, 6.0))), TwoServer())
+    >>> result.decision, result.status.value
+    ((0, 1, 1, 1), 'optimal')
     """
 
     name: ClassVar[str] = "two-server"
@@ -213,7 +253,7 @@ class TwoServer:
 
 
 def find(oracle: Oracle[RoutedProblem]) -> Split:
-    """The closed form for a problem with two servers."""
+    """Find the closed form for a problem with two servers, in the time there is."""
     oracle.require()
     with oracle.in_time():
         return closed_form(oracle.problem.gap_table, oracle.require)

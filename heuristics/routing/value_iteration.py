@@ -21,7 +21,7 @@ from numba import njit
 from ..dynamic import Closing, Swept
 from ..evaluation import Decision
 from .gap_graph import Charges, GapGraph, Kinds, TooManyStates
-from .howard import ROUNDING, Policy, cycle_word, greedy, no_pause
+from .howard import ROUNDING, Policy, cycle_word, greedy
 from .problem import GapTable, Matrix, Vector, Whole, word_cost
 from .server_densities import densities
 
@@ -45,6 +45,16 @@ class RoutingSweeps:
         Costs of gaps up to a number.
     known
         Whether slopes are known, so that something is proved.
+    tolerance
+        As `heuristics.dynamic.Sweeps` wants it; no publication iterates values.
+
+    Examples
+    --------
+    >>> from heuristics.testing import losses
+    >>> sweeps = RoutingSweeps.of(losses((1.0, 2.0, 6.0)))
+    >>> swept = sweeps.sweep(sweeps.start())
+    >>> sweeps.graph.states, swept.lower < 0.0289 < swept.upper
+    (83, True)
     """
 
     graph: GapGraph
@@ -71,7 +81,7 @@ class RoutingSweeps:
         for more in (0.5, 0.25, 0.0):
             limits: Whole = np.where(asymptotic, 4, gaps + (more * gaps).astype(np.int64) + 2)
             try:
-                graph = GapGraph.of(limits, kinds.sizes, states, no_pause)
+                graph = GapGraph.of(limits, kinds.sizes, states)
                 break
             except TooManyStates:
                 if more == 0.0:
@@ -107,7 +117,26 @@ class RoutingSweeps:
 
 
 def too_many_gaps(gap_table: Callable[[int], GapTable], states: int = STATES) -> str | None:
-    """A sentence if values of all gaps would be too many to iterate, else ``None``."""
+    """Refuse to iterate the values of all gaps where there are too many.
+
+    Parameters
+    ----------
+    gap_table
+        Costs of gaps up to a number.
+    states
+        Most states of the graph of gaps.
+
+    Returns
+    -------
+    str or None
+        One clause; ``None`` where there are not too many.
+
+    Examples
+    --------
+    >>> from heuristics.testing import losses
+    >>> too_many_gaps(losses((1.0, 2.0, 6.0)), states=10)
+    'the gaps of its 3 servers have more than 10 states.'
+    """
     try:
         RoutingSweeps.of(gap_table, states)
     except TooManyStates:

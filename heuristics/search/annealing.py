@@ -66,6 +66,13 @@ class Annealing:
     ----------
     .. [1] J. W. Ohlmann, J. C. Bean, S. G. Henderson, "Convergence in probability of compressed annealing",
        *Mathematics of Operations Research* 29 (2004) 837-860.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Separable
+    >>> run(Separable(), Annealing(steps=2000), seed=1).decision
+    (1, 0, 1, 1, 0, 0, 1)
     """
 
     steps: int | None = None
@@ -120,7 +127,7 @@ class Annealing:
 
 
 def temperatures(changes: NDArray[np.float64], start: float | None, end: float | None) -> tuple[float, float]:
-    r"""The range of temperatures: as given, otherwise from the uphill changes :math:`\Delta` among `changes`.
+    r"""Choose the range of temperatures: as given, otherwise from the uphill changes :math:`\Delta` among `changes`.
 
     The first one takes the lower quartile of them with probability 0.05, the last one the lowest twentieth with
     probability 0.01: :math:`T = \Delta / \ln(1/p)`.
@@ -150,7 +157,7 @@ class Clock:
         self.seconds, self.evaluations = max(oracle.remaining_seconds / coolings, 1e-9), share
 
     def left(self) -> float:
-        """Steps left in the cooling, at most."""
+        """Tell how many steps are left in the cooling, at most."""
         if self.steps is not None:
             return self.steps - self.done
         if self.last:  # its end is left to the oracle, which then says why the run ended
@@ -160,7 +167,7 @@ class Clock:
         return min(self.enough - self.done, self.evaluations_at_start + self.evaluations - self.oracle.evaluations)
 
     def fraction(self) -> float:
-        """How much of the cooling is over, from 0 to 1."""
+        """Tell how much of the cooling is over, from 0 to 1."""
         if self.steps is not None:
             return min(1.0, self.done / self.steps)
         return min(
@@ -173,7 +180,7 @@ class Clock:
         )
 
     def fractions(self, count: int) -> NDArray[np.float64]:
-        """The same for each of the next `count` steps, which are then counted as done."""
+        """Tell the same for each of the next `count` steps, which are then counted as done."""
         if self.steps is None:
             fractions = np.full(count, self.fraction())
         else:
@@ -195,7 +202,7 @@ class Chain:
         self.current, self.penalised = decision, self.oracle(decision).penalised
 
     def sampled_changes(self) -> NDArray[np.float64]:
-        """Changes of the penalised objective under random moves, after some steps downhill.
+        """Sample changes of the penalised objective under random moves, after some steps downhill.
 
         Far from a local optimum they would say nothing about the hills to come.
         """
@@ -209,7 +216,7 @@ class Chain:
         return np.array(changes[-count:] if count else [], dtype=float)
 
     def cool(self, start: float, end: float, clock: Clock) -> None:
-        """One cooling."""
+        """Walk through one cooling."""
         ratio = math.log(end / start)
         while clock.left() > 0:
             temperature = start * math.exp(ratio * float(clock.fractions(1)[0]))
@@ -238,7 +245,7 @@ class WalkingChain:
         self.walk = self.oracle.walk(decision)
 
     def sampled_changes(self) -> NDArray[np.float64]:
-        """Changes under random moves, after some steps downhill."""
+        """Sample changes under random moves, after some steps downhill."""
         count = int(min(SAMPLES, SAMPLING_SHARE * self.oracle.remaining_evaluations / 8))
         if count == 0:
             return np.empty(0)
@@ -255,7 +262,7 @@ class WalkingChain:
         return np.array(changes, dtype=float)
 
     def cool(self, start: float, end: float, clock: Clock) -> None:
-        """One cooling."""
+        """Walk through one cooling."""
         ratio = math.log(end / start)
         while clock.left() > 0:
             # Drawn in blocks of one size, so that the answer does not depend on how fast the blocks are followed.

@@ -30,14 +30,14 @@ LEAST_PENALTY = 0.03
 
 
 def refuses_continuum(strategy: str, problem: Problem) -> str | None:
-    """A sentence if the decisions of `problem` are a continuum, else ``None``."""
+    """Refuse a problem whose decisions are a continuum, in a sentence."""
     if problem.space.size == math.inf:
         return f"strategy {strategy!r} takes discrete decisions only, and those of {problem.name!r} are a continuum."
     return None
 
 
 def starting_points(problem: Problem, rng: np.random.Generator) -> Iterator[Decision]:
-    """What the problem suggests, then random decisions without end."""
+    """Yield what the problem suggests, then random decisions without end."""
     if isinstance(problem, Suggesting):
         for decision in problem.suggestions(rng):
             yield problem.space.check(decision)
@@ -143,6 +143,7 @@ class EvaluatedWalk:
         return Followed(kept, best, None if best is None else below)
 
     def _go(self, decision: Decision) -> float:
+        """Go to a decision, and tell how much more it costs than the last."""
         before = self.penalised
         self.decision, self.evaluation = decision, self.problem.evaluate(decision)
         return self.penalised - before

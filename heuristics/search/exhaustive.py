@@ -59,6 +59,14 @@ class Exhaustive:
     ----------
     largest
         Larger spaces are refused.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Knapsack
+    >>> result = run(Knapsack(), Exhaustive())
+    >>> result.status.value, result.objective
+    ('optimal', -18.0)
     """
 
     largest: int = 1_000_000_000
@@ -118,7 +126,7 @@ def gray_flips(length: int, first: int, stop: int) -> NDArray[np.int64]:
 
 
 def _first_feasible(oracle: Oracle[Problem]) -> Decision | None:
-    """The first feasible decision among some that the problem suggests; always the same, whatever the seed."""
+    """Find the first feasible decision among some that the problem suggests; always the same, whatever the seed."""
     for decision in islice(_suggested(oracle.problem), SUGGESTIONS):
         if oracle.many([decision])[0].feasible:  # as all others will be judged
             return oracle.problem.space.check(decision)
@@ -126,6 +134,7 @@ def _first_feasible(oracle: Oracle[Problem]) -> Decision | None:
 
 
 def _suggested(problem: Problem) -> Iterator[Decision]:
+    """Yield what the problem suggests, or a random decision that it repairs."""
     rng = np.random.default_rng(0)
     if isinstance(problem, Suggesting):
         yield from problem.suggestions(rng)
@@ -134,7 +143,17 @@ def _suggested(problem: Problem) -> Iterator[Decision]:
 
 
 def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
-    """Walk through all decisions, slice by slice; slices have one size unless there is a clock to be kept."""
+    """Walk through all decisions, slice by slice; slices have one size unless there is a clock to be kept.
+
+    Parameters
+    ----------
+    oracle
+        Of the run; better decisions met on the way are shown to it.
+    walk
+        Where it stands does not matter: all other decisions follow in the order of the Gray code.
+    length
+        Entries of a decision.
+    """
     timed = math.isfinite(oracle.remaining_seconds)
     size, step, last = 64 if timed else LARGEST_BATCH, 1, 1 << length
     while step < last:
@@ -154,7 +173,13 @@ def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
 
 
 def judge_all(oracle: Oracle[Problem]) -> None:
-    """Go through the space in its own order, in batches."""
+    """Go through the space in its own order, in batches.
+
+    Parameters
+    ----------
+    oracle
+        Of the run; every decision is shown to it.
+    """
     decisions = iter(oracle.problem.space)
     count = 16
     while batch := list(islice(decisions, count)):
@@ -165,7 +190,23 @@ def judge_all(oracle: Oracle[Problem]) -> None:
 
 
 def spelled(size: int) -> str:
-    """A whole number in the way people read it: 4096, 7.07e+72 (also where it is beyond floating point)."""
+    """Write a whole number in the way people read it, also where it is beyond floating point.
+
+    Parameters
+    ----------
+    size
+        Zero or more.
+
+    Returns
+    -------
+    str
+        All digits below a million, else three of them and a power of ten.
+
+    Examples
+    --------
+    >>> spelled(4096), spelled(2**242)
+    ('4096', '7.07e+72')
+    """
     if size < 1_000_000:
         return str(size)
     # With log10(2), rounded up, the digits of a number are counted, or one less.

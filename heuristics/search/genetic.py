@@ -77,6 +77,13 @@ class Genetic:
         Steps for each entry of the decision by which a child is polished; 0: none.
     patience
         Generations without a better individual after which the population is renewed.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import MendedKnapsack
+    >>> run(MendedKnapsack(), Genetic(population=20, generations=20), seed=1).objective
+    -18.0
     """
 
     population: int = 50
@@ -173,7 +180,7 @@ class Evolution:
         return False
 
     def _children(self, population: list[Any], count: int) -> list[Any]:
-        """Children that were not seen before: as many as wanted, fewer where they are hard to find."""
+        """Make children that were not seen before: as many as wanted, fewer where they are hard to find."""
         from deap import algorithms, tools
 
         strategy = self.strategy
@@ -189,7 +196,7 @@ class Evolution:
         return children
 
     def _filled(self, population: list[Any]) -> list[Any]:
-        """A population with random individuals added until it is complete; fewer if there are no more to be found."""
+        """Add random individuals to a population until it is complete; fewer if there are no more to be found."""
         for _ in range(DRAWS * self.strategy.population):
             if len(population) >= self.strategy.population:
                 break
@@ -199,7 +206,7 @@ class Evolution:
         return population
 
     def _suggested(self) -> list[Any]:
-        """What the problem suggests, as far as it goes; else random decisions."""
+        """Begin with what the problem suggests, as far as it goes, or with random decisions."""
         points = islice(starting_points(self.problem, self.rng), max(1, int(SUGGESTED * self.strategy.population)))
         population: list[Any] = []
         while some := [self.new(decision) for decision in islice(points, SOME)]:
@@ -208,7 +215,7 @@ class Evolution:
         return population
 
     def _grown(self, decision: Decision) -> Any | None:
-        """An individual of a decision, repaired, judged and polished; ``None`` if there is nothing new about it."""
+        """Make an individual of a decision: repair, judge and polish it; ``None`` if there is nothing new about it."""
         self.drawn += 1
         for tries in range(1 + MUTATIONS):
             self.oracle.require()  # repairing may take longer than judging
@@ -234,7 +241,7 @@ class Evolution:
         return None
 
     def _polished(self, decision: Decision) -> Decision:
-        """The end of a short walk downhill, lenient at first."""
+        """Walk downhill for a while, lenient at first."""
         walk = self.oracle.walk(decision)
         moves = walk.draw(self.rng, self.strategy.polish * len(decision))
         lenient = 0
@@ -247,7 +254,7 @@ class Evolution:
         return walk.current
 
     def _notes(self, decision: Decision) -> bool:
-        """Whether a decision is new; it is not any more."""
+        """Tell whether a decision is new; it is not any more."""
         key = hash(np.asarray(decision).tobytes())  # of tuples that differ in -1 and -2 only, Python has one hash
         if key in self.seen:
             return False
@@ -257,13 +264,14 @@ class Evolution:
         return True
 
     def _mutated(self, decision: Decision) -> Decision:
+        """Step to a neighbour, and with probability 1/2 each to one more."""
         decision = self.problem.space.neighbour(decision, self.rng)
         while self.rng.random() < 0.5:
             decision = self.problem.space.neighbour(decision, self.rng)
         return decision
 
     def _toolbox(self) -> Any:
-        """The operators of the space in DEAP's clothes; individuals are tuples, so nothing needs to be copied."""
+        """Dress the operators of the space in DEAP's clothes; individuals are tuples, so nothing needs to be copied."""
         from deap import base
 
         def mate(first: Decision, second: Decision) -> tuple[Any, Any]:
@@ -278,7 +286,7 @@ class Evolution:
 
 
 def takes_small_steps(problem: Problem) -> bool:
-    """Whether steps cost less than judging in full: otherwise polishing would take all the time."""
+    """Tell whether steps cost less than judging in full: otherwise polishing would take all the time."""
     if not isinstance(problem, Incremental):
         return False
     return not isinstance(problem.start(problem.space.sample(np.random.default_rng(0))), EvaluatedWalk)
@@ -292,7 +300,7 @@ def judge(oracle: Oracle[Problem], individuals: list[Any]) -> list[Any]:
 
 
 def individual_class() -> Any:
-    """DEAP's class of our individuals: a tuple with a fitness to be minimised; made once per process."""
+    """Make DEAP's class of our individuals: a tuple with a fitness to be minimised; made once per process."""
     from deap import base, creator
 
     if not hasattr(creator, INDIVIDUAL):
@@ -315,7 +323,7 @@ _draws = _Draws()
 
 @contextmanager
 def own_draws(seed: int) -> Iterator[None]:
-    """A block in which DEAP draws from a generator of this thread.
+    """Let DEAP draw from a generator of this thread for the length of a block.
 
     It knows only Python's global one, from which other threads may draw at any moment: a Dask worker does, and the same
     seed would not give the same answer.

@@ -59,6 +59,13 @@ class LocalSearch:
     swaps
         Swaps tried for each entry of a binary vector before it is taken for a local optimum: all pairs of a 1 and a 0
         if these are no more, else as many at random. 0: none.
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Knapsack
+    >>> run(Knapsack(), LocalSearch(restarts=10), seed=1).objective
+    -18.0
     """
 
     restarts: int | None = None
@@ -106,12 +113,12 @@ class LocalSearch:
 
 
 def better(candidate: float, current: float) -> bool:
-    """Whether a penalised objective is lower by more than rounding."""
+    """Tell whether a penalised objective is lower by more than rounding."""
     return candidate < current - PROGRESS * abs(current) if math.isfinite(current) else candidate < current
 
 
 def swap_pairs(decision: Decision, rng: np.random.Generator, swaps: int) -> Moves:
-    """Pairs of a 1 and a 0 of a binary vector: all in random order or, if these are fewer, `swaps` for each entry."""
+    """List pairs of a 1 and a 0 of a binary vector: all in random order or, if these are fewer, `swaps` for each entry."""
     entries = np.asarray(decision)
     ones, zeros = np.flatnonzero(entries == 1), np.flatnonzero(entries == 0)
     count = len(ones) * len(zeros)
@@ -164,7 +171,7 @@ def _first(oracle: Oracle[Problem], current: Decision) -> Decision:
 
 
 def _rotated(space: Space, decision: Decision, start: int) -> Iterator[tuple[int, Decision]]:
-    """Numbered neighbours from number `start` on, then those before it; made twice rather than kept."""
+    """Number the neighbours, and begin with number `start`; they are made twice rather than kept."""
     later = islice(enumerate(space.neighbours(decision)), start, None)
     return chain(later, islice(enumerate(space.neighbours(decision)), start))
 
@@ -213,5 +220,5 @@ def _walk_best(walk: OracleWalk, length: int, rng: np.random.Generator, swaps: i
 
 
 def _slack(walk: OracleWalk, noise: float) -> float:
-    """What a step must gain at least to count, more than nothing."""
+    """Compute what a step must gain at least to count, more than nothing."""
     return max(PROGRESS * abs(walk.penalised) + noise, sys.float_info.min)

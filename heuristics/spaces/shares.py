@@ -72,7 +72,7 @@ class Simplex(Checked):
         raise TypeError("a simplex is a continuum: its points cannot be listed.")
 
     def sample(self, rng: np.random.Generator) -> Any:
-        """Uniform over the simplex: independent exponential numbers, scaled."""
+        """Draw a point, uniform over the simplex: independent exponential numbers, scaled."""
         return self._scaled(rng.standard_exponential(self.length))
 
     def neighbour(self, decision: Any, rng: np.random.Generator) -> Any:
@@ -91,13 +91,13 @@ class Simplex(Checked):
         raise TypeError("a simplex is a continuum: the neighbours of a point cannot be listed.")
 
     def crossover(self, first: Any, second: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Two points of the segment between the parents, mirror images of each other."""
+        """Draw two points of the segment between the parents, mirror images of each other."""
         weight = rng.random()
         one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
         return self._scaled(weight * one + (1 - weight) * other), self._scaled((1 - weight) * one + weight * other)
 
     def repair(self, values: Sequence[float]) -> Any:
-        r"""The nearest point in the Euclidean norm, :math:`\max(v_i - \theta, 0)` with the fitting :math:`\theta`."""
+        r"""Find the nearest point in the Euclidean norm, :math:`\max(v_i - \theta, 0)` with the fitting :math:`\theta`."""
         array = as_numbers(values, self.length)
         if not np.isfinite(array).all():
             position = int(np.argmin(np.isfinite(array)))
@@ -108,9 +108,11 @@ class Simplex(Checked):
         return self._scaled(np.maximum(array - threshold, 0.0))
 
     def _scaled(self, values: NDArray[np.float64]) -> Any:
+        """Bring non-negative numbers to the total."""
         return self._point(values * (self.total / values.sum()))
 
     def _point(self, values: NDArray[np.float64]) -> Any:
+        """Return numbers as a tuple, or as a read-only array if there are many."""
         if self.length <= LONGEST_TUPLE:
             return tuple(values.tolist())
         if values.flags.writeable:
@@ -162,7 +164,7 @@ class Splits(Checked):
         return IntegerBox((0,) * self.parts, (self.total,) * self.parts)
 
     def check(self, decision: Any) -> Integers:
-        """The decision as a tuple of whole numbers, or one sentence on what is wrong with it."""
+        """Return the decision as a tuple of whole numbers, or raise one sentence on what is wrong with it."""
         values = self._box.check(decision)
         if sum(values) > self.total:
             raise ValueError(f"the entries add up to {sum(values)}; they add up to {self.total} at most.")
@@ -172,11 +174,11 @@ class Splits(Checked):
         return map(_differences, self._sums)
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every split is equally likely."""
+        """Draw a split; each is equally likely."""
         return _differences(self._sums.sample(rng))
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
-        """Every neighbour is equally likely."""
+        """Draw a neighbour; each is equally likely."""
         givers = [part for part, count in enumerate(decision) if count > 0]
         takers = self.parts if sum(decision) < self.total else 0
         moves = len(givers) * self.parts  # to each of the other parts, and to none
@@ -189,7 +191,7 @@ class Splits(Checked):
         return _moved(decision, giver, None if taker == giver else taker)
 
     def neighbours(self, decision: Integers) -> Iterator[Integers]:
-        """One unit taken away or moved, from one part after the other; then one given."""
+        """Take one unit away or move it, from one part after the other; then give one."""
         for giver, count in enumerate(decision):
             if count > 0:
                 yield _moved(decision, giver, None)
@@ -218,10 +220,12 @@ class Splits(Checked):
 
 
 def _differences(sums: Integers) -> Integers:
+    """Find the parts whose partial sums these are."""
     return tuple(after - before for before, after in zip((0, *sums), sums, strict=False))
 
 
 def _moved(decision: Integers, giver: int | None, taker: int | None) -> Integers:
+    """Take a unit from one part, or from none, and give it to another, or to none."""
     values = list(decision)
     if giver is not None:
         values[giver] -= 1

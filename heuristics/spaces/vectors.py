@@ -82,7 +82,7 @@ class BinaryVectors(Vectors):
         return product((0, 1), repeat=self.length)
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every vector is equally likely."""
+        """Draw a vector; each is equally likely."""
         return tuple(rng.integers(0, 2, size=self.length).tolist())
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
@@ -94,7 +94,7 @@ class BinaryVectors(Vectors):
         return ((position, 1 - value) for position, value in enumerate(decision))
 
     def repair(self, values: Sequence[float]) -> Integers:
-        """The nearest vector; one half becomes 1."""
+        """Round to the nearest vector; one half becomes 1."""
         return tuple((as_numbers(values, self.length) >= 0.5).astype(int).tolist())
 
 
@@ -153,11 +153,11 @@ class IntegerBox(Vectors):
         return product(*(range(low, high + 1) for low, high in zip(self.lower, self.upper, strict=True)))
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every vector is equally likely."""
+        """Draw a vector; each is equally likely."""
         return tuple(rng.integers(self.lower, self.upper, endpoint=True).tolist())
 
     def repair(self, values: Sequence[float]) -> Integers:
-        """The nearest vector: round, then clip."""
+        """Round, then clip: this is the nearest vector."""
         rounded = round_entries(as_numbers(values, len(self.lower)))
         return tuple(min(max(v, low), high) for v, low, high in zip(rounded, self.lower, self.upper, strict=True))
 
@@ -216,7 +216,7 @@ class OrderedIntegers(Vectors):
         return combinations_with_replacement(range(self.lower, self.upper + 1), self.length)
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every vector is equally likely: a random subset, made non-decreasing by taking out the steps of 1."""
+        """Draw a vector; each is equally likely: a random subset, made non-decreasing by taking out the steps of 1."""
         chosen = rng.choice(self.upper - self.lower + self.length, size=self.length, replace=False, shuffle=False)
         return tuple((np.sort(chosen) - np.arange(self.length) + self.lower).tolist())
 
@@ -283,11 +283,11 @@ class Policies(Vectors):
         return product(*map(range, self.actions))
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every policy is equally likely."""
+        """Draw a policy; each is equally likely."""
         return tuple(rng.integers(0, self.actions).tolist())
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
-        """Every neighbour is equally likely."""
+        """Draw a neighbour; each is equally likely."""
         others = sum(self.actions) - len(self.actions)
         if not others:
             return decision

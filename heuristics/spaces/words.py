@@ -73,7 +73,7 @@ class Words(Checked):
             yield from _necklaces(length, self.alphabet)
 
     def sample(self, rng: np.random.Generator) -> Integers:
-        """Every cyclic word is equally likely.
+        """Draw a cyclic word; each is equally likely.
 
         By the orbit-counting lemma it is enough to draw a rotation and a word that this rotation leaves alone.
         """
@@ -117,6 +117,7 @@ class Words(Checked):
         return _least_rotation((word * (length // len(word) + 1))[:length])
 
     def _count(self, length: int) -> int:
+        """Count the cyclic words of one length."""
         return sum(_totient(d) * int(self.alphabet ** (length // d)) for d in _divisors(length)) // length
 
     def _moves(self, word: Integers) -> list[tuple[int, int, Integers]]:
@@ -141,11 +142,13 @@ class Words(Checked):
 
 
 def _normalised(weights: list[float]) -> list[float]:
+    """Scale weights to a sum of 1."""
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 
 
 def _spelled(lengths: Integers) -> str:
+    """Write down lengths as people would: 4, 1 to 20, or 2, 3 or 5."""
     if len(lengths) == 1:
         return f"{lengths[0]}"
     if lengths == tuple(range(lengths[0], lengths[-1] + 1)):
@@ -154,11 +157,12 @@ def _spelled(lengths: Integers) -> str:
 
 
 def _turned(word: Integers, amount: int) -> Integers:
+    """Rotate a word to the left."""
     return word[amount:] + word[:amount]
 
 
 def _least_rotation(word: Integers) -> Integers:
-    """The lexicographically least rotation, in linear time (two candidates run against each other)."""
+    """Find the lexicographically least rotation, in linear time (two candidates run against each other)."""
     length, first, second, matched = len(word), 0, 1, 0
     while second < length and matched < length and first < length:
         one, other = word[(first + matched) % length], word[(second + matched) % length]
@@ -176,7 +180,7 @@ def _least_rotation(word: Integers) -> Integers:
 
 
 def _necklaces(length: int, alphabet: int) -> Iterator[Integers]:
-    """All least rotations of one length in lexicographic order (Fredricksen, Kessler and Maiorana)."""
+    """Yield all least rotations of one length in lexicographic order (Fredricksen, Kessler and Maiorana)."""
     word = [0] * length
     yield tuple(word)
     while True:
@@ -193,8 +197,10 @@ def _necklaces(length: int, alphabet: int) -> Iterator[Integers]:
 
 
 def _divisors(number: int) -> list[int]:
+    """List the divisors of a number."""
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def _totient(number: int) -> int:
+    """Count the numbers up to this one that are coprime to it."""
     return sum(1 for i in range(1, number + 1) if math.gcd(i, number) == 1)

@@ -173,6 +173,7 @@ def _watched_run(
 
 
 def _check_shape(strategy: Strategy) -> None:
+    """See that a strategy has a name, needs and a method, and can be sent to another process."""
     name = getattr(strategy, "name", None)
     _demand(isinstance(name, str) and bool(name), f"{type(strategy).__name__} needs a class variable 'name'.")
     _demand(isinstance(getattr(strategy, "needs", None), type), f"{name} needs a class variable 'needs': a protocol.")
@@ -186,6 +187,7 @@ def _check_shape(strategy: Strategy) -> None:
 
 
 def _check_refusal(strategy: Strategy, problem: Problem, sentence: Any) -> None:
+    """See that a refusal is one sentence, and that it is meant."""
     where = f"{strategy.name} refuses {problem.name}"
     _demand(isinstance(sentence, str), f"{where} with {sentence!r}, not with a sentence.")
     _demand(
@@ -203,6 +205,7 @@ def _check_refusal(strategy: Strategy, problem: Problem, sentence: Any) -> None:
 def _check_run(
     strategy: Strategy, problem: Problem, budget: int, seed: int, truth: Truth, where: str
 ) -> tuple[Any, ...]:
+    """Run once, see that nothing but the result has changed, and return what a second run must repeat."""
     python_state, numpy_state = random.getstate(), pickle.dumps(np.random.get_state())  # noqa: NPY002
     before = _visible(problem)
     result, watch = _watched_run(strategy, problem, Budget(evaluations=budget), seed)
@@ -225,6 +228,7 @@ def _check_run(
 
 
 def _check_spending(problem: Problem, result: Result, watch: _Watched, budget: int, where: str) -> None:
+    """See that no more was asked than was paid for, and that the result is closed on the best decision shown."""
     oracle = watch.oracle
     assert oracle is not None
     _demand(result.evaluations <= budget, f"{where}: {result.evaluations} evaluations were spent.")
@@ -246,6 +250,7 @@ def _check_spending(problem: Problem, result: Result, watch: _Watched, budget: i
 
 
 def _check_claims(problem: Problem, result: Result, truth: Truth, where: str) -> None:
+    """See that status, objective and bound are true."""
     answered = result.status in (Status.OPTIMAL, Status.FEASIBLE)
     _demand(
         answered == (result.decision is not None) == (result.evaluation is not None),
@@ -281,6 +286,7 @@ def _check_claims(problem: Problem, result: Result, truth: Truth, where: str) ->
 
 
 def _check_interrupt(strategy: Strategy, problem: Problem, seed: int, truth: Truth) -> None:
+    """See that an interrupt ends a run without an error, and with a result that is true."""
     where = f"{strategy.name} on {problem.name}, interrupted"
     state = random.getstate()
     try:
@@ -296,7 +302,7 @@ def _check_interrupt(strategy: Strategy, problem: Problem, seed: int, truth: Tru
 
 
 def _visible(problem: Problem) -> Mapping[str, Any]:
-    """The plain data of a problem: numbers, texts, lists and arrays among its fields (memoised properties may come)."""
+    """Collect the plain data of a problem: numbers, texts, lists and arrays among its fields (memoised properties may come)."""
     anything: Any = problem
     names = [f.name for f in fields(anything)] if is_dataclass(anything) else list(vars(anything))
     seen: dict[str, Any] = {}
@@ -310,5 +316,6 @@ def _visible(problem: Problem) -> Mapping[str, Any]:
 
 
 def _demand(holds: bool, sentence: str) -> None:
+    """Raise a sentence unless something holds."""
     if not holds:
         raise AssertionError(sentence)

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..evaluation import Decision, Evaluation
-from ..routing import GapTable, Vector, Whole, word_cost
+from ..evaluation import Decision, Evaluation, Vector, Whole
+from ..routing import GapTable, word_cost
 from ..spaces import Words
 
 Tables: TypeAlias = Callable[[int], GapTable]

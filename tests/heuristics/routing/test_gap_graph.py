@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from heuristics.routing import Charges, GapGraph, Kinds, RoutingSweeps, densities, least_mean_cycle, no_pause, word_cost
+from heuristics.routing import Charges, GapGraph, Kinds, RoutingSweeps, densities, least_mean_cycle, word_cost
 from heuristics.routing.gap_graph import TooManyStates, carried
 from heuristics.routing.howard import lowest_slack
 from heuristics.routing.min_mean_cycle import best_cycles
@@ -16,7 +16,7 @@ from heuristics.testing.routing import powers, stale_times
 
 def graph_of(limits, sizes=None, most=100_000):
     limits = np.array(limits)
-    return GapGraph.of(limits, np.ones_like(limits) if sizes is None else np.array(sizes), most, no_pause)
+    return GapGraph.of(limits, np.ones_like(limits) if sizes is None else np.array(sizes), most)
 
 
 def karp_mean(following, gaps, charges):
