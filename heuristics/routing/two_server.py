@@ -200,7 +200,7 @@ def _index(costs: Matrix, slopes: Vector, server: int, gap: int) -> float:
 
 @njit(cache=True)
 def _nearby(costs: Matrix, slopes: Vector, rare: int, period: int, count: int) -> tuple[float, int]:
-    """Find the least cost at a period and beside it, where rounding may have put the best one, or without the rare server.
+    """Find the least cost at a period, beside it, where rounding may have put the best one, or without the rare server.
 
     Where no period in the table is long enough, the longest is the best of them.
     """

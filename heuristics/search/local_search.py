@@ -118,7 +118,7 @@ def better(candidate: float, current: float) -> bool:
 
 
 def swap_pairs(decision: Decision, rng: np.random.Generator, swaps: int) -> Moves:
-    """List pairs of a 1 and a 0 of a binary vector: all in random order or, if these are fewer, `swaps` for each entry."""
+    """Pair a 1 and a 0 of a binary vector: all pairs in random order or, if these are fewer, `swaps` for each entry."""
     entries = np.asarray(decision)
     ones, zeros = np.flatnonzero(entries == 1), np.flatnonzero(entries == 0)
     count = len(ones) * len(zeros)

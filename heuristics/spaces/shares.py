@@ -97,7 +97,7 @@ class Simplex(Checked):
         return self._scaled(weight * one + (1 - weight) * other), self._scaled((1 - weight) * one + weight * other)
 
     def repair(self, values: Sequence[float]) -> Any:
-        r"""Find the nearest point in the Euclidean norm, :math:`\max(v_i - \theta, 0)` with the fitting :math:`\theta`."""
+        r"""Find the nearest point in the Euclidean norm: :math:`\max(v_i - \theta, 0)` for some :math:`\theta`."""
         array = as_numbers(values, self.length)
         if not np.isfinite(array).all():
             position = int(np.argmin(np.isfinite(array)))
