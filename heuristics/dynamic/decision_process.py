@@ -227,15 +227,8 @@ def evaluate_policy(
     else:
         distribution, bias = _by_iteration(generator, cost, near)
     gains = columns @ distribution
-    prospects = process.prospects(share, bias)
-    return EvaluatedPolicy(
-        policy=policy,
-        distribution=distribution,
-        gains=gains,
-        gain=float(share @ gains),
-        bias=bias,
-        bound=float((prospects - _rounding(process, share, bias)).min()),
-    )
+    bound = float((process.prospects(share, bias) - _rounding(process, share, bias)).min())
+    return EvaluatedPolicy(policy, distribution, gains, float(share @ gains), bias, bound)
 
 
 def closed_sets(generator: csr_array) -> list[Actions]:

@@ -13,6 +13,7 @@ from .gap_graph import Kinds as Kinds
 from .howard import least_mean_cycle as least_mean_cycle
 from .min_mean_cycle import MinMeanCycle as MinMeanCycle
 from .problem import GapTable as GapTable
+from .problem import GapTables as GapTables
 from .problem import cyclic_cost as cyclic_cost
 from .problem import later_slopes as later_slopes
 from .problem import refuses_prices as refuses_prices
@@ -31,6 +32,7 @@ __all__ = [
     "Charges",
     "GapGraph",
     "GapTable",
+    "GapTables",
     "HorizonCosts",
     "IndexRule",
     "Kinds",

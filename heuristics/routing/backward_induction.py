@@ -29,10 +29,11 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .. import interrupting
+from ..evaluation import Matrix, Vector, Whole
 from ..oracle import BudgetSpent, Oracle
 from ..protocols import Problem
 from ..result import Result
-from .problem import GapTable, Matrix, Vector, Whole, refuses_prices
+from .problem import GapTable, refuses_prices
 
 #: States, over all slots, that are looked at for three servers and more (some 10 bytes each).
 MOST_STATES = 10_000_000
@@ -182,13 +183,6 @@ def states(servers: int, horizon: int, enough: float = math.inf) -> int:
     return total
 
 
-def best_actions(costs: HorizonCosts) -> tuple[Whole, float]:
-    """Find the servers of least cost for all packets, and this cost; Ctrl-C and the clock are heard."""
-    if len(costs.later) == 2:
-        return by_runs(costs)
-    return by_states(costs)
-
-
 def by_runs(costs: HorizonCosts) -> tuple[Whole, float]:
     """Find the servers, if there are two, by a shortest path over the slots at which the server changes."""
     horizon = costs.horizon
@@ -310,7 +304,7 @@ class BackwardInduction:
     Examples
     --------
     >>> costs = HorizonCosts(later=np.array([[1.0, 4.0]] * 2), first=np.array([[1.0, 4.0, 9.0], [4.0, 9.0, 16.0]]))
-    >>> actions, least = best_actions(costs)
+    >>> actions, least = by_runs(costs)
     >>> actions.tolist(), least
     ([1, 0], 13.0)
     """
@@ -341,7 +335,7 @@ class BackwardInduction:
         try:
             oracle.require()
             with oracle.in_time():
-                actions, cost = best_actions(horizon_costs(problem))
+                actions, cost = (by_runs if problem.servers == 2 else by_states)(horizon_costs(problem))
         except BudgetSpent as spent:
             return oracle.result(turns, stopped_by=spent.limit)
         except KeyboardInterrupt:

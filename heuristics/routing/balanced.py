@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
+from ..evaluation import Matrix, Vector
 from ..oracle import Oracle
 from ..result import Result, meets
 from ..running import last_word, require_fields
-from .problem import GapTable, Matrix, RoutedProblem, Vector, refuses_prices
+from .problem import GapTable, RoutedProblem, refuses_prices
 from .server_densities import ROUNDING, densities
 
 #: Lengths that are searched where neither the problem nor the strategy says which.

@@ -26,15 +26,16 @@ order, and there is one choice for each *kind* of server.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .problem import GapTable, Matrix, Vector, Whole
+from ..evaluation import Matrix, Vector, Whole
+from .problem import GapTable, Pause, no_pause
 
 Links: TypeAlias = NDArray[np.int32]
 Short: TypeAlias = NDArray[np.uint16]
@@ -47,10 +48,6 @@ KEYS = 2.0**62
 
 #: Longest gaps that are told apart: they are kept in 16 bits.
 LONGEST = int(np.iinfo(np.uint16).max)
-
-
-def no_pause() -> None:
-    """Go on at once."""
 
 
 class TooManyStates(Exception):  # noqa: N818 - it ends the growth of graphs, it is not an error
@@ -100,16 +97,10 @@ class Kinds:
 
     def servers(self, word: Whole) -> tuple[int, ...]:
         """A word of servers for a word of kinds, as often repeated as members need to take equal turns."""
-        repeats = 1
-        for k, members in enumerate(self.members):
-            visits = int(np.count_nonzero(word == k))
-            if visits:
-                repeats = math.lcm(repeats, len(members) // math.gcd(visits, len(members)))
-        turns, letters = [0] * len(self.members), []
-        for k in word.tolist() * repeats:
-            letters.append(self.members[k][turns[k] % len(self.members[k])])
-            turns[k] += 1
-        return tuple(letters)
+        visits = np.bincount(word, minlength=len(self.members))
+        repeats = int(np.lcm.reduce(self.sizes // np.gcd(visits, self.sizes)))
+        turns = [cycle(members) for members in self.members]
+        return tuple(next(turns[k]) for k in word.tolist() * repeats)
 
     def longest_gaps(self, word: tuple[int, ...]) -> Whole:
         """The longest gap of each kind of server in a word; 0 if one of them is never used."""
@@ -195,7 +186,7 @@ class GapGraph(NamedTuple):
         return len(self.following)
 
     @classmethod
-    def of(cls, limits: Whole, sizes: Whole, most: int, pause: Callable[[], None] = no_pause) -> GapGraph:
+    def of(cls, limits: Whole, sizes: Whole, most: int, pause: Pause = no_pause) -> GapGraph:
         """Build the graph; `pause` is called a few times a second, and may raise.
 
         Raises

@@ -22,7 +22,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,8 +29,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .gap_graph import GapGraph, Links, no_pause
-from .problem import Matrix, Vector, Whole
+from ..evaluation import Matrix, Vector, Whole
+from .gap_graph import GapGraph, Links
+from .problem import Pause, no_pause
 
 Policy: TypeAlias = NDArray[np.uint16]
 
@@ -80,12 +80,7 @@ class MeanCycle:
 
 
 def least_mean_cycle(
-    graph: GapGraph,
-    charges: Matrix,
-    values: Vector | None = None,
-    *,
-    precision: float = 0.0,
-    pause: Callable[[], None] = no_pause,
+    graph: GapGraph, charges: Matrix, values: Vector | None = None, *, precision: float = 0.0, pause: Pause = no_pause
 ) -> MeanCycle:
     """Find the cycle of least mean cost on a graph of gaps, by Howard's algorithm.
 

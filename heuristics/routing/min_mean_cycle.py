@@ -9,26 +9,29 @@ are the gaps at which densities alone would be best (:mod:`heuristics.routing.se
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from .. import interrupting
-from ..evaluation import Evaluation
+from ..evaluation import Evaluation, Vector, Whole
 from ..oracle import Oracle
 from ..result import Result
 from ..running import explain_refusal, last_word, require_fields
 from . import two_server
-from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits, no_pause
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .howard import least_mean_cycle
 from .pricing import WORTHWHILE, priced_bounds
-from .problem import GapTable, RoutedProblem, Vector, Whole, word_cost
+from .problem import GapTables, Pause, RoutedProblem, no_pause, word_cost
 from .server_densities import Densities, densities, exchanged, index_word
 
 #: Servers at most where keeping the gaps of some gives better bounds than densities do, in the time it takes.
 KEEPING = 12
+
+#: Most states of a graph, unless somebody says otherwise.
+MOST = 5_000_000
 
 #: A bound this near to the cost of a word, relative, proves it; values of states that improve by less stay as they are.
 PROVED, PRECISION = 9e-10, 2e-10
@@ -63,12 +66,7 @@ class CycleStep:
 
 
 def best_cycles(
-    gap_table: Callable[[int], GapTable],
-    found: Densities,
-    *,
-    upper: float = math.inf,
-    states: int = 5_000_000,
-    pause: Callable[[], None] = no_pause,
+    gap_table: GapTables, found: Densities, *, upper: float = math.inf, states: int = MOST, pause: Pause = no_pause
 ) -> Iterator[CycleStep]:
     """Find the best cycles of larger and larger graphs, the last one exact.
 
@@ -148,7 +146,7 @@ class MinMeanCycle:
     ((0, 2, 1, 2), 'optimal')
     """
 
-    states: int = 5_000_000
+    states: int = MOST
 
     name: ClassVar[str] = "min-mean-cycle"
     needs: ClassVar[type] = RoutedProblem

@@ -18,15 +18,16 @@ greedy for these makes better words than the index rule.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits, no_pause
+from ..evaluation import Matrix, Vector, Whole
+from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .howard import least_mean_cycle
-from .problem import GapTable, Matrix, Vector, Whole
+from .problem import GapTable, GapTables, Pause, no_pause
 from .server_densities import Densities, cut_word, dual_parts, excesses, indices
 
 #: Prices that are tried for a graph, and graphs; how far the first step goes, relative to the price.
@@ -62,12 +63,7 @@ class PricedStep:
 
 
 def priced_bounds(
-    gap_table: Callable[[int], GapTable],
-    found: Densities,
-    *,
-    states: int,
-    precision: float = 0.0,
-    pause: Callable[[], None] = no_pause,
+    gap_table: GapTables, found: Densities, *, states: int, precision: float = 0.0, pause: Pause = no_pause
 ) -> Iterator[PricedStep]:
     """Find bounds for some prices, with as many servers kept as `states` allow: at least two, or there are none."""
     kept, graph = _largest(found, states, pause)
@@ -160,7 +156,7 @@ def _wished(rest: GapTable, price: float) -> float:
     return float(np.sum(1.0 / gaps, where=gaps < rest.count))
 
 
-def _largest(found: Densities, states: int, pause: Callable[[], None]) -> tuple[Whole, GapGraph | None]:
+def _largest(found: Densities, states: int, pause: Pause) -> tuple[Whole, GapGraph | None]:
     """Find the servers with the shortest gaps, as many as a graph can keep, and this graph."""
     order = np.argsort(np.where(found.gaps > 0, found.gaps, np.iinfo(np.int64).max), kind="stable")
     order = order[found.gaps[order] > 0]

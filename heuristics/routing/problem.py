@@ -15,15 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from ..evaluation import Matrix as Matrix
-from ..evaluation import Vector as Vector
-from ..evaluation import Whole as Whole
+from ..evaluation import Matrix, Vector, Whole
 from ..protocols import Problem
 from ..running import explain_refusal
 
@@ -67,6 +65,17 @@ class GapTable:
     def known(self) -> bool:
         """Whether all slopes are known: without them nothing is proved."""
         return not bool(np.any(np.isnan(self.slopes)))
+
+
+#: Costs of gaps up to a number.
+GapTables: TypeAlias = Callable[[int], GapTable]
+
+#: Called a few times a second; may raise.
+Pause: TypeAlias = Callable[[], None]
+
+
+def no_pause() -> None:
+    """Go on at once."""
 
 
 @runtime_checkable

@@ -23,17 +23,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
+from ..evaluation import Matrix, Vector, Whole
 from ..oracle import Oracle
 from ..result import Result
 from ..running import explain_refusal, last_word, require_fields
-from .problem import GapTable, Matrix, RoutedProblem, Vector, Whole, cyclic_cost, gap_cost, later_slopes
+from .problem import GapTable, GapTables, Pause, RoutedProblem, cyclic_cost, gap_cost, later_slopes, no_pause
 
 #: Gaps in the first table, and numbers in the largest one: servers whose gaps are longer count as never used.
 FEWEST, MOST = 64, 1 << 24
@@ -95,7 +95,7 @@ def indices(table: GapTable) -> Matrix:
     return rising
 
 
-def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | None = None) -> Densities:
+def densities(gap_table: GapTables, pause: Pause = no_pause) -> Densities:
     r"""Find the price at which densities add up to 1, from tables that are doubled until they are long enough.
 
     Parameters
@@ -136,8 +136,7 @@ def densities(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | 
                 price, found = _price(table, beyond=False)
                 longest = found >= table.count
             break
-        if pause is not None:
-            pause()
+        pause()
         count *= 2
     gaps = np.where(longest, 0, found)
     return Densities(table, price, gaps, _shares(table, price, gaps), dual_bound(table, price))

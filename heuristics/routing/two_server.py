@@ -20,18 +20,18 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
+from ..evaluation import Matrix, Vector
 from ..oracle import Oracle
 from ..result import Result, meets
 from ..running import explain_refusal, last_word
 from .balanced import OF_DENSITIES, is_convex, proved
-from .problem import GapTable, Matrix, RoutedProblem, Vector
+from .problem import GapTable, GapTables, Pause, RoutedProblem, no_pause
 from .server_densities import ROUNDING, dual_bound
 
 #: Gaps in the first table; longest periods, and those where slopes are not known, so that nothing would be proved.
@@ -83,7 +83,7 @@ class Split:
         return (self.rare,) + (self.usual,) * (self.period - 1) if self.period else (self.usual,)
 
 
-def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] | None = None) -> Split:
+def closed_form(gap_table: GapTables, pause: Pause = no_pause) -> Split:
     r"""Find the best word for two servers, from tables that are doubled until they are long enough.
 
     Parameters
@@ -122,8 +122,7 @@ def closed_form(gap_table: Callable[[int], GapTable], pause: Callable[[], None] 
         most = MOST if table.known else MOST_UNPROVED
         if UNKNOWN not in found or count > most:
             break
-        if pause is not None:
-            pause()
+        pause()
         count = min(2 * count, most + 1)
     best = [_nearby(table.costs, table.slopes, rare, period, count) for rare, period in enumerate(found)]
     rare = 0 if best[0][0] <= best[1][0] else 1

@@ -12,17 +12,16 @@ is a lower bound for all policies, its upper one is not, unless the best cycle h
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from ..dynamic import Closing, Swept
-from ..evaluation import Decision
+from ..evaluation import Decision, Matrix, Vector, Whole
 from .gap_graph import Charges, GapGraph, Kinds, TooManyStates
 from .howard import ROUNDING, Policy, cycle_word, greedy
-from .problem import GapTable, Matrix, Vector, Whole, word_cost
+from .problem import GapTables, word_cost
 from .server_densities import densities
 
 #: Most states of a graph.
@@ -60,13 +59,13 @@ class RoutingSweeps:
     graph: GapGraph
     charges: Charges
     kinds: Kinds
-    gap_table: Callable[[int], GapTable]
+    gap_table: GapTables
     known: bool = True
 
     tolerance: float = 0.0
 
     @classmethod
-    def of(cls, gap_table: Callable[[int], GapTable], states: int = STATES) -> RoutingSweeps:
+    def of(cls, gap_table: GapTables, states: int = STATES) -> RoutingSweeps:
         """Choose limits half as long again as the gaps at which densities alone are best, or as long as fits.
 
         Raises
@@ -116,7 +115,7 @@ class RoutingSweeps:
         return Closing(details=details | {"bracket": bracket})
 
 
-def too_many_gaps(gap_table: Callable[[int], GapTable], states: int = STATES) -> str | None:
+def too_many_gaps(gap_table: GapTables, states: int = STATES) -> str | None:
     """Refuse to iterate the values of all gaps where there are too many.
 
     Parameters

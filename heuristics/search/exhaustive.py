@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -20,7 +20,7 @@ from .. import clock
 from ..evaluation import Decision
 from ..oracle import Oracle
 from ..protocols import Bounded, Followed, Incremental, Problem, Repairable, Suggesting, Walk
-from ..result import Result, Status
+from ..result import Result
 from ..running import require_fields
 from ..spaces import BinaryVectors
 
@@ -107,11 +107,8 @@ class Exhaustive:
             return oracle.result(proved=True)
         if isinstance(oracle.problem, Bounded):
             oracle.report(bound=oracle.problem.lower_bound())
-        result = oracle.result()
-        if result.status != Status.OPTIMAL:
-            told = "all decisions that the space lists were judged, but there are others"
-            return replace(result, extra={**result.extra, "unproved": told})
-        return result
+        told = "all decisions that the space lists were judged, but there are others"
+        return oracle.result(extra={} if oracle.settled else {"unproved": told})
 
 
 def gray_flips(length: int, first: int, stop: int) -> NDArray[np.int64]:

@@ -302,7 +302,7 @@ def _check_interrupt(strategy: Strategy, problem: Problem, seed: int, truth: Tru
 
 
 def _visible(problem: Problem) -> Mapping[str, Any]:
-    """Collect the plain data of a problem: numbers, texts, lists and arrays among its fields; what is memoised may come."""
+    """Collect the plain data of a problem, numbers, texts, lists and arrays; what is memoised may come later."""
     anything: Any = problem
     names = [f.name for f in fields(anything)] if is_dataclass(anything) else list(vars(anything))
     seen: dict[str, Any] = {}

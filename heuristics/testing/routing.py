@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..evaluation import Decision, Evaluation, Vector, Whole
-from ..routing import GapTable, word_cost
+from ..routing import GapTable, GapTables, word_cost
 from ..spaces import Words
-
-Tables: TypeAlias = Callable[[int], GapTable]
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Routed:
         Why the best of all words is not what is asked for.
     """
 
-    tables: Tables
+    tables: GapTables
     name: str = "routed"
     longest: int = 30_000
     refusal: str | None = None
@@ -61,7 +57,7 @@ class Routed:
         return Evaluation(word_cost(self.tables(len(decision) + 1), decision))
 
 
-def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) -> Tables:
+def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) -> GapTables:
     """Tabulate losses: the chance that a packet meets the one before still in service.
 
     Arrivals are Poisson, and services exponential.
@@ -90,7 +86,7 @@ def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) ->
     return tables
 
 
-def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> Tables:
+def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> GapTables:
     """Tabulate how long a page is out of date in a gap, in slots: Poisson slots, and exponential changes."""
     rates, weights = _weighted(rates, weights)
 
@@ -101,7 +97,7 @@ def stale_times(rates: ArrayLike, weights: ArrayLike = 1.0) -> Tables:
     return tables
 
 
-def powers(weights: ArrayLike, exponent: float) -> Tables:
+def powers(weights: ArrayLike, exponent: float) -> GapTables:
     """Tabulate costs that rise faster and faster, weights times a power of the gap."""
     weights, _ = _weighted(weights, 1.0)
 
@@ -112,7 +108,7 @@ def powers(weights: ArrayLike, exponent: float) -> Tables:
     return tables
 
 
-def forgotten(tables: Tables) -> Tables:
+def forgotten(tables: GapTables) -> GapTables:
     """Tabulate the same costs, of which nobody knows how they go on."""
 
     def unknown(count: int) -> GapTable:

@@ -9,7 +9,7 @@ import pytest
 
 from heuristics import Budget, Evaluation, Policies, Status, UnsupportedProblem, run
 from heuristics.routing import BackwardInduction, GapTable, HorizonCosts, horizon_costs
-from heuristics.routing.backward_induction import best_actions, by_runs, by_states, states
+from heuristics.routing.backward_induction import by_runs, by_states, states
 from heuristics.testing import Separable, check_strategy
 
 
@@ -84,7 +84,7 @@ def test_more_servers_against_all_sequences(servers, horizon):
     for rows in (random_rows(rng, servers), falling_rows(rng, servers)):
         initial = tuple(rng.integers(1, 9, size=servers).tolist())
         problem = Packets(rows, horizon, initial)
-        actions, cost = best_actions(horizon_costs(problem))
+        actions, cost = by_states(horizon_costs(problem))
         assert cost == pytest.approx(least(problem), rel=1e-13, abs=1e-13)
         assert problem.evaluate(tuple(actions.tolist())).objective == pytest.approx(cost, rel=1e-13, abs=1e-13)
 
@@ -111,7 +111,7 @@ def test_example_3_5_with_terminal_costs():
     """Costs x^2 and 2 x^2: with the terminal costs both servers are used in turns, without them the first alone."""
     rows = (tuple(float(d * d) for d in range(1, 40)), tuple(2.0 * d * d for d in range(1, 40)))
     costs = horizon_costs(Packets(rows, 12, (1, 1)))
-    actions, _ = best_actions(costs)
+    actions, _ = by_runs(costs)
     assert abs(int(actions.sum()) - 6) <= 1
     # Terminal costs of 0, by all sequences: gaps that are cut off cost nothing.
     without = {

@@ -13,7 +13,6 @@ from heuristics.routing import (
     MinMeanCycle,
     RoutingSweeps,
     densities,
-    no_pause,
     too_many_gaps,
     word_cost,
 )
@@ -95,7 +94,7 @@ def test_more_choices_than_a_byte_counts_are_told_apart():
 
 def test_gaps_that_two_bytes_do_not_count_are_too_many_states():
     with pytest.raises(TooManyStates):
-        GapGraph.of(np.array([65_536, 2]), np.array([1, 1]), 5_000_000, no_pause)
+        GapGraph.of(np.array([65_536, 2]), np.array([1, 1]), 5_000_000)
 
 
 def test_a_page_of_little_weight_is_never_visited():
