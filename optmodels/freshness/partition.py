@@ -87,16 +87,13 @@ def given_parts(traits: Traits, rules: Rules, frequencies: Vector) -> list[Part]
     return parts
 
 
-def allocate_within(traits: Traits, rules: Rules) -> Allocation:
-    """The frequencies of least cost, evenly spaced, within all rules."""
-    return allocate(
-        traits,
-        float(rules.robots),
-        0.0 if rules.minimum is None else rules.minimum,
-        1.0,
-        None if rules.shares is None else rules.hosts,
-        rules.shares,
-    )
+def allocate_within(
+    traits: Traits, rules: Rules, least: Vector | None = None, most: Vector | float = 1.0
+) -> Allocation:
+    """The frequencies of least cost, evenly spaced, within all rules; `least` stands for what these say of it."""
+    lowest = rules.minimum if least is None else least
+    hosts = None if rules.shares is None else rules.hosts
+    return allocate(traits, float(rules.robots), 0.0 if lowest is None else lowest, most, hosts, rules.shares)
 
 
 def partition(frequencies: Vector, rules: Rules) -> list[Indices]:

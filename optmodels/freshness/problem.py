@@ -178,7 +178,9 @@ class FreshnessProblem:
         if not isinstance(decision, Mapping):
             frequencies = np.asarray(decision, dtype=np.float64)
             rates = even_obsolescence(self.traits, frequencies)
-            return self._judged(rates, frequencies, _longest(frequencies), {})
+            visited = frequencies[frequencies > 0]
+            longest = 1.0 / float(visited.min()) if len(visited) else None  # infinite, without a warning, below 1e-308
+            return self._judged(rates, frequencies, longest, {})
         visits = self.space.check(decision)
         if visits.form == "randomized":
             drawn = visits.frequencies
@@ -309,9 +311,3 @@ class FreshnessProblem:
             bound=scale * found.bound,
             residual=found.residual,
         )
-
-
-def _longest(frequencies: Vector) -> float | None:
-    """Largest gap of pages that are visited, evenly spaced."""
-    visited = frequencies[frequencies > 0]
-    return 1.0 / float(visited.min()) if len(visited) else None  # infinite, without a warning, below 1e-308

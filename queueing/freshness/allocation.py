@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import Vector, positive, sums_by
-from .page_traits import Traits
+from .page_traits import Traits, refuse_where
 from .prices import Demands, best_frequencies, free_demands, price_at, residual_of, solve_each, solve_price
 from .staleness import cost, even_cost, randomized_obsolescence
 
@@ -198,10 +198,7 @@ def _one_each(name: str, value: ArrayLike, count: int) -> Vector:
         array = np.full(count, array)
     if array.shape != (count,):
         raise ValueError(f"{name} must be a number, or one for each of {count} pages; give as many.")
-    wrong = ~(array >= 0)
-    if wrong.any():
-        page = int(np.argmax(wrong))
-        raise ValueError(f"{name}[{page}] must be a number of at least 0, but it is {float(array[page])!r}; give one.")
+    refuse_where(~(array >= 0), name, array, "a number of at least 0")
     return np.ascontiguousarray(array)
 
 
@@ -215,19 +212,12 @@ def _checked_hosts(
     places = np.asarray(hosts)
     if places.shape != (count,) or not np.issubdtype(places.dtype, np.integer):
         raise ValueError(f"hosts must be whole numbers, one for each of {count} pages; give as many.")
-    if places.min() < 0:
-        page = int(np.argmin(places))
-        raise ValueError(f"hosts[{page}] must be at least 0, but it is {int(places[page])}; number hosts from 0.")
+    refuse_where(places < 0, "hosts", places, "at least 0", "number hosts from 0")
     number = int(places.max()) + 1
     caps = np.full(number, np.inf) if host_caps is None else np.asarray(host_caps, dtype=np.float64)
     if caps.ndim != 1 or len(caps) < number:
         raise ValueError(f"host_caps must have one entry for each of {number} hosts, but it has {caps.size}.")
-    wrong = ~(caps >= 0)
-    if wrong.any():
-        host = int(np.argmax(wrong))
-        raise ValueError(
-            f"host_caps[{host}] must be a number of at least 0, but it is {float(caps[host])!r}; give one."
-        )
+    refuse_where(~(caps >= 0), "host_caps", caps, "a number of at least 0")
     return np.ascontiguousarray(places, dtype=np.int64), np.ascontiguousarray(caps)
 
 

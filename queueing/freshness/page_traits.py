@@ -112,6 +112,24 @@ class Traits:
         )
 
 
+def refuse_where(
+    wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], rule: str, remedy: str = "give one"
+) -> None:
+    """Refuse the first number with which something is wrong: its place, the rule, and what to do."""
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{place}] must be {rule}, but it is {values[place].item()!r}; {remedy}.")
+
+
+def refuse_unequal(rates: NDArray[np.floating], weights: NDArray[np.floating]) -> None:
+    """Refuse columns of pages that are not equally long."""
+    if len(rates) != len(weights):
+        raise ValueError(
+            f"rates and weights must be equally many, but there are {len(rates)} and {len(weights)}; "
+            "give one weight for each page."
+        )
+
+
 def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
     """Traits of pages with these change rates and weights, visited in accesses of this law.
 
@@ -134,11 +152,7 @@ def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
     array([0.405465, 0.09531 ])
     """
     changes, costs = not_negative_numbers("rates", rates), not_negative_numbers("weights", weights)
-    if len(changes) != len(costs):
-        raise ValueError(
-            f"rates and weights must be equally many, but there are {len(changes)} and {len(costs)}; "
-            "give one weight for each page."
-        )
+    refuse_unequal(changes, costs)
     mean = law.mean
     decays, deficits = decays_and_deficits(*law.kernel(), changes)
     worths, wrong = _worths(changes, costs, mean, decays)

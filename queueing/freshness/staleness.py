@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import Vector, positive, sum_of_products
 from ..processes import exp_excess, not_negative_numbers
-from .page_traits import Traits
+from .page_traits import Traits, refuse_where
 from .whole_gaps import best_whole_gap_bound, whole_gap_rate, whole_gap_sums
 
 Schedule = NDArray[np.int64]
@@ -326,12 +326,7 @@ def checked_schedule(schedule: ArrayLike, pages: int) -> Schedule:
     array = np.asarray(schedule)
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
         raise ValueError("schedule must be a list of page numbers, at least one; give the pages of one cycle in order.")
-    wrong = (array < 0) | (array >= pages)
-    if wrong.any():
-        slot = int(np.argmax(wrong))
-        raise ValueError(
-            f"schedule[{slot}] must be a page number from 0 to {pages - 1}, but it is {int(array[slot])}; give one."
-        )
+    refuse_where((array < 0) | (array >= pages), "schedule", array, f"a page number from 0 to {pages - 1}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
@@ -342,12 +337,8 @@ def checked_frequencies(frequencies: ArrayLike, pages: int, most: float = np.inf
         raise ValueError(
             f"frequencies must be one for each of {pages} pages, but there are {len(array)}; give as many."
         )
-    if array.max() > most * (1.0 + 1e-12):
-        index = int(np.argmax(array))
-        raise ValueError(
-            f"frequencies[{index}] must be at most {most!r} visits per slot, but it is {float(array[index])!r}; "
-            "give a smaller one."
-        )
+    beyond = array > most * (1.0 + 1e-12)
+    refuse_where(beyond, "frequencies", array, f"at most {most!r} visits per slot", "give a smaller one")
     return np.minimum(array, most)
 
 

@@ -39,7 +39,8 @@ UNITS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 
 NAMES, INTERVAL, TIMESTAMP, CHANGED = ("url", "page"), "interval", "timestamp", "changed"
 
-YES, NO = ("1", "true", "yes", "t", "y", "1.0"), ("0", "false", "no", "f", "n", "0.0")
+#: Whether a page had changed, by what stands in the column.
+SAID = dict.fromkeys(("1", "true", "yes", "t", "y", "1.0"), 1) | dict.fromkeys(("0", "false", "no", "f", "n", "0.0"), 0)
 
 #: Times and weights beyond have squares or quotients that no double can hold.
 SHORTEST, LONGEST = 1e-100, 1e100
@@ -215,7 +216,8 @@ def _gathered(file: str, rows: Iterator[_Columns], weights: str | None, unit: st
         pages = _pages(chunk, column, index)
         if timed:
             if dated is None:
-                dated = _is_date(chunk.values[TIMESTAMP][0])
+                first = chunk.values[TIMESTAMP][0]
+                dated = not isinstance(first, int | float) and math.isnan(_number(first))
             times = _dates(chunk, UNITS[unit]) if dated else _numbers(chunk, TIMESTAMP, -LONGEST, "a time is a number")
         else:
             times = _numbers(chunk, INTERVAL, SHORTEST, "an interval is a number above 0")
@@ -287,10 +289,6 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _is_date(value: Any) -> bool:
-    return not isinstance(value, int | float) and math.isnan(_number(value))
-
-
 def _dates(chunk: _Columns, unit: float) -> Vector:
     """Dates as numbers of units since 1970; without a time zone they are those of UTC."""
     found = []
@@ -305,19 +303,12 @@ def _dates(chunk: _Columns, unit: float) -> Vector:
 
 
 def _changes(chunk: _Columns, timed: bool) -> NDArray[np.int8]:
-    given = chunk.values[CHANGED]
-    known = {value: _said(value, timed) for value in set(given)}
+    given, said = chunk.values[CHANGED], SAID | ({"": UNSAID} if timed else {})
+    known = {value: said.get("" if value is None else str(value).strip().lower()) for value in set(given)}
     if None in known.values():
         row = next(row for row, value in enumerate(given) if known[value] is None)
         raise chunk.refuse(row, CHANGED, "it is 1 or true if the page had changed since the visit before, else 0.")
     return np.array([known[value] for value in given], dtype=np.int8)
-
-
-def _said(value: Any, timed: bool) -> int | None:
-    text = "" if value is None else str(value).strip().lower()
-    if text in YES or text in NO:
-        return int(text in YES)
-    return UNSAID if timed and not text else None
 
 
 def _intervals(

@@ -20,9 +20,9 @@ from dataclasses import replace
 import numpy as np
 
 from heuristics.sequencing import NEAR
-from queueing.freshness import Allocation, allocate, even_cost
+from queueing.freshness import even_cost
 
-from ..partition import Part
+from ..partition import Part, allocate_within
 from ..rules import Vector
 
 #: Cycles are made longer until whole visits lose no more than this part, up to so many times, and to so many slots.
@@ -79,20 +79,13 @@ def once_or_never(part: Part, slots: int) -> Vector | None:
         chosen[np.argsort(-gains, kind="stable")[:slots]] = True
     found = None
     for _ in range(ROUNDS if len(pages) < VERY_MANY else 1):
-        found = _within(part, np.where(chosen, np.maximum(minimum, 1.0 / slots), 0.0), np.where(chosen, 1.0, 0.0))
-        if found is None:
+        least, most = np.where(chosen, np.maximum(minimum, 1.0 / slots), 0.0), np.where(chosen, 1.0, 0.0)
+        try:
+            found = allocate_within(pages, rules, least, most)
+        except ValueError:  # caps and least frequencies leave no room for one visit each
             return None
         kept = chosen & (gains >= found.multiplier)
         if (kept == chosen).all() or not kept.any():
             break
         chosen = kept
     return None if found is None else found.frequencies
-
-
-def _within(part: Part, least: Vector, most: Vector) -> Allocation | None:
-    rules = part.rules
-    assert rules is not None
-    try:
-        return allocate(part.traits, 1.0, least, most, None if rules.shares is None else rules.hosts, rules.shares)
-    except ValueError:  # caps and least frequencies leave no room for one visit each
-        return None

@@ -270,9 +270,9 @@ class Cluster:
     def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
         """A task for each group of pieces, and a tree of sums over neighbours."""
         groups = grouped(pieces, self.task)
-        layer = self._submitted(task, groups)
+        layer = self.client.map(task, groups, pure=False)
         leaves = list(zip(layer, groups, strict=True))
-        joined = partial(_merged, merge)
+        joined = partial(reduce, merge)
         while len(layer) > 1:
             layer = [
                 self.client.submit(joined, layer[first : first + BRANCHES], pure=False)
@@ -288,17 +288,13 @@ class Cluster:
         groups = grouped(table.pieces, self.task)
         with whole_folder(absolute) as folder:
             numbered = [(folder / f"part-{number:05d}.parquet", group) for number, group in enumerate(groups)]
-            futures = self._submitted(partial(write_part, rule=rule, law=law), numbered)
+            futures = self.client.map(partial(write_part, rule=rule, law=law), numbered, pure=False)
             self._follow(list(zip(futures, groups, strict=True)), tell)
             parts: list[Part] = self._gathered(futures)
             for left in folder.glob(".*.tmp"):  # of workers that died while they wrote
                 left.unlink(missing_ok=True)
             rows, sha256 = write_manifest(folder, parts)
         return Written(target.name, rows, sha256)
-
-    def _submitted(self, task: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        futures: list[Any] = self.client.map(task, items, pure=False)
-        return futures
 
     def _follow(self, leaves: list[tuple[Any, Pieces]], tell: Tell | None) -> None:
         """Wait for all tasks; tell how many pages are done, and take interrupts on the way."""
@@ -341,7 +337,3 @@ def write_part(numbered: tuple[Path, Pieces], rule: Rule, law: AccessTime) -> Pa
     path, pieces = numbered
     chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.of(law, chunk)})
     return write_parquet(path, chunks)
-
-
-def _merged(merge: Merge[T], parts: list[T]) -> T:
-    return reduce(merge, parts)

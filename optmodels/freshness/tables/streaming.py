@@ -29,6 +29,7 @@ from queueing.freshness.large import (
     Marginal,
     Nodes,
     PassSums,
+    PricedPages,
     added,
     bin_of,
     cost_at,
@@ -79,26 +80,6 @@ class Counted:
         return Counted(self.histogram.merged(other.histogram), _joined(self.pages, other.pages))
 
 
-@dataclass(frozen=True, eq=False)
-class PricedTable:
-    """What is known of pages that have been counted.
-
-    Attributes
-    ----------
-    multiplier, objective
-        Price of a visit, and least cost.
-    collected
-        Pages around the price that were taken as they are.
-    marginal
-        Pages of one worth just above the price, where the price does not say how often they are visited.
-    """
-
-    multiplier: float
-    objective: float
-    collected: int
-    marginal: Marginal | None
-
-
 @dataclass(frozen=True)
 class Rule:
     """How the frequency of a page follows from its rate and weight.
@@ -117,15 +98,11 @@ class Rule:
     scale: float
     marginal: Marginal | None = None
 
-    def frequencies(self, rates: Vector, weights: Vector, law: AccessTime) -> Vector:
-        """Visits of each of these pages per slot."""
-        if self.multiplier == 0.0:
-            return np.full(len(rates), self.scale)
-        return frequencies_at(rates, weights, law, self.multiplier, self.scale, self.marginal)
-
     def of(self, law: AccessTime, chunk: Chunk) -> Vector:
-        """Those of a chunk."""
-        return self.frequencies(chunk.rates, chunk.weights, law)
+        """Visits of each page of a chunk per slot."""
+        if self.multiplier == 0.0:
+            return np.full(len(chunk.rates), self.scale)
+        return frequencies_at(chunk.rates, chunk.weights, law, self.multiplier, self.scale, self.marginal)
 
 
 @dataclass(frozen=True)
@@ -195,7 +172,7 @@ class StreamedAllocation:
 
 def price_table(
     table: PageTable, law: AccessTime, total: float = 1.0, *, engine: Engine | None = None, tell: Tell | None = None
-) -> PricedTable:
+) -> PricedPages:
     """Find the price of a visit and the least cost of a table in one pass; to some eleven digits, and unproved.
 
     Parameters
@@ -213,7 +190,7 @@ def price_table(
 
     Returns
     -------
-    PricedTable
+    PricedPages
         The dual price of a visit, the least cost, and the pages that the price alone does not settle.
     """
     work = engine or Threads()
@@ -224,7 +201,7 @@ def price_table(
     counted = work.reduce(partial(count, law=law, window=window), Counted.merged, table.pieces, named("counting", tell))
     histogram, pages = counted.histogram, counted.pages
     if not len(histogram.moments):
-        return PricedTable(0.0, 0.0, 0, None)
+        return PricedPages(0.0, 0.0, 0, None)
     nodes, found = solved_nodes(histogram, total)
     if window is None or not _well_inside(found.price, window):
         window, pages = window_of(histogram, found.price, NEAR, most), None
@@ -238,7 +215,7 @@ def price_table(
         found = priced(nodes, total, found.price)
         marginal = marginal_within(window, found)
     objective = cost_at(nodes, histogram.fixed, found.price, total)
-    return PricedTable(found.price, objective, sum(len(part.worths) for part in pages or ()), marginal)
+    return PricedPages(found.price, objective, sum(len(part.worths) for part in pages or ()), marginal)
 
 
 def allocate_pages(

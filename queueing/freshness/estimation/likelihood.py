@@ -42,10 +42,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtri, gammaincinv, gammaln, polygamma, psi
 
 from ...numerics import Vector, positive
+from ..page_traits import refuse_where
 from .kernel import Whole, maxima, posterior_ends, posterior_moments, profile_ends
 
 #: Pages the law of rates is found from; with more, it does not get better by anything that matters.
@@ -177,10 +178,13 @@ def history(pages: ArrayLike, intervals: ArrayLike, changed: ArrayLike, count: i
     if len(page) and page.dtype.kind not in "iu":
         raise ValueError(f"pages must be whole numbers, but they are {page.dtype}; give the index of each page.")
     number = int(page.max(initial=-1)) + 1 if count is None else int(count)
-    _refuse(page < 0, "pages", page, "0 or more")
-    _refuse(page >= number, "pages", page, f"below the number of pages, {number}")
-    _refuse(~(np.isfinite(time) & (time > 0)), "intervals", time, "a finite number above 0")
-    _refuse((seen != 0) & (seen != 1), "changed", seen, "true or false")
+    for wrong, name, values, rule in (
+        (page < 0, "pages", page, "0 or more"),
+        (page >= number, "pages", page, f"below the number of pages, {number}"),
+        (~(np.isfinite(time) & (time > 0)), "intervals", time, "a finite number above 0"),
+        ((seen != 0) & (seen != 1), "changed", seen, "true or false"),
+    ):
+        refuse_where(wrong, name, values, rule, "mend this visit")
     page, seen = page.astype(np.int64), seen.astype(np.bool_)
     visits = np.bincount(page, minlength=number)
     quiet = np.bincount(page[~seen], weights=time[~seen], minlength=number).astype(np.float64)  # of nothing: whole ones
@@ -249,12 +253,6 @@ def estimate(seen: History, prior: GammaPrior | str | None = "fit", confidence: 
             upper[still] = -np.log(tail) / seen.quiet[still]
         rates[seen.visits == 0] = np.nan
     return RateEstimates(rates, lower, upper, seen.visits, seen.changes, prior, float(confidence))
-
-
-def _refuse(wrong: NDArray[np.bool_], name: str, values: NDArray[np.generic], rule: str) -> None:
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise ValueError(f"{name}[{place}] must be {rule}, but it is {values[place].item()!r}; mend this visit.")
 
 
 # -- the law of rates over all pages -----------------------------------------------------------------------------------

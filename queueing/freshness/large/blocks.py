@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...numerics import SMALL, VECTOR, Vector, bits_of, double_of, log1p_and_excess, small_excess
 from ...processes import CONSTANT, ERLANG, EXPONENTIAL, AccessTime, decay_and_deficit_at, decay_at
-from ..page_traits import PageError
+from ..page_traits import PageError, refuse_unequal
 from .nodes import BIN_BITS
 
 #: Pages in a block: a power of two.
@@ -76,11 +76,7 @@ def paired(rates: ArrayLike, weights: ArrayLike) -> tuple[Numbers, Numbers]:
                 f"{array.dtype}; convert it."
             )
         arrays.append(array)
-    if len(arrays[0]) != len(arrays[1]):
-        raise ValueError(
-            f"rates and weights must be equally many, but there are {len(arrays[0])} and {len(arrays[1])}; "
-            "give one weight for each page."
-        )
+    refuse_unequal(*arrays)
     return arrays[0], arrays[1]
 
 
