@@ -275,17 +275,16 @@ def _draw_grid(axes: Axes, grid: Grid, cells: Ints, demand: Ints, frame: Frame) 
     greys = _greys(demand)
     values = np.full(grid.sites, np.nan)
     values[cells] = demand
-    axes.pcolormesh(
+    mesh = axes.pcolormesh(
         np.arange(grid.columns + 1) - 0.5,
         np.arange(grid.rows + 1) - 0.5,
         np.ma.masked_invalid(values.reshape(grid.rows, grid.columns)),
         cmap=greys.cmap,
-        vmin=greys.norm.vmin,
-        vmax=greys.norm.vmax,
         edgecolors="white",
         linewidth=0.6,
         gid="cells",
     )
+    mesh.set_clim(greys.get_clim())
     axes.set_xlabel("column")
     axes.set_ylabel("row")
     for axis, count in ((axes.xaxis, grid.columns), (axes.yaxis, grid.rows)):
