@@ -99,7 +99,18 @@ def explain(request: Request, channel: Channel) -> Outcome:
 
 
 def load(program: Program) -> Any:
-    """The program inside HiGHS; its log goes to the callback only."""
+    """Put a program into HiGHS; its log goes to the callback only.
+
+    Parameters
+    ----------
+    program
+        What to solve.
+
+    Returns
+    -------
+    highspy.Highs
+        With the program in it, not yet run.
+    """
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = program.shape
     lp.col_cost_, lp.offset_ = program.cost, program.offset

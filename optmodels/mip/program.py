@@ -278,7 +278,18 @@ Message = Incumbent | Bound | Log | Outcome
 
 
 def common_step(numbers: Numbers) -> float | None:
-    """The largest number of which all these are multiples, up to rounding; ``None`` if there is none to rely on."""
+    """Find the largest number of which all these are multiples, up to rounding.
+
+    Parameters
+    ----------
+    numbers
+        Of any sign; zeros are left out.
+
+    Returns
+    -------
+    float or None
+        ``None`` if there is none to rely on: denominators above `DENOMINATOR`, counts above `MOST_STEPS`, or no number.
+    """
     sizes: list[float] = np.unique(np.abs(numbers[numbers != 0])).tolist()
     if not sizes or not sizes[-1] / sizes[0] <= LARGEST_COUNT:
         return None

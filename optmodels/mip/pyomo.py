@@ -68,6 +68,11 @@ def quiet_pyomo(part: str = "pyomo", least: int = logging.CRITICAL + 1) -> Itera
         Name of the logger that is silenced.
     least
         Level from which on it may still speak.
+
+    Yields
+    ------
+    None
+        The level of the logger is given back after the block.
     """
     logger = logging.getLogger(part)
     level = logger.level
@@ -83,6 +88,16 @@ def compile_model(model: Any) -> CompiledModel:
 
     A range constraint is one row. Fixed variables are gone, their part is in the constants. A variable that appears
     nowhere is no column; it gets a value within its bounds, so that all variables can be read afterwards.
+
+    Parameters
+    ----------
+    model
+        A `pyomo.environ.ConcreteModel`.
+
+    Returns
+    -------
+    CompiledModel
+        The model, its program, and the variable of each column.
 
     Raises
     ------

@@ -96,9 +96,19 @@ class Companion:
 
 
 def bounds(program: Program) -> Iterator[tuple[int, float]]:
-    """Steps taken so far and a bound on the program (as if minimised), again and again until the relaxation is solved.
+    """Bound a program (as if minimised) better and better, until its linear relaxation is solved.
 
     Where a column has no bound on one side, the bound may be ``-inf`` for long, even to the end.
+
+    Parameters
+    ----------
+    program
+        What to bound.
+
+    Yields
+    ------
+    tuple of int and float
+        Steps taken so far, and a bound that holds whatever comes after it.
     """
     relaxation = _Relaxation(program)
     yield 0, relaxation.safe_bound(np.zeros(program.shape[0]))

@@ -428,8 +428,22 @@ def objective_step(problem: Problem) -> float | None:
 
 
 def raised_to_step(bound: float, step: float | None) -> float:
-    r"""The least multiple of `step` that is not below the bound, up to the noise of a solver.
+    r"""Raise a bound to the least multiple of `step` that is not below it, up to the noise of a solver.
 
+    Parameters
+    ----------
+    bound
+        A lower bound on the objective, perhaps infinite.
+    step
+        A positive number of which all objectives are multiples; ``None``: there is none, and the bound stays.
+
+    Returns
+    -------
+    float
+        A bound that is as valid, and no lower but for noise.
+
+    Notes
+    -----
     With :math:`\epsilon = 10^{-6} \max(s, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
     a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
     """

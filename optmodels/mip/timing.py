@@ -67,6 +67,21 @@ def within(seconds: float) -> Iterator[None]:
     before is set again afterwards. The time is that of `heuristics.clock`: what is being compiled does not count, and
     is not ended. A library that turns every exception into one of its own (`inspect.getfullargspec` makes it a
     ``TypeError``) does not hide the end of the time: what leaves the block is `BudgetSpent` all the same.
+
+    Parameters
+    ----------
+    seconds
+        For the block; infinite: no limit.
+
+    Yields
+    ------
+    None
+        The block runs.
+
+    Raises
+    ------
+    BudgetSpent
+        When the time is up.
     """
     timed = math.isfinite(seconds) and hasattr(signal, "setitimer")
     if not timed or threading.current_thread() is not threading.main_thread():

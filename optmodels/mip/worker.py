@@ -106,7 +106,13 @@ def main(backend: str, parent: int) -> None:
 
 
 def die_with(parent: int) -> None:
-    """Ask the kernel to end this process with its parent, where it can (elsewhere the closed pipe tells)."""
+    """Ask the kernel to end this process with its parent, where it can (elsewhere the closed pipe tells).
+
+    Parameters
+    ----------
+    parent
+        Number of the process that is to be outlived by nobody.
+    """
     if sys.platform != "linux":
         return
     import ctypes

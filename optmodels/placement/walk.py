@@ -24,9 +24,16 @@ Floats = NDArray[np.float64]
 def assign(
     is_open: NDArray[np.uint8], distances: Ints, demand: Ints, largest: int
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Send every client to the nearest open sites, ties shared equally and rounded up.
+    r"""Send every client to the nearest open sites, ties shared equally and rounded up.
 
-    `largest` is the largest of the distances.
+    Parameters
+    ----------
+    is_open
+        0 or 1 per site.
+    distances, demand
+        Of every cell and site, from 1; clients per cell.
+    largest
+        The largest of the distances.
 
     Returns
     -------
@@ -36,6 +43,24 @@ def assign(
         Per site: clients, and the distance of the farthest (0 without clients).
     mix
         Per site and distance (from 1): clients at that distance.
+
+    Notes
+    -----
+    Where t open sites tie for a cell of N clients, each serves :math:`\lceil N / t \rceil` of them.
+
+    References
+    ----------
+    .. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal
+       of Operational Research* 142 (2002), 396-418; loads L(N, X) and farthest clients S(N, X).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optmodels.placement import assign
+    >>> distances = np.array([[1, 2, 3], [2, 1, 2], [3, 2, 1]])
+    >>> nearest, ties, load, farthest, mix = assign(np.array([1, 0, 1], np.uint8), distances, np.array([4, 5, 6]), 3)
+    >>> load, farthest
+    (array([7, 0, 9]), array([2, 0, 2]))
     """
     cells = len(demand)
     nearest = np.zeros(cells, np.int64)
@@ -154,7 +179,31 @@ def _serve(sites: Sites, standing: Standing, cell: int, sign: int) -> None:
 
 @njit(cache=True)
 def flip(sites: Sites, standing: Standing, site: int) -> float:
-    """Open a closed site or close an open one; return the change of the penalised price."""
+    """Open a closed site or close an open one, and all that follows from it.
+
+    Only cells whose nearest sites change are touched, and the sites that share them.
+
+    Parameters
+    ----------
+    sites
+        What does not change.
+    standing
+        Where the walk stands; it is changed.
+    site
+        Which one.
+
+    Returns
+    -------
+    float
+        The change of the penalised price.
+
+    Examples
+    --------
+    >>> from optmodels.placement import PlacementGenerator
+    >>> walk = PlacementGenerator(rows=2, columns=3, seed=1).instance().problem().start((1, 1, 1, 1, 1, 1))
+    >>> walk.flip(1), walk.feasible  # a method that calls this function
+    (-3.0, True)
+    """
     before = _price(sites, standing)
     opens = not standing.is_open[site]
     largest = sites.ring.shape[1] - 1
@@ -324,7 +373,27 @@ def rings(distances: Ints) -> tuple[Ints, Ints]:
 
 
 def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]) -> Standing:
-    """Build the state of a walk from scratch."""
+    """Build the state of a walk from scratch.
+
+    Parameters
+    ----------
+    sites
+        What does not change during the walk.
+    decision
+        0 or 1 per site.
+
+    Returns
+    -------
+    Standing
+        Loads, nearest sites and totals of the decision.
+
+    Examples
+    --------
+    >>> from optmodels.placement import PlacementGenerator
+    >>> walk = PlacementGenerator(rows=2, columns=3, seed=1).instance().problem().start((1, 0, 1, 1, 0, 0))
+    >>> walk.standing.load  # made by this function
+    array([12,  0, 19, 16,  0,  0])
+    """
     is_open = np.array(decision, np.uint8)
     nearest, ties, load, _, _ = assign(is_open, sites.distances, sites.demand, sites.ring.shape[1] - 1)
     count, largest = len(is_open), sites.ring.shape[1] - 1

@@ -46,7 +46,18 @@ _THEIRS = frozenset({"backend", "backend_fallback", "interactive", "toolbar"})
 
 @contextlib.contextmanager
 def house_style() -> Iterator[None]:
-    """Draw with the same settings whatever the reader's own are, and give those back afterwards."""
+    """Draw with the same settings whatever the reader's own are, and give those back afterwards.
+
+    Yields
+    ------
+    None
+        The settings are in force.
+
+    Raises
+    ------
+    RequestError
+        If matplotlib is not installed.
+    """
     try:
         import matplotlib
     except ImportError:
@@ -60,7 +71,20 @@ def house_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, **options: Any) -> Figure:
-    """An empty figure, in inches, that no window and no pyplot knows of."""
+    """Make an empty figure that no window and no pyplot knows of.
+
+    Parameters
+    ----------
+    width, height
+        In inches.
+    options
+        Of `matplotlib.figure.Figure`, such as its layout.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        It belongs to the caller.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -70,7 +94,18 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
 
 
 def check_path(path: str | os.PathLike[str] | None) -> None:
-    """Refuse a file name from whose end no format can be told, before anything is drawn."""
+    """Refuse a file name from whose end no format can be told, before anything is drawn.
+
+    Parameters
+    ----------
+    path
+        Of a picture to be; ``None``: none is written.
+
+    Raises
+    ------
+    RequestError
+        If it ends in none of `SUFFIXES`.
+    """
     if path is not None and Path(path).suffix.lower() not in SUFFIXES:
         raise RequestError(
             f"a picture is written as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, and {short(os.fspath(path))} ends "
@@ -79,7 +114,15 @@ def check_path(path: str | os.PathLike[str] | None) -> None:
 
 
 def save(figure: Figure, path: str | os.PathLike[str] | None) -> None:
-    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes."""
+    """Write the figure in the format its name asks for, whole or not at all; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure
+        What was drawn.
+    path
+        Where to write it; ``None``: nowhere.
+    """
     if path is None:
         return
     check_path(path)
@@ -104,6 +147,11 @@ def sheet(width: float, height: float, path: str | os.PathLike[str] | None) -> I
         Of the figure, in inches.
     path
         Where to write it, in the format its name ends in; ``None``: nowhere.
+
+    Yields
+    ------
+    matplotlib.figure.Figure
+        To draw on; it belongs to the caller afterwards, too.
     """
     check_path(path)
     with house_style():
@@ -113,8 +161,22 @@ def sheet(width: float, height: float, path: str | os.PathLike[str] | None) -> I
 
 
 def plain(text: object, width: int = 80) -> str:
-    r"""A text from a file as one line that the font can draw; what it cannot is written as an escape.
+    r"""Write a text from a file as one line that the font can draw; what it cannot is written as an escape.
 
+    Parameters
+    ----------
+    text
+        Anything; its words are kept.
+    width
+        Longer lines are cut off.
+
+    Returns
+    -------
+    str
+        To be drawn with `literal`.
+
+    Examples
+    --------
     >>> plain("two\nlines $x$")
     'two lines $x$'
     """
@@ -131,14 +193,37 @@ def plain(text: object, width: int = 80) -> str:
 
 
 def literal(text: Text) -> Text:
-    """Have a text drawn letter by letter: a dollar sign in a name is no mathematics."""
+    """Have a text drawn letter by letter: a dollar sign in a name is no mathematics.
+
+    Parameters
+    ----------
+    text
+        Of a figure.
+
+    Returns
+    -------
+    matplotlib.text.Text
+        The same.
+    """
     text.set_parse_math(False)
     return text
 
 
 def number(value: float) -> str:
-    """A number as a reader writes it.
+    """Write a number as a reader would.
 
+    Parameters
+    ----------
+    value
+        A finite number.
+
+    Returns
+    -------
+    str
+        Six digits, or all those of a large whole number.
+
+    Examples
+    --------
     >>> number(163.0), number(0.123456789)
     ('163', '0.123457')
     """

@@ -36,6 +36,16 @@ def plot_problem(
         the instance alone.
     path
         Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
+
+    Raises
+    ------
+    RequestError
+        If the kind has no picture, or the path no format.
     """
     kind = kinds.of(problem)
     if kind is None or kind.picture is None:

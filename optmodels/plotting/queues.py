@@ -44,6 +44,11 @@ def plot_finite_source(
         Limits to draw, each with the largest number of clients that keeps it.
     path
         Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Three panels.
     """
     crowd = sorted(set(clients))
     if not crowd:

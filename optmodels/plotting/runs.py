@@ -36,6 +36,11 @@ def plot_trace(results: Iterable[Row], path: str | os.PathLike[str] | None = Non
         seed alone one colour.
     path
         Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
     """
     runs = _rows(results, "a result")
     problems = _distinct(_problem(run) for run in runs)
@@ -92,6 +97,18 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
     The gap is the relative distance of the objective above a reference that all runs of an instance share: the
     ``reference_value`` of the rows if given, else an optimum that one of them proved, else the best bound, else the
     best objective. Which of these it is stands below the name of the instance.
+
+    Parameters
+    ----------
+    rows
+        One for each run, as `optmodels.Comparison.rows` makes them, or results as files have them.
+    path
+        Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
     """
     runs = _rows(rows, "a row of a comparison")
     problems = _distinct(_problem(run) for run in runs)
@@ -166,6 +183,11 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
         ``measures``. Of several runs with the same x the line goes through the median.
     path
         Where to write the picture.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
     """
     runs = _rows(rows, "a row of a sweep")
     for name in (x, y):

@@ -83,6 +83,15 @@ class Comparison:
     warnings
         What a reader must know, one sentence each: best-known decisions that were not confirmed, and lines of a
         comparison that were not believed.
+
+    Examples
+    --------
+    >>> from optmodels import compare
+    >>> comparison = compare("instances/placement/gautam-2x3.json", ["exhaustive", "dejavu"])
+    >>> comparison.best("gautam-2x3").strategy
+    'exhaustive'
+    >>> [(line.strategy, line.status, line.best) for line in comparison.summaries]
+    [('exhaustive', 'optimal', 8.0), ('dejavu', 'feasible', 8.0)]
     """
 
     runs: tuple[Run, ...]

@@ -89,14 +89,31 @@ class Front:
 
     Attributes
     ----------
+    problem, kind
+        Whose front it is.
+    objectives
+        The two measures, and whether less or more of each is wanted.
+    points
+        Those of the front, as far as found.
     exact
         These are all points of the front, and each is proved.
     stopped_by
         ``"complete"``, ``"seconds"``, ``"evaluations"``, ``"runs"`` or ``"interrupt"``.
+    strategy, parameters, seed
+        What looked for it.
+    runs, evaluations, seconds
+        What that took.
     feasible
         Decisions seen that keep every limit and have both measures.
     dominated
         Measures of decisions that are not on the front; a sample if they are many.
+
+    Examples
+    --------
+    >>> from optmodels import pareto_front
+    >>> front = pareto_front("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
+    >>> front.names, front.points[0].decision
+    (('opening', 'mean_delay'), (0, 0, 1, 1, 1, 0))
     """
 
     problem: str

@@ -37,6 +37,11 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figu
         With one point at least.
     path
         Where to write the picture, in the format its name ends in.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
     """
     if not front.points:
         raise RequestError(f"there is no point of a front of {front.problem!r} to draw.")

@@ -75,7 +75,30 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The points of a parameter study, in order."""
+    """The points of a parameter study, in order.
+
+    Parameters
+    ----------
+    name
+        Of the instance.
+    axes
+        What was varied.
+    strategy
+        By which every point was solved.
+    points
+        Coordinates and outcome of each.
+    complete
+        ``False`` if the study was ended early.
+    warnings
+        Lines of its file that were not believed, one sentence each.
+
+    Examples
+    --------
+    >>> from optmodels import sweep
+    >>> study = sweep("instances/placement/gautam-2x3.json", "data.service_rate=20,25", "exhaustive")
+    >>> [(row["data.service_rate"], row["objective"]) for row in study.rows()]
+    [(20, 8.0), (25, 5.0)]
+    """
 
     name: str
     axes: tuple[Axis, ...]
@@ -147,6 +170,25 @@ def sweep(
         CSV file; points it holds already are not run again if the evaluator finds the objective and the measures that
         the file has for their decision. Bounds that contradict nothing, and that nothing was found, are taken on trust;
         the columns ``seconds``, ``evaluations`` and ``stopped_by`` are believed.
+    progress
+        Called with what is done, what is to do, and a word on it.
+
+    Returns
+    -------
+    Sweep
+        One point for each combination of values; a point that makes no sense has its error.
+
+    Raises
+    ------
+    RequestError
+        If nothing is varied, a place does not exist, or no point makes sense.
+
+    Examples
+    --------
+    >>> from optmodels import sweep
+    >>> study = sweep("instances/placement/gautam-2x3.json", {"data.service_rate": [20, 25]}, "exhaustive")
+    >>> [point.record["status"] for point in study.points]
+    ['optimal', 'optimal']
     """
     axes = _axes(vary)
     chosen = make_strategy(strategy)
