@@ -1,6 +1,5 @@
 from . import clock as clock
 from . import interrupting as interrupting
-from .budget import Budget as Budget
 from .evaluation import NOTHING as NOTHING
 from .evaluation import Decision as Decision
 from .evaluation import Evaluation as Evaluation
@@ -26,6 +25,7 @@ from .protocols import Suggesting as Suggesting
 from .protocols import Walk as Walk
 from .result import AGREEMENT as AGREEMENT
 from .result import OPTIMALITY_TOLERANCE as OPTIMALITY_TOLERANCE
+from .result import Budget as Budget
 from .result import Result as Result
 from .result import Status as Status
 from .result import TracePoint as TracePoint

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import clock, interrupting
-from .budget import Budget
 from .evaluation import Decision, Evaluation
-from .oracle_walk import OracleWalk
 from .protocols import Batch, Describing, Estimating, Incremental, Problem
-from .result import AGREEMENT, Result, Status, TracePoint, agree, meets, nothing_feasible
+from .result import AGREEMENT, Budget, Result, Status, TracePoint, agree, meets, nothing_feasible
+
+if TYPE_CHECKING:
+    from .oracle_walk import OracleWalk
 
 P = TypeVar("P", bound=Problem)
 
@@ -262,6 +263,8 @@ class Oracle(Generic[P]):
 
     def walk(self, decision: Decision) -> OracleWalk:
         """Start a walk at `decision` (the problem must be `Incremental`); its steps are charged to this oracle."""
+        from .oracle_walk import OracleWalk  # it is not needed by strategies that do not walk
+
         if not isinstance(self.problem, Incremental):
             raise TypeError(f"{self.problem.name} is not an incremental problem: it has no method 'start'.")
         decision = self.problem.space.check(decision)

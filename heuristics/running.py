@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from . import clock, interrupting
-from .budget import Budget
 from .evaluation import Decision, Evaluation
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress
 from .protocols import Explaining, Problem, Strategy
-from .result import Result, agree
+from .result import Budget, Result, agree
 
 
 class UnsupportedProblem(TypeError):  # noqa: N818 - reads as a sentence in the traceback

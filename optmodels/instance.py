@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator
 
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
-from .data import FieldRow, check_tree, field_rows, join_place, schema_of, write_text
+from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
 from .data import read_json as read_json
 from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
@@ -24,6 +24,8 @@ from .registry import kinds
 
 if TYPE_CHECKING:
     from heuristics import Evaluation, Problem
+
+    from .data import FieldRow
 
 #: `best_known` and its evaluation may differ by this much, relative.
 BEST_KNOWN_TOLERANCE = 1e-6
@@ -162,6 +164,8 @@ def schema(kind: str | None = None) -> dict[str, Any]:
     >>> schema("routing")["$defs"]["PoissonSource"]["properties"]["rate"]["unit"]
     'per unit of time'
     """
+    from .data import schema_of
+
     described = schema_of(Instance if kind is None else _of_kind(kind))
     described["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return described
@@ -169,6 +173,8 @@ def schema(kind: str | None = None) -> dict[str, Any]:
 
 def data_fields(kind: str) -> list[FieldRow]:
     """A row for each field of the ``data`` of a kind: what it is, its unit, default, rule and meaning."""
+    from .data import field_rows
+
     described = schema(kind)
     return field_rows(described, described["properties"]["data"])
 

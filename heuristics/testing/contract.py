@@ -18,10 +18,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ..budget import Budget
 from ..oracle import Oracle
 from ..protocols import Incremental, Problem, Strategy
-from ..result import AGREEMENT, Result, Status, agree
+from ..result import AGREEMENT, Budget, Result, Status, agree
 from ..running import UnsupportedProblem, refusal, run
 from .toys import toy_problems
 

@@ -1,6 +1,6 @@
 """The commands that answer for one instance, and the command line that all commands belong to.
 
-Heavy libraries are imported inside the commands, so that ``--help`` answers at once.
+A command is made when it is asked for, and imports heavy libraries inside, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import BrokenPlugin, InstanceError, RequestError
+from ..kinds import resolve
 from ..registry import BUILT_IN, kinds, make_strategy, tell_once
 from .arguments import (
     ANSWERED,
@@ -33,7 +34,6 @@ from .arguments import (
     parse_decision,
     seconds_of,
 )
-from .listing import list_names
 from .output import (
     check_target,
     deliver,
@@ -45,10 +45,26 @@ from .output import (
     say,
     settle,
 )
-from .studies import add_to
 
 if TYPE_CHECKING:
     from heuristics import Budget, Result, Strategy
+
+
+#: Commands of this package, in the order of the help, and where each is found.
+OWN = {
+    "list": "listing:list_names",
+    "evaluate": "commands:evaluate",
+    "solve": "commands:solve",
+    "check": "commands:check",
+    "verify": "commands:verify",
+    "plot": "commands:plot",
+    "pareto": "studies:pareto",
+    "simulate": "studies:simulate",
+    "compare": "studies:compare",
+    "sweep": "studies:sweep",
+    "generate": "studies:generate",
+    "schema": "studies:schema",
+}
 
 
 class Commands(TyperGroup):
@@ -57,17 +73,18 @@ class Commands(TyperGroup):
     Records of kinds are loaded for help, and for a command that is none of ours.
     """
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings | {"commands": dict.fromkeys(OWN)})  # names, from which typer suggests one
+
     def list_commands(self, ctx: Any) -> list[str]:
-        """All names, for help; a command that cannot be loaded is named once, and left out."""
-        own = super().list_commands(ctx)
-        return [*own, *(name for name in added(own) if self._sound(ctx, name))]
+        """List all names, for help; a command that cannot be loaded is named once, and left out."""
+        return [*OWN, *(name for name in added() if self._sound(ctx, name))]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, ``None`` if there is none."""
-        own = super().get_command(ctx, cmd_name)
-        if own is not None:
-            return own
-        owner = added(super().list_commands(ctx)).get(cmd_name)
+        """Make the command of a name, ``None`` if there is none."""
+        if cmd_name in OWN:
+            return _command(cmd_name, resolve(f"{__package__}.{OWN[cmd_name]}"), takes_all=cmd_name == "generate")
+        owner = added().get(cmd_name)
         return None if owner is None else command_of(owner, cmd_name)
 
     def _sound(self, ctx: Any, name: str) -> bool:
@@ -78,12 +95,12 @@ class Commands(TyperGroup):
             return False
 
 
-def added(taken: Collection[str]) -> dict[str, str]:
-    """Name of a command to the kind that adds it, built-in kinds first; without those that are taken."""
+def added() -> dict[str, str]:
+    """Map commands that kinds add to the names of these kinds, built-in ones first; without those that are taken."""
     owners: dict[str, str] = {}
     for kind in sorted(kinds.sound(), key=lambda kind: kinds.origin(kind.name) != BUILT_IN):
         for name in kind.commands:
-            if name in taken or name in owners:
+            if name in OWN or name in owners:
                 whose = f"kind {owners[name]!r}" if name in owners else "optmodels"
                 sentence = f"command {name!r} of kind {kind.name!r} is passed by, {whose} has one of this name."
                 tell_once(f"command:{kind.name}:{name}", sentence)
@@ -119,13 +136,19 @@ def command_of(kind: str, name: str) -> Any:
         with kinds.blame(kind, "command", name):
             return function(*arguments, **options)
 
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(name)(named)
     try:
-        return typer.main.get_command(single)
+        return _command(name, named)
     except Exception as failure:  # annotations that typer does not take
         reason = " ".join(f"{type(failure).__name__}: {failure}".split())
         raise BrokenPlugin(f"command {name!r} is none: {reason}; tell those who offer it.") from failure
+
+
+def _command(name: str, function: Callable[..., Any], *, takes_all: bool = False) -> Any:
+    """Make a command of a function; one that takes all options looks through those that `typer` does not know."""
+    settings = {"allow_extra_args": takes_all, "ignore_unknown_options": takes_all}
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    single.command(name, context_settings=settings)(function)
+    return typer.main.get_command(single)
 
 
 app = typer.Typer(
@@ -156,10 +179,6 @@ def _common(
     """Options before the command; ``--debug`` is taken out of the arguments by `main`."""
 
 
-app.command("list")(list_names)
-
-
-@app.command()
 def evaluate(
     file: File,
     at: DecisionAt,
@@ -178,7 +197,6 @@ def evaluate(
     return ANSWERED
 
 
-@app.command()
 def solve(
     file: File,
     strategy: StrategyName,
@@ -261,7 +279,6 @@ def _solved(
     return result, data, unwritten
 
 
-@app.command()
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Instance files, or folders of them.")],
     json: Json = False,
@@ -323,7 +340,6 @@ def _instance_files(paths: Sequence[str]) -> list[str]:
     return files
 
 
-@app.command()
 def verify(
     result: Annotated[
         str, typer.Argument(metavar="RESULT.json", help="What `solve --json` printed, or `--out` wrote.")
@@ -363,7 +379,6 @@ def verify(
     return ANSWERED
 
 
-@app.command()
 def plot(
     file: File,
     out: Annotated[str, typer.Option(metavar="F.svg|png", help="Where the picture goes.")],
@@ -385,6 +400,3 @@ def plot(
     plot_problem(problem, answer, out)
     deliver({"file": out}, lambda: say(f"wrote {out}"), as_json=json)
     return ANSWERED
-
-
-add_to(app)

@@ -309,13 +309,3 @@ def _check_picture(path: str | None) -> None:
         check_path(path)
         with house_style():
             pass
-
-
-def add_to(app: typer.Typer) -> None:
-    """Give the commands of this file to the command line."""
-    app.command()(pareto)
-    app.command()(simulate)
-    app.command()(compare)
-    app.command()(sweep)
-    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(generate)
-    app.command()(schema)

@@ -7,17 +7,21 @@ which stand in files without a name. A model of another data file has fields of 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing import PhaseType
+from queueing import processes
 from queueing.numerics import SUM_TOLERANCE
-from queueing.processes import AccessTime, Constant, Erlang, Exponential, Hyperexponential, PhaseTypeTime, Samples
 
 from ..errors import InstanceError
 from .models import Data, Made, Matrix, Number, OneOf, Reader, Refusal, entry, numbers, read_as, square
+
+if TYPE_CHECKING:
+    from queueing.processes import AccessTime, PhaseType
+else:  # who reads no law loads none
+    AccessTime = PhaseType = Any
 
 FORM = 'a law is an object such as {"law": "constant", "value": x} or {"law": "exponential", "mean": x}.'
 
@@ -69,7 +73,7 @@ class PhaseTypeData(Data):
         if len(self.initial) != len(generator):
             rule = f"one probability for each of the {len(generator)} phases of the generator is needed."
             raise Refusal(rule, "initial")
-        return PhaseType(np.array(self.initial), generator * self.scale)
+        return processes.PhaseType(np.array(self.initial), generator * self.scale)
 
 
 #: A field that holds a phase-type law.
@@ -115,7 +119,7 @@ class ConstantLaw(Law):
     value: Positive = entry("the time", unit=TIME)
 
     def made(self) -> AccessTime:
-        return Constant(self.value)
+        return processes.Constant(self.value)
 
 
 class ExponentialLaw(Law):
@@ -125,7 +129,7 @@ class ExponentialLaw(Law):
     mean: Positive = entry("mean time", unit=TIME)
 
     def made(self) -> AccessTime:
-        return Exponential(self.mean)
+        return processes.Exponential(self.mean)
 
 
 class ErlangLaw(Law):
@@ -138,7 +142,7 @@ class ErlangLaw(Law):
     mean: Positive = entry("mean of the sum", unit=TIME)
 
     def made(self) -> AccessTime:
-        return Erlang(self.stages, self.mean)
+        return processes.Erlang(self.stages, self.mean)
 
 
 class HyperexponentialLaw(Law):
@@ -153,7 +157,7 @@ class HyperexponentialLaw(Law):
     def made(self) -> AccessTime:
         if len(self.means) != len(self.probabilities):
             raise Refusal(f"each of the {len(self.probabilities)} probabilities needs a mean.", "means")
-        return Hyperexponential(tuple(self.probabilities), tuple(self.means))
+        return processes.Hyperexponential(tuple(self.probabilities), tuple(self.means))
 
 
 class PhaseTypeLaw(PhaseTypeData, Law):
@@ -162,7 +166,7 @@ class PhaseTypeLaw(PhaseTypeData, Law):
     law: Literal["phase-type"] = entry("name of the law")
 
     def made(self) -> AccessTime:
-        return PhaseTypeTime(super().made())
+        return processes.PhaseTypeTime(super().made())
 
 
 def times(rule: str) -> Reader:
@@ -196,7 +200,7 @@ class SamplesLaw(Law):
     values: Annotated[tuple[float, ...], times("times are zero or more.")] = entry("times that were seen", unit=TIME)
 
     def made(self) -> AccessTime:
-        return Samples(self.values)
+        return processes.Samples(self.values)
 
 
 LAWS: dict[str, type[Law]] = {
@@ -221,18 +225,18 @@ def read_time(value: Any, place: str) -> AccessTime:
 def write_time(law: AccessTime) -> dict[str, Any]:
     """The form read by `read_time`."""
     match law:
-        case Constant():
+        case processes.Constant():
             return {"law": "constant", "value": law.value}
-        case Exponential():
+        case processes.Exponential():
             return {"law": "exponential", "mean": law.mean}
-        case Erlang():
+        case processes.Erlang():
             return {"law": "erlang", "stages": law.stages, "mean": law.mean}
-        case PhaseTypeTime():
+        case processes.PhaseTypeTime():
             return {"law": "phase-type", **write_law(law.law)}
-        case Hyperexponential():
+        case processes.Hyperexponential():
             chances, means = list(law.probabilities), list(law.means)
             return {"law": "hyperexponential", "probabilities": chances, "means": means}
-        case Samples():
+        case processes.Samples():
             return {"law": "samples", "values": list(law.values)}
     raise InstanceError("data.access_time", repr(law), "this law has no name a file could use.")
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -43,8 +43,10 @@ from ..data import read_as
 from .data import FreshnessData, Pages, write_fields
 from .partition import allocate_within
 from .rules import Rules, Vector
-from .simulation import FreshnessExperiment, experiment_of
 from .space import VisitPlans, Visits
+
+if TYPE_CHECKING:
+    from .simulation import FreshnessExperiment
 
 #: For so many pages the bound of whole gaps is taken at one price.
 MANY = 20_000
@@ -271,6 +273,8 @@ class FreshnessProblem:
 
     def experiment(self, decision: Decision) -> FreshnessExperiment:
         """Visits to be tried out access by access, see `optmodels.studies.simulating`."""
+        from .simulation import experiment_of
+
         return experiment_of(self, decision)
 
     # -- bounds -------------------------------------------------------------------------------------------------------

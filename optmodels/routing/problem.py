@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,10 @@ from ..data import read_as
 from ..errors import InstanceError, RequestError
 from .data import Routing, RoutingData, Server
 from .gap_costs import Given, asymptotes_of
-from .simulation import RoutingExperiment, experiment_of
 from .space import SEARCHED, RoutingActions, RoutingWords
+
+if TYPE_CHECKING:
+    from .simulation import RoutingExperiment
 
 MEASURES = ("cost", "period")
 
@@ -324,6 +326,8 @@ class RoutingProblem(PricedRouting):
 
     def experiment(self, decision: Decision) -> RoutingExperiment:
         """Packets to be sent one by one, see `optmodels.studies.simulating`."""
+        from .simulation import experiment_of
+
         return experiment_of(self, decision)
 
     # -- bounds -------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,12 @@ from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, meas
 from ..data import read_as, write_law
 from ..errors import InstanceError, RequestError
 from .data import ThresholdData, write_modes
-from .simulation import ThresholdExperiment, experiment_of
 from .sojourn import cheap_sojourn, sojourn_quantiles
 from .space import Thresholds
 from .subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
+
+if TYPE_CHECKING:
+    from .simulation import ThresholdExperiment
 
 #: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
 PENALTY = 10.0
@@ -359,6 +361,8 @@ class ThresholdProblem:
 
     def experiment(self, decision: Decision) -> ThresholdExperiment:
         """A policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        from .simulation import experiment_of
+
         return experiment_of(self, decision)
 
 

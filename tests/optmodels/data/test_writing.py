@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heuristics.evaluation import Evaluation
+from heuristics import Evaluation
 from heuristics.result import Result, Status
 from optmodels.cli import main
 from optmodels.data import (
