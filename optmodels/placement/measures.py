@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance
-from queueing.placement import CLIENT_LIMIT
+from queueing import FiniteSourceQueue, capacity_by_distance
+from queueing import placement as queues  # what it offers is loaded when used
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -236,10 +236,10 @@ def _by_the_mix(server: Server, delay: float, mix: Ints, report: ServiceReport) 
     reach = np.isfinite(curve) & (mix.sum(axis=0) > 0)[: len(curve)]
     counts = mix[:, reach]
     stranded = mix[:, ~np.isfinite(curve)].sum(axis=1) > 0
-    if reach.any() and int(counts.sum(axis=1).max()) > CLIENT_LIMIT:
+    if reach.any() and int(counts.sum(axis=1).max()) > queues.CLIENT_LIMIT:
         _by_the_worst_mix(server, delay, counts, curve[reach], report)
     elif reach.any():
-        queue = MixedSourceQueue(server.rate, tuple(curve[reach].tolist()), server.processors)
+        queue = queues.MixedSourceQueue(server.rate, tuple(curve[reach].tolist()), server.processors)
         table = queue.measures_many(counts, delay)
         assert table.delay_probability is not None
         present = counts > 0

@@ -41,7 +41,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from heuristics import Decision
-from queueing.placement import CLIENT_LIMIT
+from queueing import placement as queues  # what it offers is loaded when used
 
 from . import constraints
 from .constraints import PRICED, is_part, priced_sites
@@ -103,8 +103,8 @@ def refuses(problem: PlacementProblem) -> str | None:
     priced = priced_sites(problem)
     if not priced:
         return None
-    if problem.quality.guarantee != "farthest" and int(problem.demand.sum()) > CLIENT_LIMIT:
-        return f"the model of {problem.name!r} prices utilisation for at most {CLIENT_LIMIT} clients in all."
+    if problem.quality.guarantee != "farthest" and int(problem.demand.sum()) > queues.CLIENT_LIMIT:
+        return f"the model of {problem.name!r} prices utilisation for at most {queues.CLIENT_LIMIT} clients in all."
     plan = plan_of(problem)
     for site in priced:
         if site in plan.patterns and not math.isinf(plan.patterns[site].within):

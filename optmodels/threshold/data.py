@@ -10,7 +10,6 @@ import numpy as np
 
 from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, reduce_order, thinned_modes
 from queueing.numerics import SUM_TOLERANCE
-from queueing.threshold import unbounded_room
 
 from ..data import (
     RATE,
@@ -284,6 +283,8 @@ def _without_bound(modes: Sequence[Mode], patience: PhaseType | None) -> tuple[i
     if patience is None:
         rule = "a system without bound needs patience, or it may fill for ever; give one of them."
         raise InstanceError("data.capacity", None, rule)
+    from queueing.threshold import unbounded_room
+
     room = unbounded_room(modes, patience)
     if room.capacity > MOST_PAGES or (reduce_order(patience).order > 1 and room.capacity > MOST_PHASED_PAGES):
         rule = (

@@ -27,7 +27,7 @@ from heuristics.dynamic import DecisionProcess, EvaluatedPolicy, FractionalSearc
 from heuristics.search import Exhaustive
 from queueing import ThresholdQueue
 from queueing.threshold import shares_work
-from queueing.threshold.policies import SINGLE_LIMIT, YIELDS, PolicyChain, pair_count, policy_measures, too_large
+from queueing.threshold.policies import SINGLE_LIMIT, YIELDS, PolicyChain, policy_measures, too_large
 
 from ..costs import CostFunction, linear_weights
 from .policy_pairs import improve_by_pairs
@@ -126,7 +126,7 @@ class OptimalPolicy:
     def prepare(self, problem: ThresholdProblem) -> None:
         """Compile what the search needs on a queue with little room."""
         small = replace(problem.queue, capacity=min(2, problem.queue.capacity))
-        policy_measures(small, [0] * pair_count(small.model))
+        policy_measures(small, [0] * small.model.pairs)
 
     def solve(self, oracle: Oracle[ThresholdProblem], rng: np.random.Generator) -> Result:
         """Policy iteration from above, intervals from below, then the thresholds."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heuristics import Evaluation
+from queueing import SojournLaw, SojournTimes
 from queueing.threshold import shares_work
 
 from ..errors import InstanceError, RequestError
 from ..plotting import COLOURS, MARKERS, literal, new_figure, number, plain
 from .policy_plots import draw_policy
 from .problem import ThresholdProblem
-from .sojourn import cheap_sojourn, draw_sojourn
+from .sojourn import NAMES, cheap_sojourn
 from .subsets import of_subset
 
 if TYPE_CHECKING:
@@ -342,3 +343,33 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
     axes.set_title("robots in use by number of pages")
     _whole_ticks(axes.xaxis)
     axes.legend(fontsize=7)
+
+
+def draw_sojourn(axes: Axes, times: SojournTimes) -> None:
+    """Draw P(time in the system <= t) of served, obsolete and all pages; dots mark medians and 95 % quantiles."""
+    laws: dict[str, SojournLaw] = {
+        name: law for name in NAMES if (law := getattr(times, name)) is not None and law.mean > 0.0
+    }
+    last = max((law.quantile(0.995) for law in laws.values()), default=1.0)
+    grid = np.linspace(0.0, last, 161)
+    for index, (name, law) in enumerate(laws.items()):
+        colour = COLOURS[index]
+        median, most = law.quantile(0.5), law.quantile(0.95)
+        share = f" ({100 * law.probability:.1f} % of pages)" if name != "all" else ""
+        axes.plot(
+            grid,
+            [law.cdf(time) for time in grid],
+            color=colour,
+            linestyle=("-", "--", ":")[index],
+            linewidth=1.4,
+            label=f"{NAMES[name]}{share}: half by {median:.3g}, 95 % by {most:.3g}",
+            gid=f"sojourn-{name}",
+        )
+        axes.plot([median, most], [law.cdf(median), law.cdf(most)], "o", color=colour, markersize=4, gid=f"mark-{name}")
+    axes.set_xlim(0.0, last)
+    axes.set_ylim(0.0, 1.02)
+    axes.set_xlabel("time in the system")
+    axes.set_ylabel("share of pages that have left")
+    axes.set_title("how long pages stay")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=7, loc="lower right")

@@ -24,10 +24,7 @@ from numpy.typing import NDArray
 
 from heuristics import NOTHING, Decision, Evaluation
 from queueing import Mode, ThresholdMeasures, ThresholdQueue
-from queueing.threshold import MEASURES, measures_of_many, open_measures, shares_work, takes_open
-from queueing.threshold.methods import TRUNCATED
-from queueing.threshold.policies import PolicyChain, pair_count, policy_chain, policy_measures
-from queueing.threshold.tensor import TENSOR_TRAIN
+from queueing.threshold import MEASURES, measures_of_many, shares_work
 
 from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from ..data import read_as, write_law
@@ -38,7 +35,12 @@ from .space import Thresholds
 from .subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
 
 if TYPE_CHECKING:
+    from queueing.threshold.policies import PolicyChain
+
     from .simulation import ThresholdExperiment
+
+#: Methods of the queue that estimate: cut off at a light tail, or by tensor trains.
+ESTIMATING = ("truncated", "tensor-train")
 
 #: Price of a measure e - 1 times its limit beyond it, in objectives: at 1, searches settle just beyond tight limits.
 PENALTY = 10.0
@@ -169,7 +171,7 @@ class ThresholdProblem:
     def space(self) -> Thresholds:
         """Non-decreasing thresholds; with one mode, the one decision without entries."""
         model = self.queue.model
-        lengths = tuple(sorted({pair_count(model), model.states if model.top > 1 else pair_count(model)}))
+        lengths = tuple(sorted({model.pairs, model.states if model.top > 1 else model.pairs}))
         if self.use_all_modes:
             return Thresholds(len(self.modes) - 1, 0, self.capacity - 1, lengths)
         return Thresholds(len(self.modes) - 1, -1, self.capacity, lengths)
@@ -233,8 +235,14 @@ class ThresholdProblem:
         """What the queue says about a policy."""
         try:
             if isinstance(decision, Mapping):
+                from queueing.threshold.policies import policy_measures
+
                 return policy_measures(self.queue, decision["policy"], self.policies())
-            return open_measures(self.queue, decision) if self._open else self.queue.measures(decision)
+            if self._open:
+                from queueing.threshold import open_measures
+
+                return open_measures(self.queue, decision)
+            return self.queue.measures(decision)
         except ValueError as refusal:  # rates too far apart for doubles, or a policy that never settles
             raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
 
@@ -244,6 +252,8 @@ class ThresholdProblem:
 
     @cached_property
     def _policies(self) -> PolicyChain:
+        from queueing.threshold.policies import policy_chain
+
         return policy_chain(self.queue.model)
 
     def judge(self, measures: Measures) -> Evaluation:
@@ -336,16 +346,20 @@ class ThresholdProblem:
 
     @cached_property
     def estimated(self) -> bool:
-        """Whether policies are judged by methods that estimate: cut off at a light tail, or by tensor trains."""
+        """Whether policies are evaluated by methods that estimate (`ESTIMATING`)."""
         try:
-            return self._open or self.queue.method().name in (TRUNCATED.name, TENSOR_TRAIN.name)
+            return self._open or self.queue.method().name in ESTIMATING
         except ValueError:  # no method at all
             return True
 
     @cached_property
     def _open(self) -> bool:
         """Whether each policy is evaluated with room of its own, as room for all of them is too much."""
-        return self.tail_mass is not None and takes_open(self.queue)
+        if self.tail_mass is None:
+            return False
+        from queueing.threshold import takes_open
+
+        return takes_open(self.queue)
 
     @property
     def _priced_limits(self) -> dict[str, Any]:

@@ -16,9 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import ArrayLike, NDArray
 
 from .checks import ROUNDING, SUM_TOLERANCE, Integers, Matrix, Vector, not_negative_rates, square
 
@@ -98,7 +96,13 @@ def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
     labels : Integers
         by state, the number of its class.
     """
-    count, labels = connected_components(csr_array((rates > 0).astype(np.int8)), directed=True, connection="strong")
+    linked = rates > 0
+    if _reached(linked, 0).all() and _reached(linked.T, 0).all():
+        return 1, np.zeros(len(linked), dtype=np.int64)
+    from scipy.sparse import csr_array  # rarely needed, and slow to load
+    from scipy.sparse.csgraph import connected_components
+
+    count, labels = connected_components(csr_array(linked.astype(np.int8)), directed=True, connection="strong")
     return int(count), labels.astype(np.int64)
 
 
@@ -426,16 +430,19 @@ def _stationary_kernel(rates: Matrix) -> Vector:
 
 
 def _not_reached(rates: Matrix) -> tuple[int, int]:
-    """A state and another that it cannot reach."""
-    linked = rates > 0
+    """Find a state and another that it cannot reach."""
     for state in range(len(rates)):
-        reached = np.zeros(len(rates), dtype=bool)
-        reached[state] = True
-        while True:
-            wider = reached | linked[reached].any(axis=0)
-            if (wider == reached).all():
-                break
-            reached = wider
+        reached = _reached(rates > 0, state)
         if not reached.all():
             return state, int(np.argmin(reached))
     raise AssertionError("every state reaches every other")
+
+
+def _reached(linked: NDArray[np.bool_], state: int) -> NDArray[np.bool_]:
+    """Tell for each state whether it can be reached from this one."""
+    reached = np.zeros(len(linked), dtype=bool)
+    new = np.array([state])
+    while len(new):
+        reached[new] = True
+        new = np.flatnonzero(linked[new].any(axis=0) & ~reached)
+    return reached

@@ -96,6 +96,11 @@ class ThresholdModel:
         waiting = top if order == 1 else (order**top - 1) // (order - 1)
         return self.arrivals[0].phases * (1 + self.service.order * waiting)
 
+    @property
+    def pairs(self) -> int:
+        """Number of (level, arrival phase, service phase): states without the phases of patience."""
+        return self.arrivals[0].phases * (1 + self.service.order * self.top)
+
 
 @dataclass(frozen=True)
 class Flows:

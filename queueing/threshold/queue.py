@@ -12,29 +12,46 @@ References
 
 import math
 import operator
+from collections import UserDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, SupportsIndex
+from importlib import import_module
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from ..numerics import whole
 from ..processes import BMAP, PhaseType, check_same_phases, distance, reduce_order
-from .methods import BLOCK, ELIMINATION, KRYLOV, MATRIX_FREE, RECURSION, REFERENCE, TRUNCATED, HeavyTailError
+from . import methods
 from .model import ADMISSIONS, Admission, Flows, Method, ModeByLevel, ThresholdModel
 from .modes import Mode
-from .tensor import TENSOR_TRAIN
 
 if TYPE_CHECKING:
     from .sojourn import SojournTimes
 
+TENSOR_TRAIN = "tensor-train"
+
+
+class Methods(UserDict[str, Any]):
+    """Methods by name, each loaded from its room when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Method:
+        """Load one."""
+        if self.data[name] is None:
+            room = import_module(".tensor", __package__) if name == TENSOR_TRAIN else methods
+            self.data[name] = getattr(room, name.upper().replace("-", "_"))
+        found: Method = self.data[name]
+        return found
+
+
 #: Methods by name, the preferred one first: the first that prefers a model, or does not refuse it, evaluates it.
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (ELIMINATION, KRYLOV, MATRIX_FREE, REFERENCE, BLOCK, RECURSION, TRUNCATED, TENSOR_TRAIN)
-}
+METHODS: UserDict[str, Method] = Methods(
+    dict.fromkeys(
+        ("elimination", "krylov", "matrix-free", "reference", "block", "recursion", "truncated", TENSOR_TRAIN)
+    )
+)
 
 #: Most phases of patience for which `tensor-train` is chosen unasked: with more it takes minutes, and errors are large.
 TENSOR_PHASES = 12
@@ -273,19 +290,19 @@ class ThresholdQueue:
                     "choose another method or make the queue smaller."
                 )
             return METHODS[name]
-        refusals = {method: self._refusal(method) for method in METHODS.values()}
-        taking = [method for method, refusal in refusals.items() if refusal is None]
-        if not taking:
-            reasons = "; ".join(f"{method.name!r} {refusal}" for method, refusal in refusals.items())
+        taking = (method for method in METHODS.values() if self._refusal(method) is None)
+        first = next(taking, None)
+        if first is None:
+            reasons = "; ".join(f"{method.name!r} {self._refusal(method)}" for method in METHODS.values())
             raise ValueError(
                 f"No method evaluates this queue of {self.model.states} states: {reasons}; "
                 "lower the capacity or give patience fewer phases."
             )
-        return next((method for method in taking if self.model.states <= method.preferred), taking[0])
+        return next((one for one in chain([first], taking) if self.model.states <= one.preferred), first)
 
     def _refusal(self, method: Method) -> str | None:
         """Why a method is not chosen unasked; None where it may be."""
-        if method.name == TENSOR_TRAIN.name and self.model.patience_order > TENSOR_PHASES:
+        if method.name == TENSOR_TRAIN and self.model.patience_order > TENSOR_PHASES:
             return f"takes patience of more than {TENSOR_PHASES} phases only if asked for by name"
         return method.refusal(self.model)
 
@@ -295,7 +312,7 @@ class ThresholdQueue:
         try:
             try:
                 return chosen.flows(self.model, modes), chosen.name
-            except HeavyTailError:
+            except methods.HeavyTailError:
                 later = list(METHODS.values())[list(METHODS).index(chosen.name) + 1 :]
                 taking = [method for method in later if self._refusal(method) is None]
                 if name is not None or not taking:

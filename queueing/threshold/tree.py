@@ -28,7 +28,6 @@ from numba import njit
 
 from ..numerics import Integers, Matrix, Vector, factor_in_place, solve_in_place
 from .methods import ELIMINATION, PARTIAL, WHOLE, Blocks, Rates, climb_of, outcomes_of, rates_of, reach_of, room_at
-from .neighbours import NEIGHBOURS_LIMIT, flows_of_neighbours, in_small_steps
 from .queue import MEASURES, ThresholdMeasures, ThresholdQueue
 
 # What is counted: time, robots x time; pages lost, out of date, served; time of pages that will be served, and of those
@@ -90,6 +89,8 @@ def shares_work(queue: ThresholdQueue) -> bool:
 
 def takes_many(queue: ThresholdQueue) -> bool:
     """Whether several policies of this queue together cost less than one by one."""
+    from .neighbours import NEIGHBOURS_LIMIT
+
     return shares_work(queue) or queue.model.states <= NEIGHBOURS_LIMIT
 
 
@@ -131,6 +132,8 @@ def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[Supports
         # A passage down may take longer than a double can hold, where the single evaluation scales its numbers.
         alone = np.flatnonzero(~np.isfinite(values["arrival_rate"]) | ~np.isfinite(values["mean_length"])).tolist()
     elif count > 1 and takes_many(queue):
+        from .neighbours import flows_of_neighbours, in_small_steps
+
         limits = _limits(queue, policies)
         modes, order = _modes_by_level(queue, limits), in_small_steps(limits)
         alone = []

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import schur
 
 from ...numerics import Integers, Matrix, Vector, communicating_classes
 
@@ -87,6 +86,8 @@ def triangular_letters(start: Vector, generator: Matrix, fading: Vector) -> Lett
         rotation = np.eye(count)[:, _downstream(generator)]
         change: Numbers = rotation.T @ generator @ rotation
     else:
+        from scipy.linalg import schur  # rarely needed, and slow to load
+
         change, rotation = schur(generator, output="real")
         if np.tril(change, -1).any():
             change, rotation = schur(generator, output="complex")

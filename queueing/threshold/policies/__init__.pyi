@@ -6,14 +6,12 @@ from .chain import policy_chain as policy_chain
 from .chain import policy_measures as policy_measures
 from .chain import stationary_of_policy as stationary_of_policy
 from .chain import too_large as too_large
-from .transitions import pair_count as pair_count
 
 __all__ = [
     "SINGLE_LIMIT",
     "YIELDS",
     "PolicyChain",
     "checked_policy",
-    "pair_count",
     "policy_chain",
     "policy_measures",
     "stationary_of_policy",

@@ -43,22 +43,6 @@ class StateOrder:
         return int(self.offsets[-1])
 
 
-def pair_count(model: ThresholdModel) -> int:
-    """Count the states (level, arrival phase, service phase).
-
-    Parameters
-    ----------
-    model
-        the queue.
-
-    Returns
-    -------
-    int
-        their number.
-    """
-    return model.arrivals[0].phases * (1 + model.service.order * model.top)
-
-
 def state_order(model: ThresholdModel) -> StateOrder:
     """All states of a model, level by level."""
     phases, order = model.arrivals[0].phases, model.service.order
@@ -71,7 +55,7 @@ def state_order(model: ThresholdModel) -> StateOrder:
     arrival = within // block
     service = np.where(level > 0, (within % block) // np.maximum(block // order, 1), -1)
     pair = np.where(level > 0, phases + ((level - 1) * phases + arrival) * order + service, arrival)
-    return StateOrder(offsets, level, arrival, service, pair, pair_count(model))
+    return StateOrder(offsets, level, arrival, service, pair, model.pairs)
 
 
 def generator_rows(model: ThresholdModel, order: StateOrder, chosen: Integers) -> csr_array:

@@ -6,26 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...numerics import Matrix, Vector
+from .. import methods
 from ..methods import (
-    BLOCK_LIMIT,
-    KRYLOV_LIMIT,
     SAFETY,
     Chain,
     balance,
-    block_levels,
     chain_of,
-    krylov_rows,
     level_offsets,
     plain_letters,
-    reference_levels,
     stationary_levels,
     weights_of_words,
 )
 from ..model import ModeByLevel, ThresholdModel, direct_error
 from .tagged_page import TaggedPage, tagged_page
-
-#: Most states of a queue whose patience has more than one phase.
-SOJOURN_LIMIT = KRYLOV_LIMIT
 
 #: States up to which the chain is eliminated as one dense matrix, to the last digit however far apart its rates are.
 SMALL = 300
@@ -55,11 +48,11 @@ class Arrivals:
 
 def refusal(model: ThresholdModel) -> str | None:
     """Why sojourn times of this model cannot be found; None where they can."""
-    if model.patience_order == 1 or model.top == 1 or model.states <= SOJOURN_LIMIT:
+    if model.patience_order == 1 or model.top == 1 or model.states <= methods.KRYLOV_LIMIT:
         return None
     return (
-        f"Sojourn times with patience of {model.patience_order} phases take at most {SOJOURN_LIMIT} states, but this "
-        f"queue has {model.states}; lower the capacity or give patience fewer phases."
+        f"Sojourn times with patience of {model.patience_order} phases take at most {methods.KRYLOV_LIMIT} states, but "
+        f"this queue has {model.states}; lower the capacity or give patience fewer phases."
     )
 
 
@@ -77,15 +70,15 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) ->
         levels = [found[0].reshape(size, -1).sum(axis=1), *found[1:]]
         method = "elimination"
     elif model.states <= SMALL:
-        levels, method = _youngest_first(model, chain, reference_levels(model, modes)), "reference"
+        levels, method = _youngest_first(model, chain, methods.reference_levels(model, modes)), "reference"
     else:
         try:
             coarse, levels, shrinking = _by_krylov(model, chain)
             method = "krylov"
         except ValueError:  # Erlang times of a hundred phases end so
-            if model.states > BLOCK_LIMIT:
+            if model.states > methods.BLOCK_LIMIT:
                 raise
-            levels, method = _youngest_first(model, chain, block_levels(model, modes)), "block"
+            levels, method = _youngest_first(model, chain, methods.block_levels(model, modes)), "block"
     joined = _joined(chain, gamma, levels)
     moved = 0.0
     if coarse is not None:
@@ -144,7 +137,7 @@ def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list
 def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
     """Two approximations of the stationary distribution by level, and how much better the second is."""
     letters = plain_letters(*model.patience_rates)
-    *rows, shrinking = krylov_rows(chain, letters)
+    *rows, shrinking = methods.krylov_rows(chain, letters)
     words, offsets = weights_of_words(letters, chain.top - 1), level_offsets(chain, letters.order)
     for row in rows:
         balance(chain, letters, row, words)

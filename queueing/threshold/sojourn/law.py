@@ -176,7 +176,7 @@ def sojourn_times(queue: "ThresholdQueue", thresholds: Sequence[SupportsIndex]) 
     Parameters
     ----------
     queue
-        any capacity where patience has one phase or can be written with one; else at most `SOJOURN_LIMIT` states.
+        any capacity where patience has one phase or can be written with one; else at most `KRYLOV_LIMIT` states.
     thresholds
         as in `ThresholdQueue.measures`.
 

@@ -21,7 +21,6 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
-from scipy.sparse import coo_array, csr_array
 
 from ...numerics import Integers, Matrix, Vector
 from ..methods import Blocks
@@ -221,14 +220,13 @@ def _moves(page: TaggedPage) -> _Moves:
             else:
                 ending[0, here + phase] = page.ending[phase]
     fastest = float(leaving.max())
-    places = np.concatenate(targets), np.concatenate(sources)
-    incoming = csr_array(coo_array((np.concatenate(rates), places), shape=(states, states)))
+    places, where = np.unique(np.concatenate(targets) * states + np.concatenate(sources), return_inverse=True)
     chances = page.solver.spelled(page.chances)
     return _Moves(
         fastest=fastest,
-        begins=incoming.indptr.astype(np.int64),
-        sources=incoming.indices.astype(np.int64),
-        rates=np.asarray(incoming.data, dtype=np.float64) / fastest,
+        begins=np.searchsorted(places, np.arange(states + 1) * states),
+        sources=places % states,
+        rates=np.bincount(where, np.concatenate(rates)) / fastest,
         staying=1.0 - leaving / fastest,
         chances=np.maximum(np.concatenate([column.reshape(2, -1) for column in chances], axis=1), 0.0),
         ending=ending / fastest,

@@ -11,7 +11,6 @@ from queueing.threshold.methods import full_generator, level_blocks
 from queueing.threshold.policies import (
     YIELDS,
     checked_policy,
-    pair_count,
     policy_chain,
     policy_measures,
     stationary_of_policy,
@@ -70,7 +69,7 @@ def test_states_are_ordered_by_pages_then_arrival_then_service_then_patience_of_
         expected += [(pages, nu, m) for nu in range(2) for m in range(2) for _ in range(2 ** (pages - 1))]
     assert list(zip(order.level, order.arrival, order.service, strict=True)) == expected
     assert order.states == queue.model.states == 30
-    assert order.pairs == pair_count(queue.model) == 14
+    assert order.pairs == queue.model.pairs == 14
     # Three pages, the phases of the two that wait: from (first, first) the oldest moves two places on, the younger one.
     chain = policy_chain(queue.model)
     first = int(order.offsets[3])

@@ -14,9 +14,8 @@ from scipy.linalg import expm
 from scipy.stats import erlang, gamma
 
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue, stationary_distribution
-from queueing.threshold.methods import full_generator
+from queueing.threshold.methods import KRYLOV_LIMIT, full_generator
 from queueing.threshold.sojourn import PageClock, SojournLaw, SojournTimes, sojourn_times
-from queueing.threshold.sojourn.arrivals import SOJOURN_LIMIT
 from queueing.threshold.sojourn.transient import poisson_weights
 
 LAWS = ("none", "exponential", "erlang", "hyperexponential", "general")
@@ -404,7 +403,7 @@ def test_questions_without_an_answer_are_refused(paper_queue):
 
 def test_queues_too_large_are_refused_before_anything_is_computed():
     queue = ThresholdQueue((BMAP.poisson(1.0),), PhaseType.exponential(1.0), PhaseType.erlang(2, 1.0), capacity=40)
-    with pytest.raises(ValueError, match=rf"patience of 2 phases take at most {SOJOURN_LIMIT} states, but this queue"):
+    with pytest.raises(ValueError, match=rf"patience of 2 phases take at most {KRYLOV_LIMIT} states, but this queue"):
         sojourn_times(queue, ())
 
 
