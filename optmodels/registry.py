@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import re
 import traceback
@@ -473,6 +472,8 @@ def _tell(label: str, failure: Exception) -> None:
 
 def tell_once(label: str, sentence: str) -> None:
     """Name what is broken in a sentence, on stderr unless loggers say otherwise, if it was not named before."""
+    import multiprocessing  # loaded by those who have something to say
+
     if label in _told or multiprocessing.parent_process() is not None:  # whoever started this process has said it
         return
     _told.add(label)

@@ -111,6 +111,13 @@ def test_one_queue_loads_few_modules(root):
     assert house.loaded(house.ONE_QUEUE, root) <= LOADED_BY_ONE_QUEUE
 
 
+@pytest.mark.parametrize("kind", house.SOLVED)
+def test_a_solve_loads_what_it_uses(root, kind):
+    """Commands, studies, simulations, pictures and methods that it does without are loaded when they are used."""
+    program = house.COMMAND.format(words=["optmodels", *house.solving(kind)])
+    assert house.loaded(program, root) <= house.LOADED[kind]
+
+
 # -- the rules notice --------------------------------------------------------------------------------------------------
 
 

@@ -643,3 +643,15 @@ def test_what_was_dropped_with_phases_is_told():
     queue = ThresholdQueue((Mode(1, BMAP.poisson(2.0)),), PhaseType.exponential(1.0), law, capacity=4)
     assert queue.model.patience.order == 1
     assert 1e-11 < sojourn_times(queue, ()).error_estimate < 1e-10
+
+
+@pytest.mark.parametrize("level", [1e-9, 0.3, 0.5, 0.95, 1 - 1e-9])
+def test_roots_are_found_as_scipy_finds_them(level):
+    from scipy.optimize import brentq
+
+    from queueing.threshold.sojourn.law import _root
+
+    def above(time):
+        return 1.0 - math.exp(-0.7 * time) * (1.0 + 0.7 * time) - level
+
+    assert _root(above, 0.0, 64.0, 64e-15, 1e-13) == brentq(above, 0.0, 64.0, xtol=64e-15, rtol=1e-13)
