@@ -72,7 +72,7 @@ def test_neighbours_may_reach_other_levels_than_one_another():
 
 def test_queues_too_large_to_keep_what_policies_share_are_evaluated_one_by_one(monkeypatch, random_queue):
     queue, policy = random_queue(1, "erlang", "partial")
-    monkeypatch.setattr("queueing.threshold.tree.NEIGHBOURS_LIMIT", 1)
+    monkeypatch.setattr("queueing.threshold.neighbours.NEIGHBOURS_LIMIT", 1)
     assert check_against_single_evaluations(queue, [policy, policy]).alone == 2
 
 
