@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import clock, interrupting
-from .evaluation import Decision, Evaluation
-from .protocols import Batch, Describing, Estimating, Incremental, Problem
+from .protocols import Batch, Decision, Describing, Estimating, Evaluation, Incremental, Problem
 from .result import AGREEMENT, Budget, Result, Status, TracePoint, agree, meets, nothing_feasible
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .evaluation import Decision
-from .protocols import Followed, Lenient, Moves, Walk
+from .protocols import Decision, Followed, Lenient, Moves, Walk
 
 if TYPE_CHECKING:
     from .oracle import Oracle

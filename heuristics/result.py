@@ -9,8 +9,7 @@ from enum import StrEnum
 from numbers import Real
 from typing import Any
 
-from .evaluation import Decision, Evaluation
-from .protocols import Problem, Repairable, Suggesting
+from .protocols import Decision, Evaluation, Problem, Repairable, Suggesting
 
 #: A bound this close (relative) to the objective proves it optimal.
 OPTIMALITY_TOLERANCE = 1e-9

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import clock, interrupting
-from .evaluation import Decision, Evaluation
 from .oracle import BudgetSpent, Disagreement, Oracle, Progress
-from .protocols import Explaining, Problem, Strategy
+from .protocols import Decision, Evaluation, Explaining, Problem, Strategy
 from .result import Budget, Result, agree
 
 

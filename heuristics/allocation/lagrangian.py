@@ -23,9 +23,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Problem
+from ..protocols import Decision, Problem
 from ..result import Result
 from ..running import explain_refusal, last_word
 

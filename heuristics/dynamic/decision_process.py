@@ -26,7 +26,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
-from ..evaluation import Vector
+from ..protocols import Vector
 
 #: Relative values: the bound is a difference of large numbers where states are far away, so digits are kept to spare.
 Values = NDArray[np.longdouble]

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Vector
+from ..protocols import Vector
 from .decision_process import Actions, DecisionProcess, EvaluatedPolicy, Watch, evaluate_policy, policy_iteration
 
 #: Columns of the costs of a fractional process.

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from .. import interrupting
-from ..evaluation import Decision
 from ..oracle import BudgetSpent, Oracle
-from ..protocols import Problem
+from ..protocols import Decision, Problem
 from ..result import Result
 from ..running import explain_refusal, require_fields
 

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Problem
+from ..protocols import Decision, Problem
 from ..result import Result
 from ..running import explain_refusal, require_fields
 

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..evaluation import Vector, Whole
+from ..protocols import Vector, Whole
 
 
 def best_set(single: Vector, tails: Whole, heads: Whole, capacities: Vector) -> NDArray[np.bool_]:

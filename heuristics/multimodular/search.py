@@ -41,9 +41,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from .. import interrupting
-from ..evaluation import Vector, Whole
 from ..oracle import BudgetSpent, Oracle
-from ..protocols import Problem
+from ..protocols import Problem, Vector, Whole
 from ..result import Result
 from ..routing import (
     GapTable,

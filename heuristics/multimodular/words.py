@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from ..routing import cyclic_cost, horizon_total
 
 #: Slots that are changed at once as long as this helps.

@@ -29,9 +29,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from .. import interrupting
-from ..evaluation import Matrix, Vector, Whole
 from ..oracle import BudgetSpent, Oracle
-from ..protocols import Problem
+from ..protocols import Matrix, Problem, Vector, Whole
 from ..result import Result
 from .problem import GapTable, refuses_prices
 

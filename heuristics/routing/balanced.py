@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector
 from ..oracle import Oracle
+from ..protocols import Matrix, Vector
 from ..result import Result, meets
 from ..running import last_word, require_fields
 from .problem import GapTable, RoutedProblem, refuses_prices

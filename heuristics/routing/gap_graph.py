@@ -34,7 +34,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .problem import GapTable, Pause, no_pause
 
 Links: TypeAlias = NDArray[np.int32]

@@ -29,7 +29,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .gap_graph import GapGraph, Links
 from .problem import Pause, no_pause
 

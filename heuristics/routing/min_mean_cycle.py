@@ -16,8 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from .. import interrupting
-from ..evaluation import Evaluation, Vector, Whole
 from ..oracle import Oracle
+from ..protocols import Evaluation, Vector, Whole
 from ..result import Result
 from ..running import explain_refusal, last_word, require_fields
 from . import two_server

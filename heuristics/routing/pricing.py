@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .gap_graph import Charges, GapGraph, Kinds, TooManyStates, carried, grown_limits
 from .howard import least_mean_cycle
 from .problem import GapTable, GapTables, Pause, no_pause

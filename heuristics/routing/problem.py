@@ -21,8 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from ..evaluation import Matrix, Vector, Whole
-from ..protocols import Problem
+from ..protocols import Matrix, Problem, Vector, Whole
 from ..running import explain_refusal
 
 

@@ -29,8 +29,8 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector, Whole
 from ..oracle import Oracle
+from ..protocols import Matrix, Vector, Whole
 from ..result import Result
 from ..running import explain_refusal, last_word, require_fields
 from .problem import GapTable, GapTables, Pause, RoutedProblem, cyclic_cost, gap_cost, later_slopes, no_pause

@@ -26,8 +26,8 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector
 from ..oracle import Oracle
+from ..protocols import Matrix, Vector
 from ..result import Result, meets
 from ..running import explain_refusal, last_word
 from .balanced import OF_DENSITIES, is_convex, proved

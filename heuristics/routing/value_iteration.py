@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from ..dynamic import Closing, Swept
-from ..evaluation import Decision, Matrix, Vector, Whole
+from ..protocols import Decision, Matrix, Vector, Whole
 from .gap_graph import Charges, GapGraph, Kinds, TooManyStates
 from .howard import ROUNDING, Policy, cycle_word, greedy
 from .problem import GapTables, word_cost

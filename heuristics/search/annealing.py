@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Decision
 from ..oracle import Oracle
 from ..oracle_walk import OracleWalk
-from ..protocols import Incremental, Problem
+from ..protocols import Decision, Incremental, Problem
 from ..result import Result
 from ..running import require_fields
 from .common import LEAST_PENALTY, Slices, refuses_continuum, starting_points

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import clock
-from ..evaluation import Decision, Evaluation
 from ..oracle import Oracle
 from ..oracle_walk import OracleWalk
-from ..protocols import Followed, Moves, Problem, Suggesting
+from ..protocols import Decision, Evaluation, Followed, Moves, Problem, Suggesting
 
 #: Moves of a walk followed at once where there is no clock to be kept.
 SLICE = 256

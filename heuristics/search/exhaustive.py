@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import clock
-from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Bounded, Followed, Incremental, Problem, Repairable, Suggesting, Walk
+from ..protocols import Bounded, Decision, Followed, Incremental, Problem, Repairable, Suggesting, Walk
 from ..result import Result
 from ..running import require_fields
 from ..spaces import BinaryVectors

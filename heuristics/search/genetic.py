@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Incremental, Problem, Repairable
+from ..protocols import Decision, Incremental, Problem, Repairable
 from ..result import Result
 from ..running import require_fields
 from .common import LEAST_PENALTY, EvaluatedWalk, Slices, refuses_continuum, starting_points

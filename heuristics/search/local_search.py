@@ -12,10 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..evaluation import Decision
 from ..oracle import Oracle
 from ..oracle_walk import OracleWalk
-from ..protocols import Incremental, Moves, Problem, Space
+from ..protocols import Decision, Incremental, Moves, Problem, Space
 from ..result import Result
 from ..running import require_fields
 from ..spaces import BinaryVectors

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from ..evaluation import Vector, Whole
+from ..protocols import Vector, Whole
 
 #: Slots for each page in a cycle of which only pages are known, and the fewest slots then.
 SLOTS_FOR_EACH, FEWEST_SLOTS = 50, 1000

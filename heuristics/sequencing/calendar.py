@@ -30,7 +30,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .. import interrupting
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 
 #: Columns of the record of a page: its key in the calendar, its gap, where its last visit should have been (NaN: there
 #: was none), visits left; for the index also its last visit, its worth, its decay, and the price its index is held to.

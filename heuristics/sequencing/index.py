@@ -30,7 +30,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .apportionment import numbers, shares_of
 from .calendar import (
     DAY,

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..evaluation import Vector, Whole
+from ..protocols import Vector, Whole
 from .apportionment import numbers, shares_of, whole
 from .calendar import (
     DAYS,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .apportionment import whole
 from .calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, in_slices, next_gap, phases, pop, push, sink
 from .index import LIST, choose, enlist, plan_visit

@@ -35,7 +35,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..evaluation import Matrix, Vector, Whole
+from ..protocols import Matrix, Vector, Whole
 from .apportionment import NEAR, apportion, shares_of, whole
 from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
 from .index import (

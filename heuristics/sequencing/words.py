@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from .. import interrupting
-from ..evaluation import Vector, Whole
+from ..protocols import Vector, Whole
 from .calendar import in_slices, pop, push
 
 #: Slots that are written before an interrupt is heard.

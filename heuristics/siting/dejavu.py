@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Decision
 from ..oracle import Oracle
-from ..protocols import Incremental
+from ..protocols import Decision, Incremental
 from ..result import Result
 from .blocks import Reading, Sites, grid_readings, network_reading
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..evaluation import Decision, Evaluation, Vector, Whole
+from ..protocols import Decision, Evaluation, Vector, Whole
 from ..routing import GapTable, GapTables, word_cost
 from ..spaces import Words
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluation import Decision, Evaluation
-from ..protocols import Followed, Moves, Problem
+from ..protocols import Decision, Evaluation, Followed, Moves, Problem
 from ..spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Words
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, model_validator
 
-from heuristics.search import spelled
 from queueing import PhaseType, RobotQueue
 from queueing.numerics import SUM_TOLERANCE, check_generator, check_irreducible
 from queueing.robots.fleet import Environment, RobotClass, RobotFleet
@@ -368,6 +367,8 @@ class AreasData(Data):
         capacities = [area.capacity for area in self.areas]
         most = (self.robots + 1) * max(len(self.areas), max(capacities) + 1)
         if most > MOST_STATES:
+            from heuristics.search import spelled
+
             largest = int(np.argmax(capacities))
             rule = "robots times areas, and robots times pages of an area, are"
             rule = f"{rule} {MOST_STATES} at most, but {spelled(most)}."

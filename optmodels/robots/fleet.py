@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
-from heuristics.dynamic import Improvement, Rule, Sweeps
+from heuristics.dynamic import Improvement
 from queueing import RobotMeasures
 from queueing.robots import PolicyStep
 from queueing.robots.fleet import (
@@ -31,20 +31,16 @@ from queueing.robots.fleet import (
     fleet_cost,
     fleet_measures,
     fleet_step,
-    greedy,
     keep_out,
     krylov,
     moves_of,
-    sweep,
 )
 
 from ..costs import CostFunction, Limits, WeightedSum
 from ..data import read_as
 from ..errors import RequestError
 from .data import MOST_STATES, QueueData
-from .enough import enough_of_fleet
 from .pricing import Actions, Best, PricedRobots, Vector, of_states, priced_cost, refuse_unbounded, told_in_time
-from .simulation import RobotsExperiment, experiment_of
 from .space import RobotPolicies, SoughtPolicies
 from .static import (
     BestStatic,
@@ -58,7 +54,11 @@ from .static import (
     relative_gain,
 )
 from .structure import habits
-from .value_iteration import StateSweeps
+
+if TYPE_CHECKING:
+    from heuristics.dynamic import Rule, Sweeps
+
+    from .simulation import RobotsExperiment
 
 #: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
 TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
@@ -109,6 +109,8 @@ class ControlledRobots(PricedRobots):
     def enough(self) -> int:
         """Find how many robots are as good as any number."""
         with self.telling("given as many robots as help"):
+            from .enough import enough_of_fleet
+
             return enough_of_fleet(self.plan, self.prices, interrupting.check)
 
     @cached_property
@@ -176,6 +178,8 @@ class ControlledRobots(PricedRobots):
 
     def experiment(self, decision: Decision) -> RobotsExperiment:
         """Take a policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        from .simulation import experiment_of
+
         return experiment_of(self.name, self.fleet, self.actions_of(decision))
 
     def infeasibility(self) -> str | None:
@@ -292,6 +296,10 @@ class ControlledRobots(PricedRobots):
 
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by state after a decision."""
+        from queueing.robots.fleet import greedy, sweep
+
+        from .value_iteration import StateSweeps
+
         return StateSweeps(
             (self.fleet.states,),
             lambda values: sweep(self.fleet, self.state_costs, values),

@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 from heuristics import BudgetSpent, Decision, Evaluation
 from queueing import RobotQueue
 from queueing.robots import MEASURES
-from queueing.robots.fleet import EventMoves, RobotFleet, event_moves, fleet_rates
+from queueing.robots.fleet import RobotFleet, fleet_rates
 
 from ..costs import ROUNDING, CostFunction, Limits, Measures, WeightedSum, is_linear, linear_weights
 from ..errors import InstanceError, MissingField
-from .linear_program import LinearLimit
 
 if TYPE_CHECKING:
+    from queueing.robots.fleet import EventMoves
+
     from .fleet import ControlledRobots
+    from .linear_program import LinearLimit
 
 Vector = NDArray[np.float64]
 Actions = NDArray[np.int64]
@@ -119,6 +121,8 @@ class LimitedControl:
     @cached_property
     def moves(self) -> EventMoves:
         """The moves of the fleet as matrices."""
+        from queueing.robots.fleet import event_moves
+
         return event_moves(self.fleet)
 
     def priced(self, prices: Vector) -> Best:
@@ -155,6 +159,8 @@ def linear_limits(fleet: RobotFleet, limits: Limits) -> Iterator[LinearLimit]:
     """
     if not limits:
         return
+    from .linear_program import LinearLimit
+
     rates = fleet_rates(fleet)
     rates[:, : fleet.environments] = 0.0  # no states
     for name, limit in limits.by_measure.items():

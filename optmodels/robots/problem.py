@@ -16,25 +16,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import Decision, Evaluation, interrupting
-from heuristics.dynamic import Improvement, Rule, Sweeps
+from heuristics.dynamic import Improvement
 from queueing import RobotMeasures, RobotQueue, best_policy, policy_step, static_measures
-from queueing.robots import descend, first_policy, greedy, sweep
+from queueing.robots import descend, first_policy
 
 from ..costs import CostFunction, Limits, WeightedSum
 from ..data import read_as
 from .data import AreasData, QueueData, RobotsData
-from .enough import enough_of_queue
 from .fleet import ControlledRobots, RobotFleetProblem
 from .pricing import PRICED, Best, PricedRobots, Vector, state_costs
 from .static import BestStatic, best_fixed, is_soon_found
 from .structure import structure, switching_curves
-from .value_iteration import PaperSweeps, StateSweeps
+
+if TYPE_CHECKING:
+    from heuristics.dynamic import Rule, Sweeps
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,8 @@ class RobotsProblem(ControlledRobots):
     def enough(self) -> int:
         """Find how many robots are as good as any number."""
         queue = RobotQueue(1, self.capacity, self.arrival_rate, self.service_rate)
+        from .enough import enough_of_queue
+
         return enough_of_queue(queue, self.prices, interrupting.check)
 
     @cached_property
@@ -229,6 +232,10 @@ class RobotsProblem(ControlledRobots):
 
     def sweeps(self, rule: Rule) -> Sweeps:
         """Values by state after a decision; with the rule of the paper, by its states."""
+        from queueing.robots import greedy, sweep
+
+        from .value_iteration import PaperSweeps, StateSweeps
+
         if rule == "paper":
             return PaperSweeps(self)
         rates = self.queue.arrival_rate, self.queue.service_rate

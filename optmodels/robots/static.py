@@ -20,7 +20,6 @@ from queueing import RobotQueue, best_static, static_measures
 from queueing.robots import MEASURES
 from queueing.robots.fleet import RobotFleet, fleet_measures, keep_out, mean_loads
 
-from .enough import least_of
 from .pricing import is_additive
 
 if TYPE_CHECKING:
@@ -272,6 +271,8 @@ def _balanced(fleet: RobotFleet) -> list[int]:
 
 def _in_turns(judged: Callable[[Counts], float], robots: list[int], start: list[int]) -> Counts:
     """Golden section over one class after the other until nothing gets better."""
+    from .enough import least_of
+
     best = tuple(start)
     while True:
         before = judged(best)
