@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, count
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..protocols import Vector, Whole
-from .apportionment import numbers, shares_of, whole
+from .apportionment import shares_of, whole
 from .calendar import (
     DAYS,
     GOLDEN,
@@ -71,60 +72,42 @@ def visits(
     ValueError
         If the method is not known, lacks what it needs, or keeps no gap between visits to a host that is asked for.
     """
-    if method == "greedy":
-        shares = shares_of(frequencies)
-    elif method == "whittle":
-        if decays is None or worths is None:
-            raise ValueError("method 'whittle' needs decays and worths, but not both are given.")
-        traits = settled(decays, worths, numbers("frequencies", frequencies))
-        shares = traits.shares
-    elif method == "golden":
-        shares = shares_of(frequencies)
+    if method not in get_args(Method):
+        raise ValueError(f"method must be 'greedy', 'whittle' or 'golden', but it is {method!r}.")
+    shares, by_index = shares_of(frequencies), method == "whittle"
+    if method == "golden":
         if host_gap not in (0, 1):
             raise ValueError(f"method 'golden' keeps no gap between visits to a host, but host_gap is {host_gap!r}.")
-        return _golden(np.cumsum(shares))
-    else:
-        raise ValueError(f"method must be 'greedy', 'whittle' or 'golden', but it is {method!r}.")
+        sums, blocks = np.cumsum(shares), count(step=BLOCK)
+        return chain.from_iterable(golden_page(sums, np.arange(slot, slot + BLOCK)).tolist() for slot in blocks)
     host, gap = hosts_and_gap(hosts, host_gap, shares)
     if gap > 1:
         closing_length(gap, int(host.max()) + 1, gap)  # are there hosts enough?
         shares = capped(shares, host, 1.0 / gap)
     begun, endless = phases(shares, host), np.full(len(shares), np.inf)
     periods = np.where(shares > 0, 1.0 / np.where(shares > 0, shares, 1.0), np.inf)
-    early = 0.0
-    if method == "greedy":
-        record = greedy_record(periods, endless, begun)
-    else:
-        early = 0.0 if gap > 1 else early_part(int(np.count_nonzero(shares)))
+    early = 0.0 if gap > 1 else early_part(int(np.count_nonzero(shares)))
+    if by_index:
+        if decays is None or worths is None:
+            raise ValueError("method 'whittle' needs decays and worths, but not both are given.")
+        traits = settled(decays, worths, frequencies)
         record = index_record(periods, endless, begun, traits.worths, traits.decays, early)
-    return _polite(record, shares, host, gap, method) if gap > 1 else _queued(record, method, early)
-
-
-def _golden(cumulative: Vector) -> Iterator[int]:
-    start = 0
-    while True:
-        yield from golden_page(cumulative, np.arange(start, start + BLOCK)).tolist()
-        start += BLOCK
-
-
-def _queued(record: Vector, method: Method, early: float) -> Iterator[int]:
-    calendar, schedule = new_calendar(record), np.empty(BLOCK, dtype=np.int64)
-    while True:
-        if method == "greedy":
-            earliest_due(calendar, schedule)
-        else:
-            largest_index(calendar, early, LIST, schedule)
-        yield from schedule.tolist()
-
-
-def _polite(record: Vector, shares: Vector, host: Whole, gap: int, method: Method) -> Iterator[int]:
-    state, schedule, free = (
-        new_hosts(record, shares, host, gap),
-        np.empty(BLOCK, dtype=np.int64),
-        np.empty(0, dtype=np.int64),
+    else:
+        record = greedy_record(periods, endless, begun)
+    if gap > 1:
+        state, free = new_hosts(record, shares, host, gap), np.empty(0, dtype=np.int64)
+        return _endless(lambda some: polite(state, 0, by_index, free, some))
+    calendar = new_calendar(record)
+    return _endless(
+        lambda some: largest_index(calendar, early, LIST, some) if by_index else earliest_due(calendar, some)
     )
+
+
+def _endless(fill: Callable[[Whole], object]) -> Iterator[int]:
+    """Pages without end, a block at a time."""
+    schedule = np.empty(BLOCK, dtype=np.int64)
     while True:
-        polite(state, 0, method == "whittle", free, schedule)
+        fill(schedule)
         yield from schedule.tolist()
 
 

@@ -100,16 +100,15 @@ class Traits:
         """Changes q = mu E[X] of each page in the time of one access."""
         return self.rates * self.mean
 
+    @property
+    def columns(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """What bounds are made of: weights, loads, decays, deficits, worths."""
+        return self.weights, self.loads, self.decays, self.deficits, self.worths
+
     def of(self, chosen: NDArray[np.int64]) -> "Traits":
         """The traits of some of the pages."""
-        return Traits(
-            self.rates[chosen],
-            self.weights[chosen],
-            self.mean,
-            self.decays[chosen],
-            self.deficits[chosen],
-            self.worths[chosen],
-        )
+        weights, _, decays, deficits, worths = (column[chosen] for column in self.columns)
+        return Traits(self.rates[chosen], weights, self.mean, decays, deficits, worths)
 
 
 def refuse_where(

@@ -248,12 +248,11 @@ def integer_bound(pages: Traits, total: float = 1.0, price: float | None = None)
     (0.996017, 1.002228)
     """
     visits = positive("total", total)
-    if price is not None:
-        value, made = whole_gap_sums(
-            pages.weights, pages.loads, pages.decays, pages.deficits, pages.worths, max(float(price), 0.0)
-        )
-        return float(value + max(float(price), 0.0) * (made - visits))
-    return best_whole_gap_bound(pages.weights, pages.loads, pages.decays, pages.deficits, pages.worths, visits)
+    if price is None:
+        return best_whole_gap_bound(pages.columns, visits)[0]
+    at = max(float(price), 0.0)
+    value, made = whole_gap_sums(*pages.columns, at)
+    return float(value + at * (made - visits))
 
 
 def even_cost(pages: Traits, frequencies: Vector) -> float:

@@ -34,16 +34,10 @@ BESIDE = 0.01
 Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 
-def best_whole_gap_bound(
-    weights: Vector, loads: Vector, decays: Vector, deficits: Vector, worths: Vector, total: float
-) -> float:
-    """The largest of the bounds over all prices of a visit; each of them is proved, so a search cut short is safe."""
-    return _best_bound((weights, loads, decays, deficits, worths), total)[0]
+def best_whole_gap_bound(columns: Columns, total: float) -> tuple[float, float]:
+    """The largest bound over all prices of a visit, and the last price that was tried: it is near to the best one.
 
-
-def _best_bound(columns: Columns, total: float) -> tuple[float, float]:
-    """The largest bound, and the last price that was tried: it is near to the best one.
-
+    Each bound is proved, so that a search cut short is safe.
     Few pages have slopes that fall in steps: the best price is where two tangents meet. For many pages secants of the
     slopes are faster (the Illinois rule: a side that stays for a second time counts half).
     """
@@ -91,7 +85,7 @@ def _best_bound(columns: Columns, total: float) -> tuple[float, float]:
 
 def _price_of_some(columns: Columns, total: float) -> float:
     weights, loads, decays, deficits, worths = (np.ascontiguousarray(column[::ONE_IN]) for column in columns)
-    return _best_bound((weights, loads, decays, deficits, worths), total * len(worths) / len(columns[-1]))[1]
+    return best_whole_gap_bound((weights, loads, decays, deficits, worths), total * len(worths) / len(columns[-1]))[1]
 
 
 @njit(cache=True)

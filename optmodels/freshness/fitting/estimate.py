@@ -35,10 +35,11 @@ class Fit:
     log: CrawlLog
     found: RateEstimates
 
-    @property
-    def counts(self) -> dict[str, int]:
-        """Pages, visits, changes, and pages that tell little."""
+    def to_data(self) -> dict[str, Any]:
+        """Sum up for programs: pages, visits, changes, pages that tell little, and rates."""
         intervals, changes = self.found.visits, self.found.changes
+        prior, rates = self.found.prior, self.found.rates[np.isfinite(self.found.rates)]
+        quantiles = np.quantile(rates, (0.0, 0.5, 1.0)).tolist() if len(rates) else [None] * 3
         return {
             "pages": len(self.log.names),
             "visits": int(self.log.visits.sum()),
@@ -47,14 +48,6 @@ class Fit:
             "never_changed": int(((changes == 0) & (intervals > 0)).sum()),
             "always_changed": int(((changes == intervals) & (intervals > 0)).sum()),
             "seen_once": int((intervals == 0).sum()),
-        }
-
-    def to_data(self) -> dict[str, Any]:
-        """A summary for programs."""
-        prior, rates = self.found.prior, self.found.rates[np.isfinite(self.found.rates)]
-        quantiles = np.quantile(rates, (0.0, 0.5, 1.0)).tolist() if len(rates) else [None] * 3
-        return {
-            **self.counts,
             "unit": self.log.unit,
             "prior": None if prior is None else {"law": "gamma", "shape": prior.shape, "rate": prior.rate},
             "confidence": self.found.confidence,
@@ -257,8 +250,8 @@ def instance_of(fitted: Fit, name: str, law: Mapping[str, Any], source: str) -> 
         "urls": fitted.log.names,
         "access_time": dict(law),
     }
-    counts, unit = fitted.counts, f", times in {fitted.log.unit}" if fitted.log.unit else ""
-    notes = f"change rates estimated from {counts['visits']} visits{unit}"
+    unit = f", times in {fitted.log.unit}" if fitted.log.unit else ""
+    notes = f"change rates estimated from {fitted.log.visits.sum()} visits{unit}"
     content = {"format": 1, "kind": "freshness", "name": name, "source": source, "notes": notes, "data": data}
     made = Instance.from_data(content)
     made.problem()
