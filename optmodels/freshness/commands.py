@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, print_json, say, settle, whole_number
+from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, deliver, say, settle, whole_number
 from ..errors import RequestError
 
 
@@ -60,11 +60,8 @@ def fit(
         for path in out:
             fitting.write_fit(fitted, path, law, f"optmodels fit {log}")
         settle()
-    if json:
-        print_json({"file": log, **fitted.to_data(), "written": out})
-        return ANSWERED
-    print("\n".join(fitted.sentences()))
-    for path in out:
+    deliver({"file": log, **fitted.to_data(), "written": out}, "\n".join(fitted.sentences()), as_json=json)
+    for path in () if json else out:
         say(f"wrote {path}")
     return ANSWERED
 
@@ -103,9 +100,5 @@ def visits(
     if answer.decision is None:
         raise RequestError(f"{result}: this result has no decision.")
     written = write_visits(problem, answer.decision, out, slots=slots, seed=seed)
-    settle()
-    if json:
-        print_json(written.to_data())
-    else:
-        say(f"wrote {written.rows} visits to {out}")
+    deliver(written.to_data(), lambda: say(f"wrote {written.rows} visits to {out}"), as_json=json)
     return ANSWERED

@@ -151,12 +151,9 @@ class VisitPlans(Simplex):
         return owners
 
     def _schedules(self, decision: Mapping[str, Any], form: str) -> dict[str, Any]:
-        if form == "schedule":
-            listed: Any = [decision["schedule"]]
-        else:
-            listed = decision["schedules"]
-            if isinstance(listed, (str, bytes, Mapping)) or not hasattr(listed, "__len__"):
-                raise ValueError("schedules are a list of cycles, one for each robot.")
+        listed = [decision["schedule"]] if form == "schedule" else decision["schedules"]
+        if isinstance(listed, (str, bytes, Mapping)) or not hasattr(listed, "__len__"):
+            raise ValueError("schedules are a list of cycles, one for each robot.")
         if len(listed) != self.robots:
             raise ValueError(f"{len(listed)} schedules are given; each of the {self.robots} robots needs one.")
         names = ["schedule"] if form == "schedule" else [f"schedules[{robot}]" for robot in range(self.robots)]
