@@ -106,17 +106,23 @@ def loaded() -> dict[Path, Any]:
     return {file: found[file] for file in sorted(found, key=lambda file: (found[file].space.size, file.stat().st_size))}
 
 
+def sort_of(problem: Any) -> tuple[type, bool]:
+    """Tell problems of one class apart by whether their spaces list all decisions: strategies take one or the other."""
+    return type(problem), getattr(problem.space, "complete", True)
+
+
 def runs() -> Iterator[tuple[str, str, str, int]]:
     """Yield kind, strategy, instance and seed of every run."""
     for name in sorted(entry.name for entry in strategies.entries() if entry.origin == BUILT_IN):
         strategy = make_strategy(name)
         random = not getattr(strategy, "deterministic", False)
-        seen: set[tuple[type, bool]] = set()
+        seen: set[tuple[tuple[type, bool], bool]] = set()
         for file, problem in loaded().items():
             roomy = random and problem.space.size >= ROOMY
-            wanted = (type(problem), False) not in seen or (roomy and (type(problem), True) not in seen)
+            sort = sort_of(problem)
+            wanted = (sort, False) not in seen or (roomy and (sort, True) not in seen)
             if wanted and refusal(problem, strategy) is None:
-                seen |= {(type(problem), False), (type(problem), roomy)}
+                seen |= {(sort, False), (sort, roomy)}
                 yield from ((file.parent.name, name, file.stem, seed) for seed in SEEDS[: 1 + random])
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import golden
 import pytest
 
 from heuristics import refusal
@@ -54,14 +55,14 @@ os._exit(code)
 
 
 def largest() -> list[tuple[str, Path]]:
-    """Each strategy, and of every class of problem the instance with the most decisions that it takes."""
+    """Each strategy, and of every sort of problem the instance with the most decisions that it takes."""
     loaded = {file: instances.load(file) for file in sorted(FOLDER.rglob("*.json"))}
     in_order = sorted(loaded, key=lambda file: (loaded[file].space.size, file.stat().st_size), reverse=True)
     pairs = []
     for name in NAMES:
-        classes: dict[type, Path] = {}
+        classes: dict[tuple[type, bool], Path] = {}
         for file in in_order:
-            kind = type(loaded[file])
+            kind = golden.sort_of(loaded[file])
             if kind not in classes and refusal(loaded[file], make_strategy(name)) is None:
                 classes[kind] = file
         pairs += [(name, file) for file in classes.values()]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import golden
 import pytest
 
 from heuristics import Status, refusal
@@ -34,11 +35,11 @@ HEAVY = {"highs"}
 
 
 def smallest(kind: str) -> tuple[Path, ...]:
-    """Of every class of problem of a kind the shipped instance with the fewest decisions, then the smallest file."""
-    classes: dict[type, Path] = {}
+    """Of every sort of problem of a kind the shipped instance with the fewest decisions, then the smallest file."""
+    classes: dict[tuple[type, bool], Path] = {}
     loaded = {file: instances.load(file) for file in sorted((FOLDER / kind).glob("*.json"))}
     for file in sorted(loaded, key=lambda file: (loaded[file].space.size, file.stat().st_size)):
-        classes.setdefault(type(loaded[file]), file)
+        classes.setdefault(golden.sort_of(loaded[file]), file)
     return tuple(classes.values())
 
 
