@@ -126,9 +126,8 @@ class IntegerBox(Vectors):
         lower = tuple(as_whole(f"lower[{i}]", value) for i, value in enumerate(self.lower))
         upper = tuple(as_whole(f"upper[{i}]", value) for i, value in enumerate(self.upper))
         if not lower or len(lower) != len(upper):
-            raise ValueError(
-                f"a box needs as many lower as upper limits, one or more, got {len(lower)} and {len(upper)}."
-            )
+            counts = f"{len(lower)} and {len(upper)}"
+            raise ValueError(f"a box needs as many lower as upper limits, one or more, got {counts}.")
         for i, (low, high) in enumerate(zip(lower, upper, strict=True)):
             if low > high:
                 raise ValueError(

@@ -65,19 +65,16 @@ def check_strategy(
             continue
         accepted += 1
         truth = enumerated(problem)
-        answers: dict[tuple[int, int], tuple[Any, ...]] = {}
         for budget in evaluations:
+            answers: list[tuple[Any, ...]] = []
             for seed in seeds:
                 where = f"{strategy.name} on {problem.name} with {budget} evaluations and seed {seed}"
-                first = _check_run(strategy, problem, budget, seed, truth, where)
-                second = _check_run(strategy, problem, budget, seed, truth, where)
+                first, second = (_check_run(strategy, problem, budget, seed, truth, where) for _ in range(2))
                 _demand(first == second, f"{where}: the same seed gave two answers, {first} and {second}.")
-                answers[budget, seed] = first
-            if getattr(strategy, "deterministic", False):
-                alike = {answers[budget, seed] for seed in seeds}
-                _demand(
-                    len(alike) == 1, f"{strategy.name} says it is deterministic, but seeds matter on {problem.name}."
-                )
+                answers.append(first)
+            told = f"{strategy.name} says it is deterministic, but seeds matter on {problem.name}."
+            alike = all(answer == answers[0] for answer in answers)
+            _demand(alike or not getattr(strategy, "deterministic", False), told)
         _check_interrupt(strategy, problem, seeds[0], truth)
     _demand(accepted > 0, f"{strategy.name} took none of the problems; give some that it takes.")
 

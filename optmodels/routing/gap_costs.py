@@ -55,10 +55,7 @@ class Power:
             raise ValueError(f"factor must be 0 or more and exponent 1 or more, got {self.factor} and {self.exponent}.")
 
     def __call__(self, gap: int) -> float:
-        try:
-            return float(self.factor * float(gap) ** self.exponent)
-        except OverflowError:
-            return math.inf
+        return float(self.factor * float(gap) ** self.exponent)
 
     @property
     def slope(self) -> float:
@@ -107,10 +104,7 @@ class LinearExponential:
             raise ValueError(f"factor must be 0 or more, got {self.factor}.")
 
     def __call__(self, gap: int) -> float:
-        try:
-            return self.linear * gap + self.constant + self.factor * math.exp(-self.decay * gap)
-        except OverflowError:
-            return math.inf
+        return self.linear * gap + self.constant + self.factor * math.exp(-self.decay * gap)
 
     @property
     def slope(self) -> float:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from queueing.routing import word_gaps
 
-from ..errors import InstanceError, RequestError
-from ..plotting import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
+from ..errors import RequestError
+from ..plotting import COLOURS, MARKERS, decision_of, literal, new_figure, number, plain, sheet
 from ..solving import solve
 from .problem import RoutingHorizonProblem, RoutingProblem
 
@@ -70,7 +70,7 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
     >>> [axes.get_label() for axes in draw_routing(problem, None).axes]
     ['costs']
     """
-    decision = _given(problem, result)
+    decision: tuple[int, ...] | None = decision_of(problem, result)
     told = problem.servers <= MOST_TOLD
     if decision is None and not told:
         raise RequestError(
@@ -138,10 +138,8 @@ def plot_periods(
     >>> [axes.get_label() for axes in plot_periods(problem, [1.0, 2.0]).axes]
     ['periods', 'costs']
     """
-    check_path(path)
     speeds = list(default_rates(problem, server) if rates is None else rates)
-    with house_style():
-        figure = new_figure(7.2, 5.4, layout="constrained")
+    with sheet(7.2, 5.4, path) as figure:
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.0, 1.0])
         above.set_label("periods")
         below.set_label("costs")
@@ -154,19 +152,14 @@ def plot_periods(
         below.set_xlabel(f"rate of server {server % problem.servers}")
         below.grid(color="#dddddd", linewidth=0.6)
         literal(figure.suptitle(plain(problem.name, 90), fontsize=10))
-        save(figure, path)
     return figure
 
 
 def default_rates(problem: RoutingProblem, server: int = -1) -> list[float]:
-    """Rates from those of the others to a hundred times them, evenly in logarithms."""
-    own = server % problem.servers
-    others = [
-        one.service
-        for index, one in enumerate(problem.routing.servers)
-        if index != own and isinstance(one.service, float)
-    ]
-    least = min(others) if others else 1.0
+    """Choose rates from the slowest of the others to 200 times that, evenly in logarithms."""
+    others = [one.service for one in problem.routing.servers]
+    del others[server % problem.servers]
+    least = min((rate for rate in others if isinstance(rate, float)), default=1.0)
     return [float(rate) for rate in np.geomspace(least, 200.0 * least, POINTS)]
 
 
@@ -207,16 +200,6 @@ def changes_of_period(
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
-
-
-def _given(problem: Routed, result: Mapping[str, Any] | None) -> tuple[int, ...] | None:
-    """The decision of a result, checked to be one of this problem; ``None`` if there is none."""
-    if result is None or result.get("decision") is None:
-        return None
-    try:
-        return problem.space.check(result["decision"])
-    except (TypeError, ValueError) as refused:
-        raise InstanceError("decision", result["decision"], f"it is none of {problem.name!r}: {refused}") from None
 
 
 def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64]:

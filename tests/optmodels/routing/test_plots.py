@@ -110,8 +110,10 @@ def test_long_periods_are_cut_off():
 
 
 def test_a_decision_of_another_problem_is_refused():
-    with pytest.raises(InstanceError, match="it is none of 'some"):
+    with pytest.raises(InstanceError, match="entry 1 is 5; letters lie between 0 and 1"):
         plot_problem(loss(1.0, 2.0), {"decision": [0, 5]})
+    with pytest.raises(InstanceError, match="give a result of that instance"):
+        plot_problem(loss(1.0, 2.0), {"problem": "another", "decision": [0, 1]})
 
 
 # -- Figure 1 ----------------------------------------------------------------------------------------------------------
