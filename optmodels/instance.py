@@ -286,6 +286,10 @@ def write(instance: Instance, path: str | os.PathLike[str]) -> None:
     write_text(path, pretty(instance.to_data()) + "\n")
 
 
+#: As the front door calls them.
+read_instance, write_instance = read, write
+
+
 def inside(folder: str | os.PathLike[str] | None, path: Any, field: str = "path") -> Path:
     """The file a path inside an instance stands for, refused unless it stays inside the folder of the instance.
 

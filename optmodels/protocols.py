@@ -20,7 +20,19 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation, Problem
+from heuristics import Budget as Budget
+from heuristics import Decision as Decision
+from heuristics import Disagreement as Disagreement
+from heuristics import Evaluation as Evaluation
+from heuristics import Oracle as Oracle
+from heuristics import Problem as Problem
+from heuristics import Progress as Progress
+from heuristics import Result as Result
+from heuristics import Space as Space
+from heuristics import Status as Status
+from heuristics import Strategy as Strategy
+from heuristics import TracePoint as TracePoint
+from heuristics import UnsupportedProblem as UnsupportedProblem
 
 from .costs import CostFunction, Limits
 

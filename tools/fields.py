@@ -28,7 +28,7 @@ def table(kind: str) -> str:
     for row in data_fields(kind):
         name, bracket, law = row.field.partition(" (")
         told = row.type if not row.type.startswith("as ") else f"as `{row.type[3:]}`"
-        default = row.default if row.default in ("required", "optional") else f"`{row.default}`"
+        default = row.default if row.default.startswith(("required", "optional", "one of ")) else f"`{row.default}`"
         rows.append((f"`{name}`{bracket}{law}", told, row.unit, default, row.meaning, row.rule))
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
 

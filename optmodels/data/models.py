@@ -70,15 +70,24 @@ class Refusal(ValueError):  # noqa: N818 - reads as what happened
         super().__init__(rule)
 
 
+def _tell_alternatives(schema: dict[str, Any], model: Any) -> None:
+    if model.alternatives:
+        schema["allOf"] = [{"anyOf": [{"required": [name]} for name in model.alternatives]}]
+
+
 class Data(BaseModel):
     """An object in a file: known fields only, those without a default all there."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, arbitrary_types_allowed=True, json_schema_extra=_tell_alternatives
+    )
 
     #: What such an object looks like, told where something else stands.
     form: ClassVar[str] = "this is an object."
     #: Why a field must be there.
     needed: ClassVar[str] = ""
+    #: Fields of which one must be there; the model checks it, and its schema tells it.
+    alternatives: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -187,6 +196,8 @@ class Number:
         Bounds; the first is not reached.
     whole
         Whether it is a whole number.
+    many
+        Told of numbers above `most`; the rule unless said.
     """
 
     rule: str
@@ -195,6 +206,7 @@ class Number:
     least: float | None = None
     most: float | None = None
     whole: bool = False
+    many: str = ""
 
     def __call__(self, value: Any) -> float:
         """Read it."""
@@ -202,9 +214,10 @@ class Number:
             not (is_whole(value) if self.whole else is_number(value))
             or (self.above is not None and value <= self.above)
             or (self.least is not None and value < self.least)
-            or (self.most is not None and value > self.most)
         ):
             raise Refusal(self.rule)
+        if self.most is not None and value > self.most:
+            raise Refusal(self.many or self.rule)
         return int(value) if self.whole else float(value)
 
     @property

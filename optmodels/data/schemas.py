@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -59,7 +59,7 @@ class FieldRow(NamedTuple):
     unit
         Of its numbers; empty: none.
     default
-        In JSON, or "required".
+        In JSON, or "required", or "one of a, b" where one of several must be given; ``+`` joins what goes together.
     rule
         What its value must keep to.
     meaning
@@ -121,6 +121,7 @@ def _rows(
             where = f"{place}{suffix}.{field}".lstrip(".")
             before = [met[inner] for _, inner in _objects(described) if inner in met]
             default = _json(described["default"]) if "default" in described else "optional"
+            needed = _needed(field, model, [other for end, _, other in found if end == suffix and len(told) < 2])
             kind = f"as {before[0]}" if before else _type(described)
             form = value if len(told) > 1 else model.get("title") if where in named else ""
             named.add(where)
@@ -128,11 +129,37 @@ def _rows(
                 f"{where} ({form})" if form else where,
                 kind.removesuffix(" or null") if default == "null" else kind,
                 described.get("unit", ""),
-                "required" if field in model.get("required", ()) else default,
+                needed or default,
                 " ".join(dict.fromkeys(_rules(described))),
                 described.get("description", ""),
             )
             yield from _rows(described, definitions, met, where)
+
+
+def _needed(field: str, model: Mapping[str, Any], forms: Sequence[Mapping[str, Any]]) -> str:
+    """Tell whether a field is required, or what is instead of it, here or in other forms of the object."""
+    ways = {id(form): _ways(form, forms) for form in forms}
+    all_ways = ", ".join(way for listed in ways.values() for way in listed)
+    if field in _alternatives(model):
+        return f"one of {all_ways}"
+    if field not in model.get("required", ()):
+        return ""
+    if all(field in form["properties"] for form in forms):
+        return "required"
+    others = ", ".join(way for form, listed in ways.items() for way in listed if form != id(model))
+    return f"required unless {others}" if _alternatives(model) else f"one of {all_ways}"
+
+
+def _ways(form: Mapping[str, Any], forms: Sequence[Mapping[str, Any]]) -> list[str]:
+    """List the ways to give one form of an object: fields of which one suffices, or those that it alone requires."""
+    own = [name for name in form.get("required", ()) if any(name not in other["properties"] for other in forms)]
+    return _alternatives(form) or [" + ".join(own)]
+
+
+def _alternatives(model: Mapping[str, Any]) -> list[str]:
+    """List the fields of an object of which one must be there."""
+    choices = (choice for rule in model.get("allOf", ()) for choice in rule.get("anyOf", ()))
+    return [name for choice in choices for name in choice.get("required", ())]
 
 
 def _parts(part: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -286,6 +286,7 @@ class FreshnessData(Data):
     """The data of kind "freshness"."""
 
     needed = "the law of the time that one visit takes is needed."
+    alternatives = ("change_rates", "pages")
 
     change_rates: Annotated[Any, _RATES.reader] | None = entry(
         "changes of each page; needed unless there is a table of pages", unit=RATE, default=None

@@ -302,7 +302,9 @@ PER_SITE = {
 
 _CURVE = {"type": "array", "form": "list of numbers, or one by site", "rule": "think times are positive numbers."}
 
-Limit: TypeAlias = Annotated[float, Number("quality limits are numbers, zero or more.", least=0)]
+_LIMIT = "quality limits are numbers, zero or more."
+Limit: TypeAlias = Annotated[float, Number(_LIMIT, least=0)]
+Probability: TypeAlias = Annotated[float, Number(_LIMIT, least=0, most=1, many="probabilities are at most 1.")]
 
 
 class LinearThinkTime(Data):
@@ -338,7 +340,7 @@ class QualityData(Data):
     needed = "quality needs min_throughput, max_delay_probability and delay."
 
     min_throughput: Limit = entry("least requests of a client that are served", unit=RATE)
-    max_delay_probability: Limit = entry("the probability of waiting longer than the delay is below this, 1 at most")
+    max_delay_probability: Probability = entry("the probability of waiting longer than the delay is below this")
     delay: Limit = entry("the wait that few requests exceed", unit=TIME)
     guarantee: Annotated[Literal["worst-case", "farthest"], Choice('a guarantee is "worst-case" or "farthest".')] = (
         entry(
@@ -349,8 +351,6 @@ class QualityData(Data):
 
     def made(self) -> Quality:
         """The promise."""
-        if self.max_delay_probability > 1:
-            raise Refusal("probabilities are at most 1.", "max_delay_probability")
         return Quality(self.min_throughput, self.max_delay_probability, self.delay, self.guarantee)
 
 

@@ -235,6 +235,8 @@ def _form(network: Any) -> str:
 class LayoutData(Data):
     """Where the sites are."""
 
+    alternatives = ("shape", "network")
+
     shape: Annotated[Any, Reader(_grid, _pairs(1, _SHAPE, form="[rows, columns]"))] = entry(
         f"cells of a grid, {MOST_SITES} at most; the distance of two is the steps from one to the other, plus 1",
         default=None,

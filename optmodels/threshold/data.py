@@ -249,7 +249,17 @@ class ThresholdData(Data):
     needed = "a threshold queue needs it."
 
     capacity: (
-        Annotated[int, Number("the capacity is a whole number of pages, 1 or more.", least=1, whole=True)] | None
+        Annotated[
+            int,
+            Number(
+                "the capacity is a whole number of pages, 1 or more.",
+                least=1,
+                most=MOST_PAGES,
+                whole=True,
+                many=f"at most {MOST_PAGES} pages are supported.",
+            ),
+        ]
+        | None
     ) = entry(
         f"K, the most pages in the system, the one in service included, {MOST_PAGES} at most; null, which needs "
         "patience: room for all",
@@ -272,11 +282,7 @@ class ThresholdData(Data):
 
     def room(self) -> tuple[int, float | None]:
         """The most pages in the system; without bound, room that is as good as that, and what is cut off by it."""
-        if self.capacity is None:
-            return _without_bound(self.modes, self.patience)
-        if self.capacity > MOST_PAGES:
-            raise InstanceError("data.capacity", self.capacity, f"at most {MOST_PAGES} pages are supported.")
-        return self.capacity, None
+        return _without_bound(self.modes, self.patience) if self.capacity is None else (self.capacity, None)
 
 
 def _without_bound(modes: Sequence[Mode], patience: PhaseType | None) -> tuple[int, float]:

@@ -127,7 +127,7 @@ class ThresholdProblem:
         limits: Limits | None = None,
         folder: Path | None = None,
     ) -> ThresholdProblem:
-        """Read the ``data`` of an instance file (the fields are in INSTANCES: kind "threshold")."""
+        """Read the ``data`` of an instance file, see ``optmodels schema threshold``."""
         found: ThresholdData = read_as(ThresholdData, data)
         capacity, tail_mass = found.room()
         queue = ThresholdQueue(

@@ -1,0 +1,92 @@
+from . import costs as costs
+from . import registry as registry
+from .errors import InstanceError as InstanceError
+from .errors import RequestError as RequestError
+from .generating import generate as generate
+from .instance import BestKnown as BestKnown
+from .instance import Instance as Instance
+from .instance import load as load
+from .instance import read_instance as read_instance
+from .instance import write_instance as write_instance
+from .kinds import Kind as Kind
+from .multipliers import Multipliers as Multipliers
+from .multipliers import find_multipliers as find_multipliers
+from .protocols import Budget as Budget
+from .protocols import Decision as Decision
+from .protocols import Disagreement as Disagreement
+from .protocols import Evaluation as Evaluation
+from .protocols import Oracle as Oracle
+from .protocols import Problem as Problem
+from .protocols import Progress as Progress
+from .protocols import Result as Result
+from .protocols import Space as Space
+from .protocols import Status as Status
+from .protocols import Strategy as Strategy
+from .protocols import TracePoint as TracePoint
+from .protocols import UnsupportedProblem as UnsupportedProblem
+from .results import read_result as read_result
+from .results import result_from_data as result_from_data
+from .results import result_to_data as result_to_data
+from .results import write_result as write_result
+from .solving import evaluate as evaluate
+from .solving import solve as solve
+from .studies import Comparison as Comparison
+from .studies import Front as Front
+from .studies import Sweep as Sweep
+from .studies import compare as compare
+from .studies import pareto_front as pareto_front
+from .studies import sweep as sweep
+from .testing import check_kind as check_kind
+from .testing import check_problem as check_problem
+from .verification import Verification as Verification
+from .verification import verify as verify
+
+__version__: str
+
+def clash(failure: ImportError) -> str | None: ...
+
+__all__ = [
+    "BestKnown",
+    "Budget",
+    "Comparison",
+    "Decision",
+    "Disagreement",
+    "Evaluation",
+    "Front",
+    "Instance",
+    "InstanceError",
+    "Kind",
+    "Multipliers",
+    "Oracle",
+    "Problem",
+    "Progress",
+    "RequestError",
+    "Result",
+    "Space",
+    "Status",
+    "Strategy",
+    "Sweep",
+    "TracePoint",
+    "UnsupportedProblem",
+    "Verification",
+    "__version__",
+    "check_kind",
+    "check_problem",
+    "compare",
+    "costs",
+    "evaluate",
+    "find_multipliers",
+    "generate",
+    "load",
+    "pareto_front",
+    "read_instance",
+    "read_result",
+    "registry",
+    "result_from_data",
+    "result_to_data",
+    "solve",
+    "sweep",
+    "verify",
+    "write_instance",
+    "write_result",
+]
