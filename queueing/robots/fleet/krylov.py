@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ...numerics import Vector
 from .transitions import Chain
 
-#: Most steps of one solution, and products of numbers between two pauses.
-STEPS, AT_ONCE = 3000, 1e8
+#: Most steps of one solution.
+STEPS = 3000
 
 Pause = Callable[[], None]
 
@@ -93,6 +93,15 @@ def _split(
 
 
 @njit(cache=True)
+def _dot(first: Vector, second: Vector) -> float:
+    """Multiply two vectors in one thread: those of a library wait for one another."""
+    total = 0.0
+    for place in range(len(first)):
+        total += first[place] * second[place]
+    return total
+
+
+@njit(cache=True)
 def left_over(matrix: Shifted, wanted: Vector, vector: Vector) -> Vector:
     """What a vector leaves of the equation: wanted - matrix vector."""
     total, found = _dot(matrix.left, vector), np.zeros(len(vector))
@@ -105,20 +114,31 @@ def left_over(matrix: Shifted, wanted: Vector, vector: Vector) -> Vector:
 
 
 @njit(cache=True)
-def _risen(matrix: Shifted, vector: Vector, found: Vector) -> None:
-    """(1 - U)^-1 vector."""
+def _rise(matrix: Shifted, vector: Vector, found: Vector) -> Vector:
+    """Compute (1 - U)^-1 vector."""
     for state in range(len(vector) - 1, -1, -1):
         value = vector[state]
         for k in range(matrix.middles[state], matrix.pointers[state + 1]):
             value += matrix.chances[k] * found[matrix.targets[k]]
         found[state] = value
+    return found
 
 
 @njit(cache=True)
-def _applied(matrix: Shifted, vector: Vector, risen: Vector, found: Vector) -> None:
-    """The product of the preconditioned matrix and a vector; `risen` is filled on the way."""
-    _risen(matrix, vector, risen)
-    total = _dot(matrix.left, risen)
+def _fall(matrix: Shifted, vector: Vector, found: Vector) -> Vector:
+    """Compute (1 - L)^-1 vector."""
+    for state in range(len(vector)):
+        value = vector[state]
+        for k in range(matrix.pointers[state], matrix.middles[state]):
+            value += matrix.chances[k] * found[matrix.targets[k]]
+        found[state] = value
+    return found
+
+
+@njit(cache=True)
+def _apply(matrix: Shifted, vector: Vector, risen: Vector, found: Vector) -> None:
+    """Multiply a vector by the preconditioned matrix; `risen` is filled on the way."""
+    total = _dot(matrix.left, _rise(matrix, vector, risen))
     for state in range(len(vector)):
         value = vector[state] - risen[state] + matrix.right[state] / matrix.leaving[state] * total
         for k in range(matrix.pointers[state], matrix.middles[state]):
@@ -126,28 +146,6 @@ def _applied(matrix: Shifted, vector: Vector, risen: Vector, found: Vector) -> N
         found[state] = value
     for state in range(len(vector)):
         found[state] += risen[state]
-
-
-@njit(cache=True)
-def _dot(first: Vector, second: Vector) -> float:
-    total = 0.0
-    for place in range(len(first)):
-        total += first[place] * second[place]
-    return total
-
-
-class _Search(NamedTuple):
-    """Where BiCGStab stands: its vectors, and rho, alpha, omega, the rest at first, the least rest, steps taken."""
-
-    solution: Vector
-    best: Vector
-    rest: Vector
-    shadow: Vector
-    direction: Vector
-    image: Vector
-    moved: Vector
-    risen: Vector
-    numbers: Vector
 
 
 def solved(
@@ -158,7 +156,7 @@ def solved(
     Parameters
     ----------
     pause
-        called a few times a second; what it raises ends the search.
+        called in every step; what it raises ends the search.
 
     Returns
     -------
@@ -167,79 +165,47 @@ def solved(
     """
     # In a power of two near the largest number: nothing is rounded, and squares of prices like 1e200 are numbers.
     unit = float(np.ldexp(1.0, np.frexp(np.abs(wanted / matrix.leaving).max(initial=0.0))[1]))
-    search = _begun(matrix, wanted / unit)
-    at_once = max(1, int(AT_ONCE / (len(matrix.targets) + 10.0 * len(wanted))))
-    while not _advanced(matrix, search, tolerance, steps, at_once):
+    # The solution, what it leaves, its shadow, the direction, images of both, and room.
+    vectors = tuple(np.zeros((7, len(wanted))))
+    vectors[1][:] = _fall(matrix, wanted / unit / matrix.leaving, vectors[2])
+    begun = least = float(np.sqrt(_dot(vectors[1], vectors[1])))
+    best, rho, alpha, omega, count = np.zeros(len(wanted)), 1.0, 1.0, 1.0, 0
+    while count < steps and least > tolerance * begun:
         if pause is not None:
             pause()
-    found = np.zeros(len(wanted))
-    _risen(matrix, search.best, found)
-    begun, least, count = search.numbers[3:]
-    return found * unit, least / begun if begun > 0.0 else 0.0, int(count)
-
-
-@njit(cache=True)
-def _begun(matrix: Shifted, wanted: Vector) -> _Search:
-    size = len(wanted)
-    rest = np.zeros(size)
-    for state in range(size):
-        value = wanted[state] / matrix.leaving[state]
-        for k in range(matrix.pointers[state], matrix.middles[state]):
-            value += matrix.chances[k] * rest[matrix.targets[k]]
-        rest[state] = value
-    begun = np.sqrt(_dot(rest, rest))
-    return _Search(
-        np.zeros(size),
-        np.zeros(size),
-        rest,
-        rest.copy(),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-        np.array([1.0, 1.0, 1.0, begun, begun, 0.0]),
-    )
-
-
-@njit(cache=True)
-def _advanced(matrix: Shifted, search: _Search, tolerance: float, steps: int, at_once: int) -> bool:
-    """Take some steps; tells whether the search has come to its end, with `best` as good as it gets."""
-    solution, best, rest, shadow, direction, image, moved, risen, numbers = search
-    rho, alpha, omega, begun, least, counted = numbers
-    size, count, lost = len(rest), int(counted), not np.isfinite(least)
-    last = min(steps, count + at_once)
-    while count < last and least > tolerance * begun and not lost:
         count += 1
-        new = _dot(shadow, rest)
-        if abs(new) <= 1e-14 * np.sqrt(_dot(shadow, shadow) * _dot(rest, rest)) or omega == 0.0:
-            shadow[:] = rest  # begin anew where the shadow has gone blind
-            direction[:] = 0.0
-            image[:] = 0.0
-            rho, alpha, omega = 1.0, 1.0, 1.0
-            new = _dot(shadow, rest)
-        beta = new / rho * alpha / omega
-        rho = new
-        for state in range(size):
-            direction[state] = rest[state] + beta * (direction[state] - omega * image[state])
-        _applied(matrix, direction, risen, image)
-        along = _dot(shadow, image)
-        alpha = rho / along if along != 0.0 else 0.0
-        for state in range(size):
-            rest[state] -= alpha * image[state]
-        _applied(matrix, rest, risen, moved)
-        square = _dot(moved, moved)
-        omega = _dot(moved, rest) / square if square > 0.0 else 0.0
-        for state in range(size):
-            solution[state] += alpha * direction[state] + omega * rest[state]
-            rest[state] -= omega * moved[state]
-        now = np.sqrt(_dot(rest, rest))
-        lost = not np.isfinite(now)
-        if not lost:
-            if now < 0.5 * least:  # a copy costs: only what is worth it
-                best[:] = solution
-            least = min(least, now)
-    numbers[:] = np.array([rho, alpha, omega, begun, least, float(count)])
-    if count > 0 and least <= tolerance * begun:
-        best[:] = solution
-        return True
-    return bool(lost or count >= steps or least <= tolerance * begun)
+        rho, alpha, omega, now = _step(matrix, vectors, rho, alpha, omega)
+        if not np.isfinite(now):
+            break
+        if now < 0.5 * least or now <= tolerance * begun:  # a copy costs: only what is worth it
+            best = vectors[0].copy()
+        least = min(least, now)
+    return _rise(matrix, best, vectors[0]) * unit, least / begun if begun > 0.0 else 0.0, count
+
+
+@njit(cache=True)
+def _step(
+    matrix: Shifted, vectors: tuple[Vector, ...], rho: float, alpha: float, omega: float
+) -> tuple[float, float, float, float]:
+    """Take a step of BiCGStab, and tell how much is left; `vectors` are those of `solved`."""
+    solution, rest, shadow, direction, image, moved, risen = vectors
+    new = _dot(shadow, rest)
+    if abs(new) <= 1e-14 * np.sqrt(_dot(shadow, shadow) * _dot(rest, rest)) or omega == 0.0:
+        shadow[:] = rest  # begin anew where the shadow has gone blind
+        direction[:] = image[:] = 0.0
+        rho, alpha, omega, new = 1.0, 1.0, 1.0, _dot(rest, rest)
+    beta = new / rho * alpha / omega
+    for state in range(len(rest)):
+        direction[state] = rest[state] + beta * (direction[state] - omega * image[state])
+    _apply(matrix, direction, risen, image)
+    along = _dot(shadow, image)
+    alpha = new / along if along != 0.0 else 0.0
+    for state in range(len(rest)):
+        rest[state] -= alpha * image[state]
+    _apply(matrix, rest, risen, moved)
+    square = _dot(moved, moved)
+    omega = _dot(moved, rest) / square if square > 0.0 else 0.0
+    for state in range(len(rest)):
+        solution[state] += alpha * direction[state] + omega * rest[state]
+        rest[state] -= omega * moved[state]
+    return new, alpha, omega, np.sqrt(_dot(rest, rest))

@@ -100,7 +100,10 @@ def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
 
 @njit(cache=True)
 def strong_components(chain: Chain, states: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
-    """By state, the set of states it belongs to that reach one another (Tarjan), -1 elsewhere; and which are closed."""
+    """By state, the set of states it belongs to that reach one another (Tarjan), -1 elsewhere; and which are closed.
+
+    `scipy.sparse.csgraph.connected_components` does not come to an end where a move is listed twice, as it may be here.
+    """
     size, unseen = len(chain.leaving), -2
     labels, numbers, lowest = np.full(size, -1), np.full(size, unseen), np.zeros(size, dtype=np.int64)
     path, open_states, following = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), chain.pointers.copy()
@@ -175,17 +178,17 @@ def reachable(chain: Chain, starts: Numbers) -> NDArray[np.bool_]:
 
 
 @njit(cache=True)
-def renumbered(chain: Chain, numbers: Numbers, size: int) -> Chain:
-    """The chain on other numbers; several states may have the same, those of number -1 are left out."""
+def renumbered(chain: Chain, rows: Numbers, numbers: Numbers, size: int) -> Chain:
+    """The chain on other numbers, which several states may share; moves of states whose row is -1 are left out."""
     pointers, leaving = np.zeros(size + 1, dtype=np.int64), np.zeros(size)
-    for state in range(len(numbers)):
-        if numbers[state] >= 0:
-            pointers[numbers[state] + 1] += chain.pointers[state + 1] - chain.pointers[state]
+    for state in range(len(rows)):
+        if rows[state] >= 0:
+            pointers[rows[state] + 1] += chain.pointers[state + 1] - chain.pointers[state]
     for place in range(size):
         pointers[place + 1] += pointers[place]
     targets, rates, filled = np.zeros(pointers[size], dtype=np.int64), np.zeros(pointers[size]), pointers[:-1].copy()
-    for state in range(len(numbers)):
-        here = numbers[state]
+    for state in range(len(rows)):
+        here = rows[state]
         if here >= 0:
             for k in range(chain.pointers[state], chain.pointers[state + 1]):
                 targets[filled[here]], rates[filled[here]] = numbers[chain.targets[k]], chain.rates[k]
@@ -202,7 +205,7 @@ def shares_within(fleet: RobotFleet, chain: Chain, states: Numbers, pause: Pause
         return Shares(recurs.astype(np.float64), recurs)
     numbers = np.full(fleet.states, -1, dtype=np.int64)
     numbers[states] = np.arange(len(states))
-    part = renumbered(chain, numbers, len(states))
+    part = renumbered(chain, numbers, numbers, len(states))
     within = _stationary(part, (numbers[order] for order in layouts(fleet, states)), pause)
 
     def spread(shares: Vector) -> Vector:
@@ -258,8 +261,7 @@ def _chances_of_ending(
         inside[states] = True
     passing = np.flatnonzero(reached & ~inside)
     numbers[passing] = len(classes) + np.arange(len(passing))
-    cut = _sent_back(chain, inside)
-    drawn = renumbered(cut, numbers, len(classes) + len(passing))
+    drawn = renumbered(chain, np.where(inside, -1, numbers), numbers, len(classes) + len(passing))
     share = np.zeros(len(classes) + 1)
     for start, chance in zip(starts, chances, strict=True):
         share[min(numbers[start], len(classes))] += chance
@@ -277,21 +279,6 @@ def _chances_of_ending(
     found = _stationary(_tidy(anew), [], pause)
     weights = found.best[: len(classes)]
     return np.asarray(weights / weights.sum())
-
-
-@njit(cache=True)
-def _sent_back(chain: Chain, inside: NDArray[np.bool_]) -> Chain:
-    """The chain without the moves of marked states."""
-    size = len(chain.leaving)
-    pointers, targets, rates = np.zeros(size + 1, dtype=np.int64), chain.targets.copy(), chain.rates.copy()
-    n = 0
-    for state in range(size):
-        if not inside[state]:
-            for k in range(chain.pointers[state], chain.pointers[state + 1]):
-                targets[n], rates[n] = chain.targets[k], chain.rates[k]
-                n += 1
-        pointers[state + 1] = n
-    return Chain(pointers, targets[:n].copy(), rates[:n].copy(), chain.leaving)
 
 
 def _tidy(chain: Chain) -> Chain:

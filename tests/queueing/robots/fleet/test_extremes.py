@@ -190,7 +190,6 @@ def test_iterations_pause_and_may_be_ended(monkeypatch):
     assert not pauses
     wanted = fleet_measures(fleet, actions)
     monkeypatch.setattr(banded, "MOST_STEPS", 0.0)
-    monkeypatch.setattr(krylov, "AT_ONCE", 1.0)
     found = fleet_measures(fleet, actions, lambda: pauses.append(1))
     assert found.starvation == pytest.approx(wanted.starvation, rel=1e-11) and len(pauses) > 3
 
