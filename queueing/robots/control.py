@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from .feedback_states import Grid, Policy, after_arrival, after_service, closed_class, expectations, solved, turns_of
-from .fleet import fleet_of, fleet_step
+from .feedback_states import Grid, Policy, closed_class, expectations, solved, turns_of
+from .fleet import RobotFleet, fleet_of, fleet_step, led_to, moves_of
 from .levels import Curve, curve_of, improved_curve, level_values, levels_of, policy_of
 from .queue import FEW_CUTS, MOST_CUTS, MOST_PAGES, RobotQueue, static_shares
-from .relative_values import bracket, greedy, improved, refined, refined_curve
+from .relative_values import bracket, greedy, refined, refined_curve
 
 #: Called between parts of a long computation; what it raises ends it.
 Pause = Callable[[], None]
@@ -112,7 +113,8 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | No
         policy, gain, values, rest = _through_cuts(queue, cost, policy)
     if not (np.isfinite(gain) and np.isfinite(values).all() and np.isfinite(rest).all()):
         return _as_a_fleet(queue, cost, policy, pause)
-    better, changes, lower, upper, gap = improved(policy, arrival, service, cost, values, rest)
+    better, choice, changes, gap = greedy(policy, values, rest)
+    lower, upper = bracket(choice, arrival, service, cost, values, rest)
     return PolicyStep(
         policy, gain, values, better, changes, max(float(cost.min()), min(lower, gain)), max(upper, gain), gap
     )
@@ -121,7 +123,7 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | No
 def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | None) -> PolicyStep:
     """The step where times between visits are beyond all numbers, or cuts too many: states are taken out one by one."""
     found = fleet_step(
-        fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate),
+        _fleet(queue),
         np.where(np.arange(cost.size) > 0, cost.ravel(), 0.0),
         policy.astype(np.int64).ravel(),
         pause=pause,
@@ -129,6 +131,18 @@ def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | No
     actions, better = (part.reshape(queue.shape).astype(np.int8) for part in (found.actions, found.better))
     values = found.values.reshape(queue.shape)
     return PolicyStep(actions, found.gain, values, better, found.changes, found.lower, found.upper, found.gap)
+
+
+def lead_to(queue: RobotQueue, policy: Policy, aim: NDArray[np.bool_]) -> Policy:
+    """Change a policy outside a closed class so that every state leads there."""
+    fleet = _fleet(queue)
+    led = led_to(moves_of(fleet), policy.astype(np.int64).ravel(), fleet.idle, aim.ravel())
+    return np.asarray(led, dtype=np.int8).reshape(queue.shape)
+
+
+def _fleet(queue: RobotQueue) -> RobotFleet:
+    """Take the queue as a fleet of one class."""
+    return fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
 
 
 def has_few_cuts(policy: Policy, arrival: float, service: float, most: int = MOST_CUTS) -> bool:
@@ -143,7 +157,7 @@ def _through_cuts(queue: RobotQueue, cost: Grid, policy: Policy) -> tuple[Policy
     gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
     if len(reduced.ends) > 1:
         best = turns.cuts[reduced.ends[int(np.argmin(gains))]]
-        policy = led_to(policy, closed_class(policy, int(best[0]), int(best[1])))
+        policy = lead_to(queue, policy, closed_class(policy, int(best[0]), int(best[1])))
         turns, reduced = queue.reduced(policy, costs)
         gains = reduced.loads[0, reduced.ends] / reduced.loads[1, reduced.ends]
     gain = float(gains[0])
@@ -375,46 +389,3 @@ def descend(policy: Policy, arrival: float, service: float, cost: Grid, pause: P
            [0, 0, 0, 0, 0]], dtype=int8)
     """
     return descended(policy, arrival, service, cost, pause)[0]
-
-
-@njit(cache=True)
-def led_to(policy: Policy, aim: np.ndarray) -> Policy:
-    """The policy, changed outside a closed class so that every state leads there."""
-    most, robots = policy.shape[0] - 1, policy.shape[1] - 1
-    found, decided = policy.copy(), np.zeros(policy.shape, dtype=np.bool_)
-    reached = aim.copy()
-    for q in range(most + 1):
-        for r in range(robots + 1):
-            if aim[q, r]:  # what the class decides stays
-                if q > 0:
-                    decided[q - 1, r] = True
-                if r > 0:
-                    decided[min(q + 1, most), r - 1] = True
-    decided[0, 0] = True
-    changing = True
-    while changing:
-        changing = False
-        for q in range(most + 1):
-            for r in range(robots + 1):
-                if not decided[q, r]:
-                    keeps = reached[q, r + found[q, r]]
-                    other = 1 - found[q, r]
-                    if keeps or (r + other <= robots and reached[q, r + other]):
-                        if not keeps:
-                            found[q, r] = other
-                        decided[q, r] = True
-                        changing = True
-        for q in range(most + 1):
-            for r in range(robots + 1):
-                if not reached[q, r] and q + r > 0:
-                    leads = False
-                    if q > 0 and decided[q - 1, r]:
-                        a, b = after_service(found, q, r)
-                        leads = reached[a, b]
-                    if r > 0 and not leads and decided[min(q + 1, most), r - 1]:
-                        a, b = after_arrival(found, q, r)
-                        leads = reached[a, b]
-                    if leads:
-                        reached[q, r] = True
-                        changing = True
-    return found

@@ -1,6 +1,8 @@
 """What a policy of robots achieves, of one queue or of a fleet."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, Self
 
 #: Names of the measures, in the order of `RobotMeasures`.
 MEASURES = (
@@ -50,6 +52,13 @@ class RobotMeasures:
     response_time: float | None
     fewest_robots: int
     most_robots: int
+
+    @classmethod
+    def of(cls, totals: Iterable[float], service_rate: float, fewest: int, most: int, **more: Any) -> Self:
+        """Make measures of averages by state: starvation, losses, robots, pages, and the time in which it is busy."""
+        starvation, lost, active, length, busy = (float(value) for value in totals)
+        response = length / (service_rate * busy) if busy > 0 else None
+        return cls(starvation, lost, active, length, response, fewest, most, **more)
 
     def scalars(self) -> dict[str, float | None]:
         """The measures by name."""

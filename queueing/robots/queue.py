@@ -189,20 +189,7 @@ class RobotQueue:
                 totals += share * reduced.loads[:-1, end] / reduced.loads[-1, end]
                 robots = np.flatnonzero(closed_class(grid, *(int(place) for place in turns.cuts[end])).any(axis=0))
                 fewest, most = min(fewest, int(robots[0])), max(most, int(robots[-1]))
-        return self._told(totals, fewest, most)
-
-    def _told(self, totals: NDArray[np.float64], fewest: int, most: int) -> RobotMeasures:
-        """Measures from averages of the `rates`."""
-        starvation, lost, active, length, busy = (float(value) for value in totals)
-        return RobotMeasures(
-            starvation=starvation,
-            loss_rate=lost,
-            active_robots=active,
-            mean_length=length,
-            response_time=length / (self.service_rate * busy) if busy > 0 else None,
-            fewest_robots=fewest,
-            most_robots=most,
-        )
+        return RobotMeasures.of(totals, self.service_rate, fewest, most)
 
     def _along(self, policy: Policy, curve: Curve) -> RobotMeasures:
         """Measures of a falling curve, level by level."""
@@ -211,7 +198,7 @@ class RobotQueue:
             levels = levels_of(curve, self.arrival_rate, self.service_rate, np.ascontiguousarray(rates))
             totals[column] = levels.inside[0, levels.end] / levels.inside[1, levels.end]
         robots = np.flatnonzero(closed_class(policy, levels.end, levels.middle).any(axis=0))
-        return self._told(totals, int(robots[0]), int(robots[-1]))
+        return RobotMeasures.of(totals, self.service_rate, int(robots[0]), int(robots[-1]))
 
     def _as_a_fleet(self, policy: Policy) -> RobotMeasures:
         from .fleet import fleet_measures, fleet_of

@@ -86,12 +86,6 @@ def refined_curve(policy: Policy, curve: Curve, arrival: float, service: float, 
 
 
 @njit(cache=True)
-def _difference(values: Grid, rest: Grid, q: int, r: int) -> float:
-    """Value with one robot more, minus value."""
-    return float((values[q, r + 1] - values[q, r]) + (rest[q, r + 1] - rest[q, r]))
-
-
-@njit(cache=True)
 def greedy(policy: Policy, values: Grid, rest: Grid) -> tuple[Policy, NDArray[np.int64], int, float]:
     """The policy that is greedy for these values, which of two equal actions stays.
 
@@ -111,7 +105,7 @@ def greedy(policy: Policy, values: Grid, rest: Grid) -> tuple[Policy, NDArray[np
             if q == 0 and r == 0:
                 choice[q, r] = 1
             elif r < robots:
-                change = _difference(values, rest, q, r)
+                change = (values[q, r + 1] - values[q, r]) + (rest[q, r + 1] - rest[q, r])
                 gap = min(gap, abs(change))
                 if change < 0.0:
                     choice[q, r] = r + 1
@@ -141,13 +135,3 @@ def bracket(
                 high, low = _plus_flow(high, low, arrival * r, values, rest, there, choice[there, r - 1], q, r)
             lower, upper = min(lower, high + low), max(upper, high + low)
     return lower, upper
-
-
-@njit(cache=True)
-def improved(
-    policy: Policy, arrival: float, service: float, cost: Grid, values: Grid, rest: Grid
-) -> tuple[Policy, int, float, float, float]:
-    """`greedy` and `bracket`: policy, number of changes, lower end, upper end, smallest decision gap."""
-    better, choice, changes, gap = greedy(policy, values, rest)
-    lower, upper = bracket(choice, arrival, service, cost, values, rest)
-    return better, changes, lower, upper, gap

@@ -50,18 +50,8 @@ class FleetMeasures(RobotMeasures):
 
     Attributes
     ----------
-    starvation
-        probability that the server has nothing to do.
-    loss_rate
-        pages per unit of time that find the buffer full.
-    active_robots
-        mean number of active robots.
-    mean_length
-        mean number of pages, the one in service included.
-    response_time
-        mean time in the system of pages that are not lost, by Little's law; None if every page is.
-    fewest_robots, most_robots
-        among the states that recur.
+    starvation, loss_rate, active_robots, mean_length, response_time, fewest_robots, most_robots
+        as in `RobotMeasures`.
     by_class
         mean number of active robots of each class.
     error
@@ -183,21 +173,12 @@ def measures_of(fleet: RobotFleet, shares: Shares) -> FleetMeasures:
         # What is left of the equation and the error shrink together; ten times that is on the safe side.
         moved = np.abs(before - found) / np.maximum(found, 1e-300)
         error = float(max(1e-15, 10.0 * shares.progress * moved[found > 0].max(initial=0.0)))
-    starvation, lost, active, length, busy = (float(value) for value in found)
     visited = np.flatnonzero(shares.recurs.reshape(fleet.shape).any(axis=(0, 2)))
     numbers = fleet.robots_out[visited].sum(axis=1)
     by_place = shares.best.reshape(fleet.shape).sum(axis=(0, 2))
-    return FleetMeasures(
-        starvation=starvation,
-        loss_rate=lost,
-        active_robots=active,
-        mean_length=length,
-        response_time=length / (fleet.service_rate * busy) if busy > 0 else None,
-        fewest_robots=int(numbers.min()),
-        most_robots=int(numbers.max()),
-        by_class=tuple(float(value) for value in by_place @ fleet.robots_out),
-        error=error,
-    )
+    by_class = tuple(float(value) for value in by_place @ fleet.robots_out)
+    fewest, most = int(numbers.min()), int(numbers.max())
+    return FleetMeasures.of(found, fleet.service_rate, fewest, most, by_class=by_class, error=error)
 
 
 def fleet_step(

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from queueing.robots import RobotQueue, best_policy, best_static, control, policy_step, static_measures
 from queueing.robots import queue as robots_queue
-from queueing.robots.control import led_to
+from queueing.robots.control import lead_to
 from queueing.robots.feedback_states import closed_class
 from queueing.robots.relative_values import residuals
 
@@ -125,7 +125,7 @@ def test_a_policy_is_led_to_the_class_it_is_led_to():
             continue
         several += 1
         aim = closed_class(policy, *turns.cuts[reduced.ends[-1]])
-        led = led_to(policy, aim)
+        led = lead_to(queue, policy, aim)
         turns, reduced = queue.reduced(led)
         assert len(reduced.ends) == 1
         assert (closed_class(led, *turns.cuts[reduced.ends[0]]) == aim).all()
