@@ -4,10 +4,12 @@ from .checks import Matrix as Matrix
 from .checks import Vector as Vector
 from .checks import comparable as comparable
 from .checks import distribution as distribution
+from .checks import equally_many as equally_many
 from .checks import not_negative as not_negative
 from .checks import not_negative_rates as not_negative_rates
 from .checks import numbers as numbers
 from .checks import positive as positive
+from .checks import refuse_rows as refuse_rows
 from .checks import square as square
 from .checks import whole as whole
 from .elementary import SMALL as SMALL
@@ -29,6 +31,7 @@ from .markov import communicating_classes as communicating_classes
 from .markov import factor_in_place as factor_in_place
 from .markov import solve_in_place as solve_in_place
 from .markov import solve_left_in_place as solve_left_in_place
+from .markov import states_reached as states_reached
 from .markov import stationary_by_levels as stationary_by_levels
 from .markov import stationary_distribution as stationary_distribution
 from .markov import stationary_of_rates as stationary_of_rates
@@ -51,6 +54,7 @@ __all__ = [
     "comparable",
     "distribution",
     "double_of",
+    "equally_many",
     "factor_in_place",
     "log1p_and_excess",
     "minus_log",
@@ -60,10 +64,12 @@ __all__ = [
     "plus",
     "plus_product",
     "positive",
+    "refuse_rows",
     "small_excess",
     "solve_in_place",
     "solve_left_in_place",
     "square",
+    "states_reached",
     "stationary_by_levels",
     "stationary_distribution",
     "stationary_of_rates",

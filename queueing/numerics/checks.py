@@ -42,7 +42,7 @@ def positive(name: str, value: float) -> float:
     ValueError
         if it is no such number; one sentence names it.
     """
-    if isinstance(value, bool) or not _is_number(value) or not math.isfinite(value) or value <= 0:
+    if not _is_finite(value) or value <= 0:
         raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give a positive number.")
     return float(value)
 
@@ -67,7 +67,7 @@ def not_negative(name: str, value: float) -> float:
     ValueError
         if it is no such number; one sentence names it.
     """
-    if isinstance(value, bool) or not _is_number(value) or not math.isfinite(value) or value < 0:
+    if not _is_finite(value) or value < 0:
         raise ValueError(f"{name} must be a finite number of at least 0, but it is {value!r}; give such a number.")
     return float(value)
 
@@ -149,12 +149,12 @@ def numbers(name: str, value: ArrayLike, dimensions: int) -> Vector:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {wanted}, but it is {_shortened(value)}; give such a thing.") from None
+        array = np.empty(0)
     if array.ndim != dimensions or array.size == 0:
         raise ValueError(f"{name} must be {wanted}, but it is {_shortened(value)}; give such a thing.")
     if not np.isfinite(array).all():
-        place = first_place(~np.isfinite(array))
-        raise ValueError(f"{name}{place} must be a finite number, but it is {array[_index(place)]}; give a finite one.")
+        place, wrong = first_wrong(array, ~np.isfinite(array))
+        raise ValueError(f"{name}{place} must be a finite number, but it is {wrong}; give a finite one.")
     array.flags.writeable = False
     return array
 
@@ -209,10 +209,9 @@ def not_negative_rates(name: str, matrix: Matrix, *, diagonal: bool) -> None:
     if not diagonal:
         wrong &= ~np.eye(len(matrix), dtype=bool)
     if wrong.any():
-        place = first_place(wrong)
+        place, rate = first_wrong(matrix, wrong)
         raise ValueError(
-            f"{name}{place} must be a rate of at least 0, but it is {float(matrix[_index(place)])!r}; "
-            "give a rate, not a difference."
+            f"{name}{place} must be a rate of at least 0, but it is {rate!r}; give a rate, not a difference."
         )
 
 
@@ -238,10 +237,8 @@ def distribution(name: str, value: ArrayLike) -> Vector:
     """
     vector = numbers(name, value, 1)
     if (vector < 0).any():
-        place = first_place(vector < 0)
-        raise ValueError(
-            f"{name}{place} must be a probability of at least 0, but it is {float(vector[_index(place)])!r}; give one."
-        )
+        place, chance = first_wrong(vector, vector < 0)
+        raise ValueError(f"{name}{place} must be a probability of at least 0, but it is {chance!r}; give one.")
     total = float(vector.sum())
     if abs(total - 1.0) > SUM_TOLERANCE:
         raise ValueError(f"{name} must sum to 1, but it sums to {total!r}; divide by the sum if that is what is meant.")
@@ -251,13 +248,55 @@ def distribution(name: str, value: ArrayLike) -> Vector:
     return vector
 
 
-def first_place(wrong: NDArray[np.bool_]) -> str:
-    """Index of the first true entry, written as in Python: [0] or [1][0]."""
-    return "".join(f"[{index}]" for index in np.argwhere(wrong)[0])
+def refuse_rows(name: str, sums: Vector, wrong: NDArray[np.bool_], rule: str, advice: str) -> None:
+    """Refuse a matrix if the sum of some row is wrong.
+
+    Parameters
+    ----------
+    name
+        what the matrix is called in the error.
+    sums
+        of its rows.
+    wrong
+        by row, whether its sum is wrong.
+    rule, advice
+        what rows must sum to, and what to do about it.
+
+    Raises
+    ------
+    ValueError
+        if a row is wrong; the first such row is named.
+    """
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"Row {row} of {name} must sum to {rule}, but it sums to {float(sums[row])!r}; {advice}")
 
 
-def _index(place: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in place.strip("[]").split("]["))
+def equally_many(names: str, first: int, second: int, advice: str) -> None:
+    """Refuse two lists that must have the same length.
+
+    Parameters
+    ----------
+    names
+        what the lists are called in the error.
+    first, second
+        their lengths.
+    advice
+        what to do about it.
+
+    Raises
+    ------
+    ValueError
+        if the lengths differ.
+    """
+    if first != second:
+        raise ValueError(f"{names} must be equally many, but there are {first} and {second}; {advice}")
+
+
+def first_wrong(array: Matrix, wrong: NDArray[np.bool_]) -> tuple[str, float]:
+    """Find the first wrong entry: its index as in Python, [0] or [1][0], and its value."""
+    index = np.argwhere(wrong)[0]
+    return "".join(f"[{part}]" for part in index), float(array[tuple(index)])
 
 
 def _shortened(value: object) -> str:
@@ -265,9 +304,9 @@ def _shortened(value: object) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def _is_number(value: object) -> bool:
+def _is_finite(value: object) -> bool:
+    """Tell whether a value, no text and no truth value, is a finite number."""
     try:
-        float(value)  # type: ignore[arg-type]
+        return not isinstance(value, bool | str) and math.isfinite(float(value))  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return False
-    return not isinstance(value, str)

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from .checks import ROUNDING, SUM_TOLERANCE, Integers, Matrix, Vector, not_negative_rates, square
+from .checks import ROUNDING, SUM_TOLERANCE, Integers, Matrix, Vector, not_negative_rates, refuse_rows, square
 
 #: Most states of a chain that is eliminated as one dense matrix; 2000 take some seconds.
 DENSE_LIMIT = 2500
@@ -48,12 +48,7 @@ def check_generator(name: str, generator: ArrayLike) -> Matrix:
     not_negative_rates(name, matrix, diagonal=False)
     sums = matrix.sum(axis=1)
     leaking = np.abs(sums) > SUM_TOLERANCE * np.maximum(np.abs(np.diagonal(matrix)), matrix.max(axis=1, initial=0.0))
-    if leaking.any():
-        row = int(np.argmax(leaking))
-        raise ValueError(
-            f"Row {row} of {name} must sum to 0, but it sums to {float(sums[row])!r}; "
-            "set the diagonal to minus the sum of the other rates."
-        )
+    refuse_rows(name, sums, leaking, "0", "set the diagonal to minus the sum of the other rates.")
     return matrix
 
 
@@ -72,13 +67,15 @@ def check_irreducible(name: str, rates: Matrix) -> None:
     ValueError
         if there are such states; the error names two.
     """
-    count, _ = communicating_classes(rates)
-    if count > 1:
-        source, target = _not_reached(rates)
-        raise ValueError(
-            f"{name} must let every state reach every other, but state {target} is out of reach of state {source}; "
-            "leave out states that are left for ever or never entered."
-        )
+    if communicating_classes(rates)[0] == 1:
+        return
+    for source, begun in enumerate(np.eye(len(rates), dtype=bool)):
+        reached = states_reached(rates > 0, begun)
+        if not reached.all():
+            raise ValueError(
+                f"{name} must let every state reach every other, but state {int(np.argmin(reached))} is out of reach "
+                f"of state {source}; leave out states that are left for ever or never entered."
+            )
 
 
 def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
@@ -97,13 +94,36 @@ def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
         by state, the number of its class.
     """
     linked = rates > 0
-    if _reached(linked, 0).all() and _reached(linked.T, 0).all():
+    first = np.arange(len(linked)) == 0
+    if states_reached(linked, first).all() and states_reached(linked.T, first).all():
         return 1, np.zeros(len(linked), dtype=np.int64)
     from scipy.sparse import csr_array  # rarely needed, and slow to load
     from scipy.sparse.csgraph import connected_components
 
     count, labels = connected_components(csr_array(linked.astype(np.int8)), directed=True, connection="strong")
     return int(count), labels.astype(np.int64)
+
+
+def states_reached(linked: NDArray[np.bool_], begun: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Find the states that a chain can reach.
+
+    Parameters
+    ----------
+    linked
+        by state and state, whether the first leads to the second.
+    begun
+        by state, whether the chain may begin there.
+
+    Returns
+    -------
+    NDArray[np.bool_]
+        by state, whether it is one of these or led to by one of them, in however many steps.
+    """
+    reached = added = begun
+    while added.any():
+        added = linked[added].any(axis=0) & ~reached
+        reached = reached | added
+    return reached
 
 
 def stationary_distribution(generator: ArrayLike) -> Vector:
@@ -427,22 +447,3 @@ def _stationary_kernel(rates: Matrix) -> Vector:
     for x in range(size):
         result[x] /= total
     return result
-
-
-def _not_reached(rates: Matrix) -> tuple[int, int]:
-    """Find a state and another that it cannot reach."""
-    for state in range(len(rates)):
-        reached = _reached(rates > 0, state)
-        if not reached.all():
-            return state, int(np.argmin(reached))
-    raise AssertionError("every state reaches every other")
-
-
-def _reached(linked: NDArray[np.bool_], state: int) -> NDArray[np.bool_]:
-    """Tell for each state whether it can be reached from this one."""
-    reached = np.zeros(len(linked), dtype=bool)
-    new = np.array([state])
-    while len(new):
-        reached[new] = True
-        new = np.flatnonzero(linked[new].any(axis=0) & ~reached)
-    return reached

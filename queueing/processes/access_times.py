@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..numerics import Vector, distribution, numbers, positive, whole
+from ..numerics import Vector, distribution, equally_many, numbers, positive, whole
 from .phase_type import PhaseType
 from .transforms import (
     CONSTANT,
@@ -57,10 +57,10 @@ class AccessTime(Protocol):
         """Return l = -ln E exp(-mu X) at each of these rates; 0 at 0."""
 
     def deficit(self, rates: ArrayLike) -> Vector:
-        """What the decay lacks to mu E[X]; never negative, 0 for a constant."""
+        """Tell what the decay lacks to mu E[X]; never negative, 0 for a constant."""
 
     def kernel(self) -> Kernel:
-        """The number of the law and its parameters, for compiled loops."""
+        """Return the number of the law and its parameters, for compiled loops."""
 
 
 class _Transformed(ABC):
@@ -68,7 +68,7 @@ class _Transformed(ABC):
 
     @abstractmethod
     def kernel(self) -> Kernel:
-        """The number of the law and its parameters, for compiled loops."""
+        """Return the number of the law and its parameters, for compiled loops."""
 
     def decay(self, rates: ArrayLike) -> Vector:
         """Return l = -ln E exp(-mu X) at each of these rates; 0 at 0."""
@@ -77,7 +77,7 @@ class _Transformed(ABC):
         return found
 
     def deficit(self, rates: ArrayLike) -> Vector:
-        """What the decay lacks to mu E[X]; never negative, 0 for a constant."""
+        """Tell what the decay lacks to mu E[X]; never negative, 0 for a constant."""
         kind, parameters = self.kernel()
         found: Vector = decays_and_deficits(kind, parameters, not_negative_numbers("rates", rates))[1]
         return found
@@ -189,11 +189,7 @@ class Hyperexponential(_Transformed):
     def __post_init__(self) -> None:
         chances = distribution("probabilities", self.probabilities)
         means = [positive(f"means[{index}]", mean) for index, mean in enumerate(numbers("means", self.means, 1))]
-        if len(chances) != len(means):
-            raise ValueError(
-                f"probabilities and means must be equally many, but there are {len(chances)} and {len(means)}; "
-                "give one mean for each probability."
-            )
+        equally_many("probabilities and means", len(chances), len(means), "give one mean for each probability.")
         object.__setattr__(self, "probabilities", tuple(chances.tolist()))
         object.__setattr__(self, "means", tuple(means))
 

@@ -1,7 +1,8 @@
 r"""Batch Markovian arrival processes (BMAP).
 
 A chain :math:`\nu_t` moves by :math:`D_0` without arrivals and by :math:`D_k` with a batch of k. Its generator is
-:math:`D(1) = \sum_k D_k`, its stationary distribution :math:`\theta`. In the words of the paper (section 2):
+:math:`D(1) = \sum_k D_k`, its stationary distribution :math:`\theta`. In the words of Avrachenkov et al.
+(2011), section 2:
 
 =====================  =========================================================================================
 `rate`                 :math:`\lambda = \theta \sum_k k D_k e`, customers per unit of time
@@ -30,6 +31,7 @@ from ..numerics import (
     not_negative_rates,
     numbers,
     positive,
+    refuse_rows,
     square,
     stationary_of_rates,
     transient_solution,
@@ -97,19 +99,21 @@ class BMAP:
             not_negative_rates(f"D{index}", block, diagonal=index > 0)
         name = "D0 + D1" if len(blocks) == 2 else f"D0 + ... + D{len(blocks) - 1}"
         total = np.sum(blocks, axis=0)
-        _check_rows(name, blocks[0], total)
+        sums, diagonal = total.sum(axis=1), np.abs(np.diagonal(blocks[0]))
+        advice = "set the diagonal of D0 to minus the sum of all other rates of its row."
+        refuse_rows(name, sums, np.abs(sums) > SUM_TOLERANCE * diagonal, "0", advice)
         check_irreducible(name, total)
         object.__setattr__(self, "blocks", blocks)
 
     @classmethod
     def poisson(cls, rate: float) -> "BMAP":
-        """Single arrivals at times that know nothing of one another."""
+        """Make single arrivals at times that know nothing of one another."""
         speed = positive("rate", rate)
         return cls((np.array([[-speed]]), np.array([[speed]])))
 
     @classmethod
     def mmpp(cls, generator: ArrayLike, rates: ArrayLike) -> "BMAP":
-        """Single arrivals at the rate rates[s] while a chain with this generator is in state s."""
+        """Make single arrivals at the rate rates[s] while a chain with this generator is in state s."""
         matrix = check_generator("generator", generator)
         speeds = numbers("rates", rates, 1)
         if len(speeds) != len(matrix):
@@ -123,12 +127,12 @@ class BMAP:
 
     @classmethod
     def map(cls, quiet: ArrayLike, arrival: ArrayLike) -> "BMAP":
-        """Single arrivals: D_0, the moves without one, and D_1, the moves with one."""
+        """Make single arrivals: D_0, the moves without one, and D_1, the moves with one."""
         return cls((square("D0", quiet), square("D1", arrival)))
 
     @classmethod
     def batches(cls, arrivals: "BMAP", sizes: ArrayLike) -> "BMAP":
-        """Each single arrival of a process becomes a batch: of k customers with probability sizes[k - 1]."""
+        """Make each single arrival of a process a batch: of k customers with probability sizes[k - 1]."""
         if len(arrivals.blocks) != 2:
             raise ValueError(
                 f"arrivals must come one by one, but they come in batches of up to {len(arrivals.blocks) - 1}; "
@@ -199,12 +203,12 @@ class BMAP:
         return (product - 1) / (self.interval_variance * rate**2)
 
     def scaled(self, factor: float) -> "BMAP":
-        """The process with time running `factor` times as fast."""
+        """Return the process with time running `factor` times as fast."""
         speed = positive("factor", factor)
         return BMAP(tuple(block * speed for block in self.blocks))
 
     def _until_arrival(self, right: Vector) -> Vector:
-        """(-D_0)^-1 right."""
+        """Return (-D_0)^-1 right, what is collected until the next batch."""
         exits = np.sum(self.blocks[1:], axis=0).sum(axis=1)
         return transient_solution(self.blocks[0], exits, right)
 
@@ -215,26 +219,13 @@ class BMAP:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BMAP):
             return NotImplemented
-        return len(self.blocks) == len(other.blocks) and all(
-            np.array_equal(mine, theirs) for mine, theirs in zip(self.blocks, other.blocks, strict=True)
-        )
+        return np.array_equal(self.blocks, other.blocks)
 
     def __hash__(self) -> int:
         return hash(tuple(block.tobytes() for block in self.blocks))
 
     def __reduce__(self) -> tuple[type["BMAP"], tuple[tuple[Matrix, ...]]]:
         return BMAP, (self.blocks,)
-
-
-def _check_rows(name: str, quiet: Matrix, total: Matrix) -> None:
-    sums = total.sum(axis=1)
-    leaking = np.abs(sums) > SUM_TOLERANCE * np.abs(np.diagonal(quiet))
-    if leaking.any():
-        row = int(np.argmax(leaking))
-        raise ValueError(
-            f"Row {row} of {name} must sum to 0, but it sums to {float(sums[row])!r}; "
-            "set the diagonal of D0 to minus the sum of all other rates of its row."
-        )
 
 
 def check_same_phases(processes: Sequence[BMAP]) -> None:

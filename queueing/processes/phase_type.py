@@ -21,11 +21,14 @@ from ..numerics import (
     Vector,
     clean_exits,
     distribution,
+    equally_many,
     not_negative,
     not_negative_rates,
     positive,
+    refuse_rows,
     solve_in_place,
     square,
+    states_reached,
     transient_factors,
     whole,
 )
@@ -71,37 +74,36 @@ class PhaseType:
                 f"{len(generator)} phases; give vectors and matrices of one size."
             )
         not_negative_rates("generator", generator, diagonal=False)
-        _check_rows(generator)
+        sums = generator.sum(axis=1)
+        wrong = sums > SUM_TOLERANCE * np.abs(np.diagonal(generator))
+        advice = "its diagonal is minus the rate at which the phase is left."
+        refuse_rows("generator", sums, wrong, "at most 0", advice)
         object.__setattr__(self, "initial", initial)
         object.__setattr__(self, "generator", generator)
         _check_ends(generator, self.exit_rates)
 
     @classmethod
     def exponential(cls, rate: float) -> "PhaseType":
-        """Exponential law of this rate."""
+        """Make the exponential law of this rate."""
         return cls(np.ones(1), np.array([[-positive("rate", rate)]]))
 
     @classmethod
     def erlang(cls, stages: int, rate: float) -> "PhaseType":
-        """Sum of so many exponential times, each of this rate: mean stages / rate."""
+        """Make the law of the sum of so many exponential times, each of this rate: mean stages / rate."""
         size, speed = whole("stages", stages, least=1), positive("rate", rate)
         return cls(np.eye(size)[0], speed * (np.eye(size, k=1) - np.eye(size)))
 
     @classmethod
     def hyperexponential(cls, probabilities: ArrayLike, rates: ArrayLike) -> "PhaseType":
-        """One of several exponential times, chosen by these probabilities."""
+        """Make the law of one of several exponential times, chosen by these probabilities."""
         chances = distribution("probabilities", probabilities)
         speeds = [positive(f"rates[{index}]", rate) for index, rate in enumerate(np.atleast_1d(np.asarray(rates)))]
-        if len(chances) != len(speeds):
-            raise ValueError(
-                f"probabilities and rates must be equally many, but there are {len(chances)} and {len(speeds)}; "
-                "give one rate for each probability."
-            )
+        equally_many("probabilities and rates", len(chances), len(speeds), "give one rate for each probability.")
         return cls(chances, -np.diag(speeds))
 
     @classmethod
     def deterministic(cls, value: float, stages: int) -> "PhaseType":
-        """A constant as the Erlang law of its mean: variance value**2 / stages, the least that many phases can have."""
+        """Write a constant as the Erlang law of its mean: variance value**2 / stages, the least of so many phases."""
         size = whole("stages", stages, least=1)
         return cls.erlang(size, size / positive("value", value))
 
@@ -129,7 +131,7 @@ class PhaseType:
         return self.moment(2) - mean * mean
 
     def moment(self, order: int) -> float:
-        """E[X**order] for a whole order of at least 0."""
+        """Return E[X**order] for a whole order of at least 0."""
         count = whole("order", order, least=0)
         factors, totals = transient_factors(self.generator, self.exit_rates)
         column = np.ones((self.order, 1))
@@ -143,15 +145,15 @@ class PhaseType:
         return value
 
     def cdf(self, time: float) -> float:
-        """P(X <= time), accurate where it is small."""
+        """Return P(X <= time), accurate where it is small."""
         return self._ended(time)[1]
 
     def survival(self, time: float) -> float:
-        """P(X > time), accurate where it is small."""
+        """Return P(X > time), accurate where it is small."""
         return self._ended(time)[0]
 
     def _ended(self, time: float) -> tuple[float, float]:
-        r"""P(X > t), P(X <= t): the chain with its end as one more state, :math:`e^{Qt} = e^{-qt} e^{(Q + qI)t}`."""
+        r"""Return P(X > t), P(X <= t), the end as one more state, :math:`e^{Qt} = e^{-qt} e^{(Q + qI)t}`."""
         span = not_negative("time", time)
         fastest = float(-np.diagonal(self.generator).min())
         if fastest * span > 1e15:  # the slowest phase may still be alive, but no digit would be right
@@ -164,12 +166,11 @@ class PhaseType:
         positive_part = np.zeros((size + 1, size + 1))
         positive_part[:size, :size] = self.generator
         positive_part[:size, size] = self.exit_rates
-        positive_part[np.arange(size + 1), np.arange(size + 1)] += fastest
-        term = np.eye(size + 1)
-        total = np.eye(size + 1)
+        positive_part += fastest * np.eye(size + 1)
+        term = total = np.eye(size + 1)
         for count in range(1, 24):  # 1 / 23! is below the last digit
             term = term @ positive_part * (step / count)
-            total += term
+            total = total + term
         total *= math.exp(-fastest * step)
         for _ in range(halvings):
             total = total @ total
@@ -177,7 +178,7 @@ class PhaseType:
         return min(1.0, float(row[:size].sum())), min(1.0, float(row[size]))
 
     def scaled(self, factor: float) -> "PhaseType":
-        """The law of X / factor: all rates multiplied by `factor`."""
+        """Return the law of X / factor: all rates multiplied by `factor`."""
         return PhaseType(self.initial, self.generator * positive("factor", factor))
 
     def __eq__(self, other: object) -> bool:
@@ -192,24 +193,8 @@ class PhaseType:
         return PhaseType, (self.initial, self.generator)
 
 
-def _check_rows(generator: Matrix) -> None:
-    sums = generator.sum(axis=1)
-    wrong = sums > SUM_TOLERANCE * np.abs(np.diagonal(generator))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"Row {row} of generator must sum to at most 0, but it sums to {float(sums[row])!r}; "
-            "its diagonal is minus the rate at which the phase is left."
-        )
-
-
 def _check_ends(generator: Matrix, exits: Vector) -> None:
-    ending = exits > 0
-    linked = generator > 0
-    added = ending
-    while added.any():
-        added = linked[:, added].any(axis=1) & ~ending
-        ending = ending | added
+    ending = states_reached(generator.T > 0, exits > 0)
     if not ending.all():
         phase = int(np.argmin(ending))
         raise ValueError(

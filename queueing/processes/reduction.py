@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from ..numerics import Integers, Matrix, Vector
+from ..numerics import Integers, Matrix, Vector, states_reached
 from .phase_type import PhaseType
 
 # Above this ratio of the mean to the shortest phase, tails cannot be told to enough digits; lumping needs none of them.
@@ -36,7 +36,7 @@ _MOST_ORDER = 100
 
 
 def reduce_order(law: PhaseType) -> PhaseType:
-    """The law with as few phases as the reductions of this module find; the very object where they find none.
+    """Write a law with as few phases as the reductions of this module find; the very object where they find none.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def reduce_order(law: PhaseType) -> PhaseType:
 
 
 def same_law(first: PhaseType, second: PhaseType, tolerance: float = 1e-10) -> bool:
-    """Whether two laws have the same moments and tails, relative to their size: see `distance`."""
+    """Tell whether two laws have the same moments and tails, relative to their size: see `distance`."""
     return distance(first, second, tolerance) <= tolerance
 
 
@@ -125,7 +125,7 @@ def distance(first: PhaseType, second: PhaseType, enough: float = math.inf) -> f
 
 
 def _apart(mine: float, theirs: float) -> float:
-    """Relative difference; infinite where one of them is no finite number."""
+    """Return the relative difference; infinite where one of them is no finite number."""
     if mine == theirs:
         return 0.0
     if not (math.isfinite(mine) and math.isfinite(theirs)):
@@ -134,37 +134,31 @@ def _apart(mine: float, theirs: float) -> float:
 
 
 def _stiffness(law: PhaseType) -> float:
-    """Mean divided by the mean length of the shortest phase."""
+    """Return the mean divided by the mean length of the shortest phase."""
     return -float(np.diagonal(law.generator).min()) * law.mean
 
 
 def _without_unreachable(law: PhaseType) -> PhaseType | None:
-    reached = law.initial > 0
-    linked = law.generator > 0
-    added = reached
-    while added.any():
-        added = linked[added].any(axis=0) & ~reached
-        reached = reached | added
+    reached = states_reached(law.generator > 0, law.initial > 0)
     if reached.all():
         return None
     return PhaseType(law.initial[reached], law.generator[np.ix_(reached, reached)])
 
 
 def _lumped_forward(law: PhaseType) -> PhaseType | None:
-    """Phases of one class lead into every class, and out, at equal rates."""
-    labels = _coarsest(law.exit_rates, law.generator)
-    members = _membership(labels)
-    if members.shape[1] == law.order:
-        return None
-    rates = (members / members.sum(axis=0)).T @ law.generator @ members
-    return PhaseType(law.initial @ members, rates)
+    """Lump phases that lead into every class, and out, at equal rates."""
+    return _lumped(law, _coarsest(law.exit_rates, law.generator))
 
 
 def _lumped_backward(law: PhaseType) -> PhaseType | None:
-    """Phases of one class are entered from every class, and begun in, alike: they stay equally likely for ever."""
+    """Lump phases that are entered from every class, and begun in, alike: they stay equally likely for ever."""
     scale = float(np.abs(np.diagonal(law.generator)).max())
-    labels = _coarsest(scale * law.initial, law.generator.T)
-    members = _membership(labels)
+    return _lumped(law, _coarsest(scale * law.initial, law.generator.T))
+
+
+def _lumped(law: PhaseType, labels: Integers) -> PhaseType | None:
+    """Make each class a phase; None if no class has two."""
+    members = np.asarray(labels[:, np.newaxis] == np.arange(labels.max() + 1), dtype=np.float64)
     if members.shape[1] == law.order:
         return None
     rates = (members / members.sum(axis=0)).T @ law.generator @ members
@@ -172,7 +166,7 @@ def _lumped_backward(law: PhaseType) -> PhaseType | None:
 
 
 def _coarsest(colours: Vector, rates: Matrix) -> Integers:
-    """Coarsest classes within equal `colours` such that rows of one class have equal sums over every class.
+    """Find the coarsest classes within equal `colours` such that rows of one class have equal sums over every class.
 
     Classes are split by their sums over one class at a time. Of the parts of a class that has split others already, the
     largest need not do so again: sums over it follow from those over the rest.
@@ -213,12 +207,8 @@ def _split(labels: Integers, values: Vector, close: float) -> Integers:
     return finer
 
 
-def _membership(labels: Integers) -> Matrix:
-    return np.asarray(labels[:, np.newaxis] == np.arange(labels.max() + 1), dtype=np.float64)
-
-
 def _canonical(law: PhaseType) -> PhaseType | None:
-    """The law in the canonical form of its order as a matrix exponential, if it has one."""
+    """Return the law in the canonical form of its order as a matrix exponential, if it has one."""
     scale = float(np.abs(np.diagonal(law.generator)).max())
     matrix = law.generator / scale
     seen = _krylov(matrix, np.ones(law.order))  # e = seen @ column
@@ -254,7 +244,7 @@ def _canonical(law: PhaseType) -> PhaseType | None:
 
 
 def _krylov(matrix: Matrix, start: Vector) -> Matrix | None:
-    """Orthonormal columns spanning start, matrix start, matrix^2 start, ...; None if they are more than `_MOST_ORDER`.
+    """Make orthonormal columns spanning start, matrix start, matrix^2 start, ...; None if more than `_MOST_ORDER`.
 
     The order of a law of more phases than that is found only if it is low.
     """

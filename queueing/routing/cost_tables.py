@@ -1,8 +1,9 @@
 r"""Tables of costs of gaps, by server, whatever they come from; and functions of one's own as such costs.
 
-Theorem 3.1 of the paper (see :mod:`queueing.routing`) asks for convex costs and one of three conditions on their ends:
-they grow faster than any line (2); they are strictly convex and have asymptotes :math:`a_m d + C` with one C for all
-servers (3); they are such lines (4). Nothing here needs the same C for all; `condition` tells which of them hold.
+Theorem 3.1 of Altman et al. (2000), see :mod:`queueing.routing`, asks for convex costs and one of three conditions on
+their ends: they grow faster than any line (2); they are strictly convex and have asymptotes :math:`a_m d + C` with one
+C for all servers (3); they are such lines (4). Nothing here needs the same C for all; `condition` tells which of them
+hold.
 """
 
 import math
@@ -74,11 +75,11 @@ class GapCosts:
         return len(self.slopes)
 
     def table(self, count: int) -> Matrix:
-        """f_m(1), ..., f_m(count), a row for each server; read-only."""
+        """Return f_m(1), ..., f_m(count), a row for each server; read-only."""
         return self._grown("table", count)
 
     def remainders(self, count: int) -> Matrix:
-        """r_m(1), ..., r_m(count), a row for each server, with all digits; nan where it is not known; read-only."""
+        """Return r_m(1), ..., r_m(count), a row for each server, with all digits; nan where not known; read-only."""
         return self._grown("remainders", count)
 
     def _grown(self, name: str, count: int) -> Matrix:
@@ -100,7 +101,7 @@ def callable_costs(
     limits: ArrayLike | None = None,
     checked: int = 1000,
 ) -> GapCosts:
-    """Gap costs of one's own.
+    """Make gap costs of functions of one's own.
 
     Parameters
     ----------
@@ -228,7 +229,7 @@ def not_convex(costs: GapCosts, checked: int) -> str | None:
 
 
 def _off_asymptote(costs: GapCosts, checked: int) -> str | None:
-    """Where costs contradict their slope or limit, or None if they do not for gaps of up to `checked`."""
+    """Tell where costs contradict their slope or limit; None if they do not for gaps of up to `checked`."""
     f = costs.table(checked)
     for server, (slope, limit) in enumerate(zip(costs.slopes.tolist(), costs.limits.tolist(), strict=True)):
         last, end = float(f[server, -1] - f[server, -2]), float(f[server, -1])
@@ -254,7 +255,7 @@ def _off_asymptote(costs: GapCosts, checked: int) -> str | None:
 
 
 def condition(costs: GapCosts, checked: int = 1000) -> int | None:
-    """Which of the paper's Conditions (2), (3), (4) costs fulfil, as seen up to a gap of `checked`; None if none."""
+    """Tell which of Conditions (2), (3), (4) of Altman et al. (2000) costs fulfil for gaps up to `checked`, if any."""
     most = whole("checked", checked, least=3)
     if not_convex(costs, most) is not None:
         return None

@@ -36,7 +36,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from ..numerics import Matrix, Vector
+from ..numerics import Matrix, Vector, equally_many
 from ..processes import PhaseType, not_negative_numbers
 from .arrivals import Arrivals, Service, checked_service
 from .cost_tables import GapCosts, callable_costs, condition, not_convex
@@ -171,11 +171,7 @@ def _servers(
             )
         longest[index] = max(1.0, 1.0 / load)
     prices = np.ones(len(laws)) if weights is None else not_negative_numbers("weights", weights)
-    if len(prices) != len(laws):
-        raise ValueError(
-            f"services and weights must be equally many, but there are {len(laws)} and {len(prices)}; "
-            "give one weight for each server."
-        )
+    equally_many("services and weights", len(laws), len(prices), "give one weight for each server.")
     dear = prices > LARGEST_WEIGHT / longest
     if dear.any():
         index = int(dear.argmax())
@@ -310,7 +306,7 @@ def horizon_cost(costs: GapCosts, actions: ArrayLike, initial: ArrayLike) -> flo
 
     Examples
     --------
-    The costs of Example 3.5 of the paper, two slots from the state (1, 2).
+    The costs of Altman et al. (2000), Example 3.5, two slots from the state (1, 2).
 
     >>> from queueing import callable_costs, horizon_cost
     >>> costs = callable_costs([lambda d: d**2, lambda d: 2 * d**2])

@@ -27,7 +27,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A simulated value.
+    """Hold a simulated value and its standard error.
 
     Attributes
     ----------
@@ -44,18 +44,18 @@ class Estimate:
     degrees: int
 
     def half_width(self, confidence: float = CONFIDENCE) -> float | None:
-        """Half of the interval around the value that holds the true one with this confidence."""
+        """Return half of the interval around the value that holds the true one with this confidence."""
         if self.error is None:
             return None
         return self.error * student_quantile(0.5 + confidence / 2, self.degrees)
 
     def covers(self, exact: float, confidence: float = CONFIDENCE) -> bool:
-        """Whether this value lies in the interval."""
+        """Tell whether this value lies in the interval."""
         half = self.half_width(confidence)
         return self.value is not None and half is not None and abs(self.value - exact) <= half
 
     def deviation(self, exact: float) -> float | None:
-        """How many standard errors the value lies above an exact one; infinite if it has no error but is another."""
+        """Count the standard errors by which the value lies above an exact one; infinite if it has none but differs."""
         if self.value is None or self.error is None:
             return None
         difference = self.value - exact
@@ -172,12 +172,12 @@ def _estimate(value: float | None, without: Sequence[float | None]) -> Estimate:
 
 
 def _length(vector: Vector) -> float:
-    """Root of the sum of squares, which a double may not hold."""
+    """Return the root of the sum of squares, which a double may not hold."""
     return math.hypot(*vector.tolist())
 
 
 def student_quantile(probability: float, degrees: int) -> float:
-    """The value that Student's law stays below with this probability."""
+    """Return the value that Student's law stays below with this probability."""
     return float(stdtrit(degrees, probability))
 
 
@@ -202,7 +202,7 @@ def joint_limit(comparisons: int, degrees: int, chance: float = 0.01) -> float:
 
 
 def joint_chance(largest: float, comparisons: int, degrees: int) -> float:
-    """Bonferroni's bound on the chance that one of so many deviations is as large as this."""
+    """Return Bonferroni's bound on the chance that one of so many deviations is as large as this."""
     if math.isinf(largest):
         return 0.0
     return min(1.0, 2 * comparisons * float(stdtr(degrees, -abs(largest))))

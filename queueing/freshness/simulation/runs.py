@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...numerics import positive
+from ...numerics import equally_many, positive
 from ...processes import AccessTime, not_negative_numbers
 from ...simulation import (
     MANY,
@@ -64,11 +64,7 @@ class SimulatedCrawl:
 
     def __post_init__(self) -> None:
         rates, weights = not_negative_numbers("rates", self.rates), not_negative_numbers("weights", self.weights)
-        if len(rates) != len(weights):
-            raise ValueError(
-                f"rates and weights must be equally many, but there are {len(rates)} and {len(weights)}; "
-                "give one weight for each page."
-            )
+        equally_many("rates and weights", len(rates), len(weights), "give one weight for each page.")
         if not self.robots:
             raise ValueError("robots must not be empty, but there is none; give one at least.")
         object.__setattr__(self, "rates", rates)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics import positive
+from ...numerics import equally_many, positive
 from ...processes import Constant, PhaseType, not_negative_numbers
 from ...simulation import (
     MANY,
@@ -99,17 +99,11 @@ class SimulatedRouting:
                 f"word must be a list of servers from 0 to {count - 1}, but it is {word.tolist()!r:.60}; give such."
             )
         prices = np.ones(count) if self.weights is None else not_negative_numbers("weights", self.weights)
-        if len(prices) != count:
-            raise ValueError(
-                f"services and weights must be equally many, but there are {count} and {len(prices)}; "
-                "give one weight for each server."
-            )
+        equally_many("services and weights", count, len(prices), "give one weight for each server.")
         source, starts = _source(self.arrivals)
-        object.__setattr__(self, "word", word)
-        object.__setattr__(self, "weights", prices)
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "starts", starts)
-        object.__setattr__(self, "tables", tables)
+        made = {"word": word, "weights": prices, "source": source, "starts": starts, "tables": tables}
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
     @property
     def prices(self) -> Vector:
@@ -148,7 +142,7 @@ def replicate(routing: SimulatedRouting, *, time: float, seed: int = 0, step: in
 def one_replication(
     routing: SimulatedRouting, time: float, rng: np.random.Generator, step: int = STEP
 ) -> Iterator[Seen | None]:
-    """None every `step` packets, and at last what was seen."""
+    """Yield None every `step` packets, and at last what was seen."""
     length = len(routing.word)
     rounds = max(FEWEST_ROUNDS, round(positive("time", time) / (routing.arrivals.mean * length)))
     state = first_state(len(routing.services), int(rng.choice(len(routing.starts), p=routing.starts)))
@@ -218,19 +212,19 @@ class RoutingSimulation(Observations[SimulatedRouting, Seen]):
     """
 
     def losses(self) -> Estimate:
-        """Weighted losses per arrival."""
+        """Estimate the weighted losses per arrival."""
         return jackknife(lambda means: float(self.model.prices @ losses(means)), self.observations)
 
     def obsolescence(self) -> Estimate:
-        """The weighted sum of fractions of time without service: for freshness, out of date."""
+        """Estimate the weighted sum of fractions of time without service: for freshness, out of date."""
         return jackknife(lambda means: float(self.model.prices @ fractions(self.model, means)), self.observations)
 
     def losses_by_server(self) -> list[Estimate]:
-        """Packets lost at each server, per arrival anywhere."""
+        """Estimate the packets lost at each server, per arrival anywhere."""
         return jackknife_columns(losses, self.observations)
 
     def obsolescence_by_server(self) -> list[Estimate]:
-        """By server, the fraction of time without service."""
+        """Estimate, by server, the fraction of time without service."""
         return jackknife_columns(lambda means: fractions(self.model, means), self.observations)
 
 
@@ -300,7 +294,7 @@ def resolution_of(routing: SimulatedRouting, time: float, *, freshness: bool) ->
 
 
 def _source(arrivals: Arrivals) -> tuple[Source, Vector]:
-    """The source as it is drawn, and the chances of the phases it may begin in."""
+    """Return the source as it is drawn, and the chances of the phases it may begin in."""
     no_rates, no_moves, one = np.ones(1), np.ones((1, 2)), np.ones(1)
     match arrivals:
         case RenewalArrivals():
@@ -319,7 +313,7 @@ def _source(arrivals: Arrivals) -> tuple[Source, Vector]:
 
 
 def _at_arrivals(quiet: Matrix, arrival: Matrix) -> Vector:
-    """Chances of phases just after an arrival: those that a slot leaves as they are."""
+    """Return the chances of phases just after an arrival: those that a slot leaves as they are."""
     slot = np.linalg.solve(-quiet, arrival)
     size = len(slot)
     system = np.vstack([slot.T - np.eye(size), np.ones(size)])
