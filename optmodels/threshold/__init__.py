@@ -29,7 +29,7 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
 `space`
     Threshold vectors, the steps between policies that are alike, and policies that see more than the level.
 `subsets`
-    The best thresholds of every sub-set of modes: the rows of Tables 1 and 5 of the paper.
+    The best thresholds of every sub-set of modes: the rows of Tables 1 and 5 of Avrachenkov et al. (2011).
 """
 
 import lazy_loader

@@ -59,7 +59,7 @@ _RATES = "rates are zero or more, but for the diagonal of D0."
 
 
 def _arrivals(value: Any, place: str = "") -> BMAP:
-    """D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
+    """Read D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
     listed = read_list(value, place, _ARRIVALS)
     if len(listed) < 2:
         raise InstanceError(place, value, _ARRIVALS)
@@ -78,7 +78,7 @@ def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
 
 
 def _block(value: Any, place: str, size: int) -> Matrix:
-    """Rates of moves with a batch: none is negative, the diagonal included."""
+    """Return the rates of moves with a batch: none is negative, the diagonal included."""
     matrix = read_matrix(value, place)
     if len(matrix) != size:
         raise InstanceError(place, value, f"all matrices of an arrival process have as many rows as D0, {size}.")
@@ -124,7 +124,7 @@ class IndependentData(Data):
     )
 
     def made(self) -> tuple[Mode, ...]:
-        """One robot, two robots, ..."""
+        """Return the modes of one robot, of two robots, ..."""
         phases = math.prod(chain.phases for chain in self.independent)
         if phases > MOST_PHASES:
             rule = f"the phases of all robots multiply to {phases}, and at most {MOST_PHASES} are supported."
@@ -153,13 +153,13 @@ class ThinnedModes(Data):
     thinned: ThinnedData = entry("instead: arrivals of all robots, and the share of them by number of active robots")
 
     def made(self) -> tuple[Mode, ...]:
-        """One robot, two robots, ..."""
+        """Return the modes of one robot, of two robots, ..."""
         arrivals, chances = self.thinned.arrivals, self.thinned.probabilities
         return told(lambda: thinned_modes(arrivals, chances), "thinned.probabilities", chances)
 
 
 def _of_robots(value: Any) -> list[list[Any]]:
-    """Matrices D1, D2, ... of each robot, not looked at yet."""
+    """Return the matrices D1, D2, ... of each robot, not looked at yet."""
     robots = []
     for index, blocks in enumerate(read_list(value, "", MarkedData.form)):
         robots.append(read_list(blocks, f"[{index}]", "list the matrices [D1, D2, ...] of this robot."))
@@ -187,7 +187,7 @@ class MarkedModes(Data):
     marked: MarkedData = entry("instead: one chain, and which robot brings pages on which of its moves")
 
     def made(self) -> tuple[Mode, ...]:
-        """One robot, two robots, ..."""
+        """Return the modes of one robot, of two robots, ..."""
         quiet, listed = self.marked.D0, self.marked.robots
         robots = [
             [_block(block, f"marked.robots[{index}][{size}]", len(quiet)) for size, block in enumerate(blocks)]
@@ -207,7 +207,7 @@ _MODES: dict[str, Any] = {
 
 
 def _form(value: Any) -> str:
-    """Which of the four forms a value has."""
+    """Tell which of the four forms a value has."""
     if isinstance(value, list | tuple):
         return "list"
     if not isinstance(value, Mapping):
@@ -219,7 +219,7 @@ def _form(value: Any) -> str:
 
 
 def _in_order(found: Any) -> tuple[Mode, ...]:
-    """Modes of any form; those of a list checked against one another."""
+    """Return the modes of any form; those of a list checked against one another."""
     modes: list[Mode] = []
     for index, mode in enumerate(found):
         if isinstance(mode, Mode):
@@ -236,7 +236,7 @@ def _in_order(found: Any) -> tuple[Mode, ...]:
 
 
 def write_modes(modes: Sequence[Mode]) -> list[dict[str, Any]]:
-    """The list form of the field ``modes``."""
+    """Return the list form of the field ``modes``."""
     return [{"robots": mode.robots, "arrivals": [block.tolist() for block in mode.arrivals.blocks]} for mode in modes]
 
 
@@ -277,11 +277,11 @@ class ThresholdData(Data):
         Choice('batches are admitted by one of "partial", "whole-batch", "complete".'),
     ] = entry("of a batch without enough room enter as many as fit, none, or all where one fits", default="partial")
     use_all_modes: Annotated[bool, Choice("this is true or false.")] = entry(
-        "true: thresholds in 0..K-1, as in the tables of the paper; false: in -1..K", default=False
+        "true: thresholds in 0..K-1, as in the tables of Avrachenkov et al. (2011); false: in -1..K", default=False
     )
 
     def room(self) -> tuple[int, float | None]:
-        """The most pages in the system; without bound, room that is as good as that, and what is cut off by it."""
+        """Return the most pages in the system; without bound, room that is as good, and what is cut off by it."""
         return _without_bound(self.modes, self.patience) if self.capacity is None else (self.capacity, None)
 
 

@@ -129,7 +129,7 @@ class OptimalPolicy:
         policy_measures(small, [0] * small.model.pairs)
 
     def solve(self, oracle: Oracle[ThresholdProblem], rng: np.random.Generator) -> Result:
-        """Policy iteration from above, intervals from below, then the thresholds."""
+        """Run policy iteration from above, intervals from below, then look for the thresholds."""
         problem = oracle.problem
         if too_large(problem.queue.model) is not None:
             if self.thresholds:
@@ -162,7 +162,7 @@ class _Search:
         self.evaluations = 0
 
     def minimise_average(self) -> None:
-        """Without a quotient one policy iteration does, and its relative values prove it."""
+        """Minimise a cost without a quotient by one policy iteration, whose relative values prove it."""
 
         def watch(best: EvaluatedPolicy | None) -> None:
             if best is not None:
@@ -179,7 +179,7 @@ class _Search:
         self._show()
 
     def minimise_quotient(self) -> None:
-        """With one, first from above, then from below."""
+        """Minimise a cost with a quotient, first from above, then from below."""
         search = FractionalSearch(self.process, watch=lambda _: self._pay())
         try:
             search.descend()
@@ -210,7 +210,7 @@ class _Search:
 
 
 def _search_pairs(oracle: Oracle[ThresholdProblem]) -> None:
-    """Beyond what can be proved: a good policy on level, arrival phase and service phase."""
+    """Look, beyond what can be proved, for a good policy on level, arrival phase and service phase."""
     problem = oracle.problem
     chain = problem.policies()
     told = oracle.extra.get("best_threshold")
@@ -230,7 +230,7 @@ def _search_pairs(oracle: Oracle[ThresholdProblem]) -> None:
 
 
 def priced(problem: ThresholdProblem) -> tuple[Costs, str | None]:
-    """Costs by state and mode: c alone, or c, n and d with the name of d."""
+    """Return the costs by state and mode: c alone, or c, n and d with the name of d."""
     chain = problem.policies()
     weights = linear_weights(problem.cost) or {}
     rates = dict(zip(YIELDS, chain.yields, strict=True))
@@ -296,7 +296,7 @@ def _few(problem: ThresholdProblem) -> bool:
 
 
 def _descend(part: Oracle[ThresholdProblem]) -> None:
-    """From the best policy of one mode or of two to better neighbours until there is none.
+    """Go from the best policy of one mode or of two to better neighbours until there is none.
 
     Where policies share work every threshold of two modes is tried, else those of a coarse grid.
     """

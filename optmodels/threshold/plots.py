@@ -16,14 +16,13 @@ from queueing.threshold import shares_work
 
 from ..errors import InstanceError, RequestError
 from ..plotting import COLOURS, MARKERS, literal, new_figure, number, plain
-from .policy_plots import draw_policy
+from .policy_plots import colour_of, draw_policy, mode_label, status_of, summary_words, whole_ticks
 from .problem import ThresholdProblem
 from .sojourn import NAMES, cheap_sojourn
 from .subsets import of_subset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: Pairs of modes that are drawn, the cheapest first.
@@ -139,7 +138,7 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
 def _decision(
     problem: ThresholdProblem, result: Mapping[str, Any] | None
 ) -> tuple[int, ...] | Mapping[str, tuple[int, ...]] | None:
-    """The policy of a result, checked to be one of this problem."""
+    """Return the policy of a result, checked to be one of this problem."""
     if result is None or result.get("decision") is None:
         return None
     of, given = result.get("problem"), result["decision"]
@@ -160,7 +159,7 @@ def _decision(
 
 
 def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape | None]:
-    """Policies of pairs of modes, the cheapest first, and of the cheapest three modes."""
+    """Return the policies of pairs of modes, the cheapest first, and of the cheapest three modes."""
     count = len(problem.modes)
     if not problem.has_objective or count < 2:
         return [], None
@@ -177,7 +176,7 @@ def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape |
 
 
 def _modes_tried(problem: ThresholdProblem) -> int:
-    """How many modes are looked at: fewer where there would be too few thresholds for each pair."""
+    """Tell how many modes are looked at: fewer where there would be too few thresholds for each pair."""
     most = _most_policies(problem) // min(LEAST_POINTS, problem.capacity + 2)
     tried = min(len(problem.modes), MOST_MODES)
     while tried > 2 and math.comb(tried, 2) > most:
@@ -186,14 +185,14 @@ def _modes_tried(problem: ThresholdProblem) -> int:
 
 
 def _most_policies(problem: ThresholdProblem) -> int:
-    """Policies that are judged in a moment, and without much memory."""
+    """Return the policies that are judged in a moment, and without much memory."""
     if shares_work(problem.queue):
         return min(5 * MOST_WORK, MOST_CELLS // max(problem.capacity, len(problem.modes)))
     return MOST_WORK // problem.queue.model.states
 
 
 def _thresholds(problem: ThresholdProblem, most: int) -> list[int]:
-    """All thresholds, or at most so many of them, the lowest closest together; none if they would make no line."""
+    """Choose all thresholds, or at most so many, the lowest closest together; none if they would make no line."""
     if most >= problem.capacity + 2:
         return list(range(-1, problem.capacity + 1))
     if most < LEAST_POINTS:
@@ -203,7 +202,7 @@ def _thresholds(problem: ThresholdProblem, most: int) -> list[int]:
 
 
 def _part(problem: ThresholdProblem, pairs: Sequence[Landscape]) -> str:
-    """What of the landscape is drawn, if it is not all of it."""
+    """Tell what of the landscape is drawn, if it is not all of it."""
     shown, steps = len(pairs[0].judged), problem.capacity + 2
     words = [f"{shown} of {steps} thresholds"] if shown < steps else []
     tried, modes = _modes_tried(problem), len(problem.modes)
@@ -219,29 +218,16 @@ def _best_decision(problem: ThresholdProblem, drawn: Sequence[Landscape]) -> tup
 
 
 def _summary(problem: ThresholdProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None) -> str:
-    """The second line of the title: what is known."""
+    """Return the second line of the title: what is known."""
     if decision is None:
         return "no policy keeps the limits"
-    judged = problem.evaluate(decision)
-    words = [f"thresholds {plain(', '.join(map(str, decision)), 80) or 'none'}"]
-    words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
-    if result is not None and result.get("status") is not None:
-        words.append(plain(result["status"], 20))
-    elif result is None:
-        words.append("the best of those drawn")
-    words += [] if judged.feasible else ["breaks limits"]
-    return ", ".join(words)
+    what = f"thresholds {plain(', '.join(map(str, decision)), 80) or 'none'}"
+    status = "the best of those drawn" if result is None else status_of(result)
+    return ", ".join(summary_words(problem, decision, what, status))
 
 
 def _robots(problem: ThresholdProblem, modes: Sequence[int]) -> str:
     return " or ".join(str(problem.modes[index].robots) for index in modes)
-
-
-def _whole_ticks(axis: Axis) -> None:
-    """Pages are whole."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(nbins=12, integer=True))
 
 
 # -- the cost landscape ------------------------------------------------------------------------------------------------
@@ -279,7 +265,7 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
         axes.set_xscale("symlog", linthresh=10)
         axes.xaxis.set_major_formatter(lambda level, _: f"{level:g}")  # no TeX
     else:
-        _whole_ticks(axes.xaxis)
+        whole_ticks(axes.xaxis)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7)
 
@@ -307,7 +293,7 @@ def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: La
     axes.set_title(f"the best three of {tried} modes" if tried < len(problem.modes) else "the best three modes")
     axes.set_aspect("equal")
     for axis in (axes.xaxis, axes.yaxis):
-        _whole_ticks(axis)
+        whole_ticks(axis)
     figure.colorbar(shades, ax=axes, label="objective")
 
 
@@ -326,11 +312,10 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
         here = by_level == mode
         if not here.any():
             continue
-        robots = problem.modes[mode].robots
-        colour = COLOURS[mode % len(COLOURS)]
+        robots, colour = problem.modes[mode].robots, colour_of(mode)
         first, last = levels[here][0], levels[here][-1]
         axes.axvspan(first - 0.5, last + 0.5, color=colour, alpha=0.15, linewidth=0, gid=f"strip-{robots}")
-        label = f"{robots} robot{'' if robots == 1 else 's'} ({100 * found.mode_probabilities[mode]:.1f} % of the time)"
+        label = mode_label(problem, mode, found.mode_probabilities[mode])
         look: dict[str, Any] = {"color": colour, "label": label, "gid": f"levels-{robots}"}
         if len(levels) > MOST_BARS:
             axes.fill_between(levels[here], chances[here], step="mid", linewidth=0.5, **look)
@@ -341,7 +326,7 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
     axes.set_xlabel(f"pages in the system{rest}")
     axes.set_ylabel("probability")
     axes.set_title("robots in use by number of pages")
-    _whole_ticks(axes.xaxis)
+    whole_ticks(axes.xaxis)
     axes.legend(fontsize=7)
 
 

@@ -31,7 +31,7 @@ ROUNDS = 8
 
 
 def policy_map(problem: ThresholdProblem, decision: Mapping[str, Any]) -> list[list[int]]:
-    """For each number of pages, the mode index of each pair (arrival phase, service phase), arrival phases outermost.
+    """Tabulate the mode index by number of pages and pair (arrival phase, service phase), arrival phases outermost.
 
     With no page there are arrival phases only. Where waiting pages have phases of their own, a pair stands for many
     states; the mode told is the one most often in force there.
@@ -55,7 +55,7 @@ def policy_map(problem: ThresholdProblem, decision: Mapping[str, Any]) -> list[l
 
 
 def modes_and_chances(problem: ThresholdProblem, decision: Mapping[str, Any]) -> tuple[Modes, NDArray[np.float64]]:
-    """The mode of each state, and how likely the state is."""
+    """Return the mode of each state, and how likely the state is."""
     chain = problem.policies()
     modes = checked_policy(chain, decision["policy"])
     return modes, stationary_of_policy(chain, modes)
@@ -96,7 +96,7 @@ def improve_by_pairs(
 
 
 def small_process(chain: PolicyChain, costs: Costs, policy: Modes) -> DecisionProcess:
-    """The decision process on pairs, with the means of one policy."""
+    """Return the decision process on pairs, with the means of one policy."""
     order = chain.order
     chances = stationary_of_policy(chain, checked_policy(chain, policy))
     masses = np.bincount(order.pair, weights=chances, minlength=order.pairs)
@@ -114,7 +114,7 @@ def small_process(chain: PolicyChain, costs: Costs, policy: Modes) -> DecisionPr
 
 
 def best_of_means(process: DecisionProcess, start: Modes, watch: Watch) -> Modes:
-    """The best policy of the small process."""
+    """Return the best policy of the small process."""
     if len(process.costs) == 1:
         return policy_iteration(process, (1.0,), start, watch=watch).policy
     search = FractionalSearch(process, watch=watch)
@@ -124,7 +124,7 @@ def best_of_means(process: DecisionProcess, start: Modes, watch: Watch) -> Modes
 
 
 def _rates_of_pairs(chain: PolicyChain, fading: NDArray[np.float64]) -> csr_array:
-    """Rates between pairs: those of pages that never go out of date, and one page fewer at the mean rate."""
+    """Return the rates between pairs: those of pages that never go out of date, and one page fewer at the mean rate."""
     patient = policy_chain(replace(chain.model, patience=None))
     pairs, phases = chain.order.pairs, chain.model.arrivals[0].phases
     each = phases * chain.model.service.order

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heuristics import Decision
+
 from ..plotting import COLOURS, literal, new_figure, number, plain
 from .policy_pairs import modes_and_chances, policy_map
 from .problem import ThresholdProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: More pairs of phases than this are not named.
@@ -37,20 +40,44 @@ def draw_policy(problem: ThresholdProblem, decision: Mapping[str, Any], result: 
     return figure
 
 
-def _summary(problem: ThresholdProblem, decision: Mapping[str, Any], result: Mapping[str, Any] | None) -> str:
+def summary_words(problem: ThresholdProblem, decision: Decision, what: str, status: str | None) -> list[str]:
+    """Tell what a policy is, what it costs, how it was found and whether it keeps the limits."""
     judged = problem.evaluate(decision)
-    words = ["policy by state"]
+    words = [what]
     words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
+    words += [] if status is None else [status]
+    return words + ([] if judged.feasible else ["breaks limits"])
+
+
+def status_of(result: Mapping[str, Any]) -> str | None:
+    """Tell how the policy of a result was found, if it says so."""
+    return None if result.get("status") is None else plain(result["status"], 20)
+
+
+def mode_label(problem: ThresholdProblem, mode: int, share: float) -> str:
+    """Name a mode and its share of the time, for a legend."""
+    robots = problem.modes[mode].robots
+    return f"{robots} robot{'' if robots == 1 else 's'} ({100 * share:.1f} % of the time)"
+
+
+def whole_ticks(axis: Axis) -> None:
+    """Mark whole numbers only: of pages."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+
+
+def _summary(problem: ThresholdProblem, decision: Mapping[str, Any], result: Mapping[str, Any] | None) -> str:
     told = result or {}
-    words += [plain(told["status"], 20)] if told.get("status") is not None else []
-    words += [] if judged.feasible else ["breaks limits"]
+    words = summary_words(problem, decision, "policy by state", status_of(told))
     extra = told.get("extra")
     price = extra.get("price_of_thresholds") if isinstance(extra, Mapping) else None
     words += [f"best thresholds cost {100 * price:.2f} % more"] if isinstance(price, float) else []
     return ", ".join(words)
 
 
-def _colour(mode: int) -> str:
+def colour_of(mode: int) -> str:
+    """Choose the colour of a mode."""
     return str(COLOURS[mode % len(COLOURS)])
 
 
@@ -62,7 +89,7 @@ def _draw_map(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, Any]
     # With no page there is no service: the cell of an arrival phase stands for all service phases.
     grid = np.array([np.repeat(rows[0], order), *rows[1:]]).T
     count = len(problem.modes)
-    colours, norm = ListedColormap([_colour(mode) for mode in range(count)]), BoundaryNorm(np.arange(count + 1), count)
+    colours, norm = ListedColormap(list(map(colour_of, range(count)))), BoundaryNorm(np.arange(count + 1), count)
     edges = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     lines: dict[str, Any] = {"edgecolors": "white", "linewidth": 0.8} if grid.shape[1] <= 60 else {}
     mesh: Any = axes.pcolormesh(*edges, grid, cmap=colours, norm=norm, gid="policy-map", **lines)
@@ -79,7 +106,7 @@ def _draw_map(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, Any]
 
 
 def _mixed(problem: ThresholdProblem, decision: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Cells (level, pair of phases) whose mode depends on the phases of waiting pages too."""
+    """Return the cells (level, pair of phases) whose mode depends on the phases of waiting pages too."""
     order = problem.policies().order
     if order.pairs == order.states:
         return []
@@ -104,14 +131,11 @@ def _draw_levels(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, A
         here = shares[:, mode]
         if not here.any():
             continue
-        robots = problem.modes[mode].robots
-        label = f"{robots} robot{'' if robots == 1 else 's'} ({100 * here.sum():.1f} % of the time)"
-        axes.bar(levels, here, bottom=below, width=0.7, color=_colour(mode), label=label, gid=f"levels-{robots}")
+        look: dict[str, Any] = {"color": colour_of(mode), "label": mode_label(problem, mode, here.sum())}
+        axes.bar(levels, here, bottom=below, width=0.7, gid=f"levels-{problem.modes[mode].robots}", **look)
         below = below + here
     axes.set_xlim(-0.5, len(levels) - 0.5)
     axes.set_xlabel("pages in the system")
     axes.set_ylabel("probability")
     axes.legend(fontsize=7)
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+    whole_ticks(axes.xaxis)

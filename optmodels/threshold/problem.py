@@ -28,7 +28,7 @@ from queueing.threshold import MEASURES, measures_of_many, shares_work
 
 from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
 from ..data import read_as, write_law
-from ..errors import InstanceError, RequestError
+from ..errors import InstanceError, RequestError, refusals
 from .data import ThresholdData, write_modes
 from .sojourn import cheap_sojourn, sojourn_quantiles
 from .space import Thresholds
@@ -68,8 +68,8 @@ class ThresholdProblem:
     queue
         Arrivals by mode, times of service and patience, capacity, rule of admission.
     use_all_modes
-        Thresholds lie in 0..K-1, as in the tables of the paper: the modes with the most and with the fewest robots are
-        in use at some level.
+        Thresholds lie in 0..K-1, as in the tables of Avrachenkov et al. (2011): the modes with the most and with the
+        fewest robots are in use at some level.
     cost
         Price of the measures; ``None``: there is nothing to minimise, decisions can only be evaluated.
     limits
@@ -145,7 +145,7 @@ class ThresholdProblem:
         return cls(name, queue, found.use_all_modes, cost, limits or Limits(), tail_mass)
 
     def to_data(self) -> dict[str, Any]:
-        """The data of an instance file that `from_data` reads back to the same problem."""
+        """Return the data of an instance file that `from_data` reads back to the same problem."""
         return {
             "capacity": self.queue.capacity if self.tail_mass is None else None,
             "service": write_law(self.queue.service),
@@ -187,7 +187,7 @@ class ThresholdProblem:
         return is_linear(self.cost)
 
     def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
-        """Policies of two modes that switch at a low level, then at higher ones, then single modes.
+        """Yield policies of two modes that switch at a low level, then at higher ones, then single modes.
 
         Far above the levels that are ever reached all thresholds are alike, so that no neighbour leads out of there:
         with much room, random thresholds are of no use to begin with.
@@ -202,7 +202,7 @@ class ThresholdProblem:
             from .. import multipliers  # noqa: F401 - what `describe` needs of it takes a moment to load
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """All measures of a policy and their price; infeasible where it fills a system without bound."""
+        """Return all measures of a policy and their price; infeasible where it fills a system without bound."""
         try:
             return self.judge(self.measures(decision).scalars())
         except RequestError:
@@ -216,15 +216,11 @@ class ThresholdProblem:
         """Judge several policies; what they share is computed once."""
         if self._open or any(isinstance(decision, Mapping) for decision in decisions):
             return [self.evaluate(decision) for decision in decisions]
-        try:
+        with refusals(f"{self.name!r} cannot be evaluated"):
             found = measures_of_many(self.queue, decisions)
-        except ValueError as refusal:
-            raise RequestError(f"{self.name!r} cannot be evaluated: {refusal}") from None
         rows = found.rows()
         if isinstance(self.cost, WeightedSum) and not self.limits:  # the usual case, without a call for each policy
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # infinite as in `judge`, which says so without a warning
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite as in `judge`, and without a warning
                 used = [weight * found.values[name] for name, weight in self.cost.weights.items() if weight != 0]
                 total: NDArray[np.float64] = np.sum(used, axis=0) if used else np.zeros(len(rows))
             if not np.isnan(total).any():
@@ -232,8 +228,9 @@ class ThresholdProblem:
         return [self.judge(row) for row in rows]
 
     def measures(self, decision: Decision) -> ThresholdMeasures:
-        """What the queue says about a policy."""
-        try:
+        """Tell what the queue says about a policy."""
+        # Rates may be too far apart for doubles, or a policy may never settle.
+        with refusals(f"{self.name!r} cannot be evaluated at {decision}"):
             if isinstance(decision, Mapping):
                 from queueing.threshold.policies import policy_measures
 
@@ -243,11 +240,9 @@ class ThresholdProblem:
 
                 return open_measures(self.queue, decision)
             return self.queue.measures(decision)
-        except ValueError as refusal:  # rates too far apart for doubles, or a policy that never settles
-            raise RequestError(f"{self.name!r} cannot be evaluated at {decision}: {refusal}") from None
 
     def policies(self) -> PolicyChain:
-        """The chain under every mode in every state, of which policies by state are made."""
+        """Return the chain under every mode in every state, of which policies by state are made."""
         return self._policies
 
     @cached_property
@@ -270,16 +265,17 @@ class ThresholdProblem:
         return Evaluation(objective, violations, measures, PENALTY * (1.0 + abs(objective)) * excess)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """What a policy means level by level, and what others cost.
+        """Tell what a policy means level by level, and what others cost.
 
-        ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of the paper; it
-        is ``None`` where it would take another search, see `optmodels.threshold.subsets`. The relative profit is that
-        over the best single mode within the limits. ``multipliers`` has the prices that the limits are worth among
-        threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within which 50, 95 and 99 % of
-        the pages that are served, that go out of date and that come at all have left; ``None`` in large queues.
-        ``truncation`` has the room that stands for a system without bound, and which part of the time at most is spent
-        beyond it under any policy (``tail_mass``); where this policy was evaluated with less room, also that room
-        (``truncated_at``) and the part of the time that is estimated to be spent beyond (``estimated_tail``).
+        ``best_by_modes`` has the best thresholds of every sub-set of modes, the rows of Tables 1 and 5 of Avrachenkov
+        et al. (2011); it is ``None`` where it would take another search, see `optmodels.threshold.subsets`. The
+        relative profit is that over the best single mode within the limits. ``multipliers`` has the prices that the
+        limits are worth among threshold policies, see `optmodels.multipliers`; ``sojourn_quantiles`` the times within
+        which 50, 95 and 99 % of the pages that are served, that go out of date and that come at all have left; ``None``
+        in large queues. ``truncation`` has the room that stands for a system without bound, and which part of the time
+        at most is spent beyond it under any policy (``tail_mass``); where this policy was evaluated with less room,
+        also that room (``truncated_at``) and the part of the time that is estimated to be spent beyond
+        (``estimated_tail``).
         """
         found = self.measures(decision)
         costs = self.single_mode_costs
@@ -302,25 +298,22 @@ class ThresholdProblem:
             from .policy_pairs import policy_map
 
             return details | {"policy_map": policy_map(self, decision)}
-        quantiles = sojourn_quantiles(cheap_sojourn(self.queue, decision))
-        return details | {"sojourn_quantiles": quantiles, **self._priced_limits}
+        priced = {"multipliers": self.multipliers} if self.limits else {}
+        return details | {"sojourn_quantiles": sojourn_quantiles(cheap_sojourn(self.queue, decision))} | priced
 
     @cached_property
     def single_mode_costs(self) -> dict[int, float | None]:
         """Objective of each mode on its own, by number of robots; ``None`` where there is none."""
         if not self.has_objective:
             return {mode.robots: None for mode in self.modes}
-        judged = self._single_modes
-        undefined = [any("undefined" in name for name in one.violations) for one in judged]
         return {
-            mode.robots: None if lacks else one.objective
-            for mode, one, lacks in zip(self.modes, judged, undefined, strict=True)
+            mode.robots: None if any("undefined" in name for name in one.violations) else one.objective
+            for mode, one in zip(self.modes, self._single_modes, strict=True)
         }
 
     @cached_property
     def _single_modes(self) -> list[Evaluation]:
-        policies = [single_mode(self, index) for index in range(len(self.modes))]
-        return self.evaluate_many(policies)
+        return self.evaluate_many([single_mode(self, index) for index in range(len(self.modes))])
 
     @cached_property
     def best_by_modes(self) -> list[dict[str, Any]] | None:
@@ -361,12 +354,8 @@ class ThresholdProblem:
 
         return takes_open(self.queue)
 
-    @property
-    def _priced_limits(self) -> dict[str, Any]:
-        return {"multipliers": self.multipliers} if self.limits else {}
-
     def quickly_listed(self, most: int) -> bool:
-        """Whether all policies together are judged in some seconds: at most `most` of them, in one go or few and small.
+        """Tell whether all policies together are judged in seconds: at most `most` of them, in one go or few and small.
 
         Policies that share all their work take microseconds, others milliseconds, more with more states.
         """
@@ -374,7 +363,7 @@ class ThresholdProblem:
         return count <= most and (shares_work(self.queue) or count * (3000 + self.queue.model.states) <= 300 * most)
 
     def experiment(self, decision: Decision) -> ThresholdExperiment:
-        """A policy to be tried out event by event, see `optmodels.studies.simulating`."""
+        """Return a policy to be tried out event by event, see `optmodels.studies.simulating`."""
         from .simulation import experiment_of
 
         return experiment_of(self, decision)

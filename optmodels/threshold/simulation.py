@@ -34,12 +34,12 @@ class ThresholdExperiment:
     queue: SimulatedQueue
 
     def usual_time(self, events: int, seed: int) -> float:
-        """Units of time in which about so many events happen."""
+        """Return the units of time in which about so many events happen."""
         with refusals(f"{self.name!r} cannot be simulated"):
             return usual_time(self.queue, events, seed)
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
-        """One finished replication after another; ``None`` in between."""
+        """Yield one finished replication after another; ``None`` in between."""
         count, nothing = 0, np.zeros(0)
         with refusals(f"{self.name!r} cannot be simulated"):
             for one in replicate(self.queue, time=time, seed=seed, samples=SAMPLES):
@@ -47,11 +47,11 @@ class ThresholdExperiment:
                 yield one if one is None or count <= SAMPLED else replace(one, served=nothing, obsolete=nothing)
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
-        """All measures of the kind."""
+        """Return all measures of the kind."""
         return measures_of(means, self.queue.robots_by_level)
 
     def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]:
-        """Measures that count pages, or happen once in a while: how often, among how many."""
+        """Return the measures that count pages, or happen once in a while: how often, among how many."""
         arrived, lost, obsolete, served = (float(value) for value in means[:4])
         starved = float(means[6]) * arrived  # arrivals see about this share of empty queues
         return {
@@ -70,11 +70,11 @@ class ThresholdExperiment:
         }
 
     def settled(self, time: float) -> bool:
-        """Whether a warm-up was long enough for the beginning to be forgotten."""
+        """Tell whether a warm-up was long enough for the beginning to be forgotten."""
         return settled(self.queue, time)
 
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
-        """Level probabilities, and quantiles of the times in the system."""
+        """Return the level probabilities, and quantiles of the times in the system."""
         seen = Simulation.of(self.queue, done)
         described: dict[str, Any] = {"level_probabilities": interval_columns(seen.level_probabilities())}
         for name, obsolete in (("response_time", False), ("obsolete_time", True)):
@@ -86,7 +86,7 @@ class ThresholdExperiment:
 
 
 def experiment_of(problem: ThresholdProblem, decision: Any) -> ThresholdExperiment:
-    """The queue of a problem under a policy; only its data are taken, nothing that evaluates."""
+    """Return the queue of a problem under a policy; only its data are taken, nothing that evaluates."""
     if isinstance(decision, Mapping):
         raise RequestError(
             f"{short(decision)} cannot be simulated: only thresholds can, as a policy by state needs phases that the "

@@ -18,7 +18,7 @@ NAMES = {"served": "served", "obsolete": "out of date", "all": "all, lost ones 0
 
 
 def cheap_sojourn(queue: ThresholdQueue, thresholds: Sequence[int]) -> SojournTimes | None:
-    """Sojourn times under a policy; ``None`` where they would take more than a moment or cannot be had."""
+    """Return the sojourn times under a policy; ``None`` where they would take more than a moment or cannot be had."""
     if queue.model.states > MOST_STATES:
         return None
     try:
@@ -30,7 +30,7 @@ def cheap_sojourn(queue: ThresholdQueue, thresholds: Sequence[int]) -> SojournTi
 
 
 def sojourn_quantiles(times: SojournTimes | None) -> dict[str, dict[str, float] | None] | None:
-    """Quantiles by kind of page and level; ``None`` for kinds without pages, or whose times no double can hold."""
+    """Return quantiles by kind of page and level; ``None`` for kinds without pages, or whose times no double holds."""
     return None if times is None else {name: _quantiles(getattr(times, name)) for name in NAMES}
 
 

@@ -56,7 +56,7 @@ class Thresholds(OrderedIntegers):
     policy_lengths: tuple[int, ...] = ()
 
     def check(self, decision: Any) -> Any:
-        """The decision in canonical form: a tuple of thresholds, or a `StatePolicy`."""
+        """Return the decision in canonical form: a tuple of thresholds, or a `StatePolicy`."""
         if not isinstance(decision, Mapping):
             return super().check(decision)
         if set(decision) != {"policy"}:
@@ -64,7 +64,7 @@ class Thresholds(OrderedIntegers):
         return StatePolicy(self._modes(decision["policy"]))
 
     def lists(self, decision: Any) -> bool:
-        """Whether a decision is one of those that the space lists; policies by state go beyond them."""
+        """Tell whether a decision is one of those that the space lists; policies by state go beyond them."""
         return not isinstance(decision, Mapping)
 
     def _modes(self, policy: Any) -> tuple[int, ...]:
@@ -81,12 +81,12 @@ class Thresholds(OrderedIntegers):
         return modes
 
     def neighbour(self, decision: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
-        """Any neighbour, equally likely; the decision itself if there is none."""
+        """Draw any neighbour, equally likely; the decision itself if there is none."""
         around = list(self.neighbours(decision))
         return around[int(rng.integers(len(around)))] if around else decision
 
     def neighbours(self, decision: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """For each entry, it and its equals before it lowered by 1, and it and its equals after it raised by 1."""
+        """Lower each entry and its equals before it by 1, and raise it and its equals after it by 1."""
         for position, value in enumerate(decision):
             first = decision.index(value)
             last = len(decision) - decision[::-1].index(value)

@@ -1,4 +1,4 @@
-r"""The best thresholds of every sub-set of modes: the rows of Tables 1 and 5 of the paper.
+r"""The best thresholds of every sub-set of modes: the rows of Tables 1 and 5 of Avrachenkov et al. (2011).
 
 A policy of the modes :math:`s_1 > s_2 > \cdots > s_k` (numbers of robots) has the thresholds :math:`t_1 \le \cdots \le
 t_{k-1}`. Among all N modes it is the decision in which threshold q is :math:`t_c`, c the number of these modes among
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, combinations_with_replacement
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
-
-from heuristics import Evaluation
 
 if TYPE_CHECKING:
     from .problem import ThresholdProblem
@@ -21,12 +20,12 @@ LARGEST_TABLE = 10_000
 
 
 def single_mode(problem: ThresholdProblem, index: int) -> tuple[int, ...]:
-    """The decision that never leaves the mode of this index."""
+    """Return the decision that never leaves the mode of this index."""
     return of_subset(problem, (index,), ())
 
 
 def of_subset(problem: ThresholdProblem, modes: Sequence[int], thresholds: Sequence[int]) -> tuple[int, ...]:
-    """The decision of a policy that knows some of the modes only.
+    """Return the decision of a policy that knows some of the modes only.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def of_subset(problem: ThresholdProblem, modes: Sequence[int], thresholds: Seque
 
 
 def subsets(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
-    """Indices of modes, most robots first: single modes, then pairs, and so on, in the order of the paper's tables."""
+    """Yield indices of modes, most robots first: single modes, then pairs, and so on, in the order of those tables."""
     count = len(problem.modes)
     for size in range(1, count + 1):
         chosen = combinations(range(count), size)
@@ -52,7 +51,7 @@ def subsets(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
 
 
 def two_mode_policies(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
-    """Decisions worth starting a search from: two modes, switched at the levels 1, 2, 4, ..., then single modes."""
+    """Yield decisions to start a search from: two modes, switched at the levels 1, 2, 4, ..., then single modes."""
     space, top = problem.space, len(problem.modes) - 1
     levels = [1, 0] + [2**power for power in range(1, problem.capacity.bit_length())]
     pairs = sorted(combinations(range(top, -1, -1), 2), key=lambda pair: pair[1] - pair[0])
@@ -62,30 +61,26 @@ def two_mode_policies(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
 
 
 def best_by_subset(problem: ThresholdProblem) -> list[dict[str, Any]]:
-    """For each sub-set of modes its best feasible policy, once with and once without the duty to use all of them.
+    """Find the best feasible policy of each sub-set of modes, with and without the duty to use all of them.
 
     Each row has the numbers of ``robots``, most first, and under ``all_used`` (thresholds in 0..K-1) and ``free``
     (thresholds in -1..K: any of these modes may be left out) the ``thresholds``, the ``objective`` and the ``decision``
     among all modes, or ``None`` if no policy keeps the limits. Ties go to the policy that comes first in lexicographic
     order of thresholds.
     """
-    known: dict[tuple[int, ...], Evaluation] = {}
     everything = list(combinations_with_replacement(range(-1, problem.capacity + 1), len(problem.modes) - 1))
-    known.update(zip(everything, problem.evaluate_many(everything), strict=True))
+    known = dict(zip(everything, problem.evaluate_many(everything), strict=True))
     rows = []
     for modes in subsets(problem):
         row: dict[str, Any] = {"robots": [problem.modes[index].robots for index in modes]}
         for name, levels in (("all_used", range(problem.capacity)), ("free", range(-1, problem.capacity + 1))):
-            best: dict[str, Any] | None = None
-            for thresholds in combinations_with_replacement(levels, len(modes) - 1):
-                decision = of_subset(problem, modes, thresholds)
-                judged = known[decision]
-                if judged.feasible and (best is None or judged.objective < best["objective"]):
-                    best = {
-                        "thresholds": list(thresholds),
-                        "objective": judged.objective,
-                        "decision": list(decision),
-                    }
-            row[name] = best
+            listed = combinations_with_replacement(levels, len(modes) - 1)
+            policies = ((thresholds, of_subset(problem, modes, thresholds)) for thresholds in listed)
+            kept = (
+                {"thresholds": list(thresholds), "objective": known[decision].objective, "decision": list(decision)}
+                for thresholds, decision in policies
+                if known[decision].feasible
+            )
+            row[name] = min(kept, key=itemgetter("objective"), default=None)
         rows.append(row)
     return rows
