@@ -13,15 +13,13 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
     What robots bring when 1, ..., N of them are active: the four readings of Avrachenkov et al. (2011), section 2.
 `neighbours`
     Many policies of a queue whose patience has several phases: sweeps that share their tables and their starts.
-`open_system`
-    Policies of a system without bound whose pages have patience of several phases: room that grows until it is
-    enough.
 `queue`
     A queue whose arrivals are switched by its length: robots that bring pages to one indexing server.
 `tree`
     Measures of many threshold policies at once: what policies share is computed once.
 `unbounded`
-    Room without bound: how many pages there ever are, for all policies at once.
+    Room without bound: how many pages there ever are, for all policies at once, and policies whose room grows until
+    it is enough.
 `methods`
     Methods for the stationary distribution of a threshold queue.
 `policies`

@@ -7,8 +7,6 @@ from .modes import direct_modes as direct_modes
 from .modes import independent_modes as independent_modes
 from .modes import marked_modes as marked_modes
 from .modes import thinned_modes as thinned_modes
-from .open_system import open_measures as open_measures
-from .open_system import takes_open as takes_open
 from .queue import MEASURES as MEASURES
 from .queue import ThresholdMeasures as ThresholdMeasures
 from .queue import ThresholdQueue as ThresholdQueue
@@ -18,6 +16,8 @@ from .sojourn import sojourn_times as sojourn_times
 from .tree import measures_of_many as measures_of_many
 from .tree import shares_work as shares_work
 from .unbounded import Truncation as Truncation
+from .unbounded import open_measures as open_measures
+from .unbounded import takes_open as takes_open
 from .unbounded import unbounded_room as unbounded_room
 
 __all__ = [

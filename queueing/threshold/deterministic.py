@@ -32,7 +32,7 @@ from ..numerics import Vector, positive, whole
 from ..processes import PhaseType
 from .deterministic_clock import CLOCK_LIMIT, clock_flows, clock_states
 from .methods import ELIMINATION, MATRIX_FREE, MATRIX_FREE_LIMIT
-from .model import Flows, ThresholdModel
+from .model import ThresholdModel
 
 if TYPE_CHECKING:
     from .queue import ThresholdMeasures, ThresholdQueue
@@ -87,7 +87,7 @@ def deterministic_patience(
     orders: Sequence[SupportsIndex] | None = None,
     clock: Clock = "common",
 ) -> DeterministicPatience:
-    r"""Measures of a threshold policy where waiting pages go out of date after exactly `time`.
+    r"""Compute the measures of a threshold policy where waiting pages go out of date after exactly `time`.
 
     Parameters
     ----------
@@ -131,26 +131,10 @@ def deterministic_patience(
         if clock == "own":
             model = _erlang(queue, span, order)
             method = ELIMINATION if ELIMINATION.refusal(model) is None else MATRIX_FREE
-            found.append(queue._measures(method.flows(model, modes), modes, method.name))
-            continue
-        flows = clock_flows(queue.model, modes, span, order)
-        length = float(np.arange(len(flows.levels)) @ flows.levels)
-        found.append(
-            queue._measures(
-                Flows(
-                    levels=flows.levels,
-                    arriving=flows.arriving,
-                    lost=flows.lost,
-                    obsolete=flows.obsolete,
-                    served=flows.served,
-                    served_time=length - span * flows.obsolete,
-                    obsolete_time=span * flows.obsolete,
-                    error_estimate=max(flows.unbalanced, 1e-15),
-                ),
-                modes,
-                "common-clock",
-            )
-        )
+            flows, name = method.flows(model, modes), method.name
+        else:
+            flows, name = clock_flows(queue.model, modes, span, order), "common-clock"
+        found.append(queue._measures(flows, modes, name))
     powers = _powers(queue, clock)
     limits: dict[str, float | None] = {}
     errors: dict[str, float | None] = {}
@@ -162,19 +146,19 @@ def deterministic_patience(
 
 
 def _erlang(queue: "ThresholdQueue", time: float, order: int) -> ThresholdModel:
-    """The queue with Erlang patience, which no fewer phases can tell."""
+    """Return the queue with Erlang patience, which no fewer phases can tell."""
     return replace(queue.model, patience=PhaseType.deterministic(time, order))
 
 
 def _powers(queue: "ThresholdQueue", clock: Clock) -> tuple[float, float]:
-    """The first power of 1/n in the errors, and the step to the next."""
+    """Return the first power of 1/n in the errors, and the step to the next."""
     if clock == "common" or queue.model.top <= 2:
         return 1.0, 1.0
     return (1.0, 0.5) if queue.model.largest_batch <= 1 else (0.5, 0.5)
 
 
 def _limit(orders: Sequence[int], values: Vector, powers: tuple[float, float]) -> tuple[float, float]:
-    """Value at n = infinity and how far it moves when an end of the orders is left out."""
+    """Return the value at n = infinity and how far it moves when an end of the orders is left out."""
     everything = _continued(orders, values, powers)
     fewer = _continued(orders[:-1], values[:-1], powers), _continued(orders[1:], values[1:], powers)
     # A series in half powers falls slowly: what its last term moved is about what is still missing.
@@ -183,7 +167,7 @@ def _limit(orders: Sequence[int], values: Vector, powers: tuple[float, float]) -
 
 
 def _continued(orders: Sequence[int], values: Vector, powers: tuple[float, float]) -> float:
-    """Constant term of the sum of as many powers of 1/n as there are values."""
+    """Return the constant term of the sum of as many powers of 1/n as there are values."""
     exponents = [0.0, *(powers[0] + powers[1] * place for place in range(len(orders) - 1))]
     scaled = np.array(orders, dtype=np.float64) / orders[-1]
     return float(np.linalg.solve(scaled[:, np.newaxis] ** -np.array(exponents), values)[0])

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..numerics import Integers, Matrix, Vector
 from .methods import Chain, chain_of, fixed_point
-from .model import ModeByLevel, ThresholdModel
+from .model import Flows, ModeByLevel, ThresholdModel
 
 #: Most states of the method: a quarter of a minute and 1 GB.
 CLOCK_LIMIT = 4_000_000
@@ -29,32 +29,20 @@ CLOCK_LIMIT = 4_000_000
 _TOLERANCE, _HOPELESS, _WINDOW, _STEPS = 1e-13, 1e-9, 24, 600
 
 
-@dataclass(frozen=True)
-class ClockFlows:
-    """Means per unit of time, and the probabilities of levels.
-
-    `unbalanced` is the part of the pages that enter which the flows of served and obsolete pages do not account for.
-    """
-
-    levels: Vector
-    arriving: float
-    lost: float
-    obsolete: float
-    served: float
-    unbalanced: float
-
-
 def clock_states(model: ThresholdModel, ticks: int) -> int:
-    """Number of states with so many ticks."""
+    """Count the states with so many ticks."""
     inner = model.arrivals[0].phases * model.service.order
     return model.arrivals[0].phases + inner * sum(comb(ticks + waiting - 1, waiting) for waiting in range(model.top))
 
 
-def clock_flows(model: ThresholdModel, modes: ModeByLevel, time: float, ticks: int) -> ClockFlows:
-    """Flows of a policy where pages leave at the `ticks`-th tick of a clock of mean period time / ticks."""
-    chain = chain_of(model, modes)
-    sweep = _Sweep(chain, time, ticks)
-    row = sweep.apply(sweep.apply(sweep.guess()))
+def clock_flows(model: ThresholdModel, modes: ModeByLevel, time: float, ticks: int) -> Flows:
+    """Return the flows of a policy where pages leave at the `ticks`-th tick of a clock of mean period time / ticks.
+
+    Times are those of the limit: pages that go out of date stay exactly `time`, others what Little's law leaves. The
+    error is the part of the pages that enter which the flows of served and obsolete pages do not account for.
+    """
+    sweep = _Sweep(chain_of(model, modes), time, ticks)
+    row = sweep.apply(sweep.apply(np.full(sweep.states, 1.0 / float(sweep.states))))
     iterates = fixed_point(sweep.apply, row, coarse=1e-9, fine=_TOLERANCE, window=_WINDOW, steps=_STEPS)
     if not iterates.residuals[1] <= _HOPELESS:
         raise ValueError(
@@ -66,7 +54,7 @@ def clock_flows(model: ThresholdModel, modes: ModeByLevel, time: float, ticks: i
 
 @lru_cache(maxsize=64)
 def _ages(ticks: int, waiting: int) -> Integers:
-    """All b_1 <= ... <= b_w below `ticks`, in colexicographic order."""
+    """Return all b_1 <= ... <= b_w below `ticks`, in colexicographic order."""
     if waiting == 0:
         return np.zeros((1, 0), dtype=np.int64)
     shorter = _ages(ticks, waiting - 1)
@@ -78,7 +66,7 @@ def _ages(ticks: int, waiting: int) -> Integers:
 
 
 def _places(ages: Integers, younger: int = 0) -> Integers:
-    """Numbers of these ages, with so many more pages of age 0."""
+    """Return the numbers of these ages, with so many more pages of age 0."""
     total = np.zeros(len(ages), dtype=np.int64)
     for column in range(ages.shape[1]):
         place = column + 1 + younger
@@ -111,7 +99,7 @@ class _Sweep:
     """One solution of all levels from the top down, given what batches bring."""
 
     def __init__(self, chain: Chain, time: float, ticks: int) -> None:
-        self._chain, self._ticks, self._rate = chain, ticks, ticks / time
+        self._chain, self._time, self._ticks, self._rate = chain, time, ticks, ticks / time
         phases, size = chain.climbs.shape[2], len(chain.start)
         counts = [comb(ticks + waiting - 1, waiting) for waiting in range(chain.top)]
         self._offsets = np.cumsum([0, phases, *(count * chain.inner for count in counts)])
@@ -146,11 +134,13 @@ class _Sweep:
         }
         return _Level(stages, expiring, joined)
 
-    def guess(self) -> Vector:
-        return np.full(int(self._offsets[-1]), 1.0 / float(self._offsets[-1]))
+    @property
+    def states(self) -> int:
+        """Number of states."""
+        return int(self._offsets[-1])
 
     def parts(self, row: Vector) -> list[Matrix]:
-        """Views of the levels: ages by phases of arrivals and service."""
+        """Return views of the levels: ages by phases of arrivals and service."""
         chain = self._chain
         bounds = zip(self._offsets[:-1], self._offsets[1:], strict=True)
         return [
@@ -189,7 +179,8 @@ class _Sweep:
         new[0][0] = new[0][0] @ self._inverses[0]
         return result
 
-    def flows(self, row: Vector, top: int) -> ClockFlows:
+    def flows(self, row: Vector, top: int) -> Flows:
+        """Return the means per unit of time, as `clock_flows` tells them."""
         chain, parts = self._chain, self.parts(row)
         phases = chain.climbs.shape[2]
         levels = np.zeros(top + 1)
@@ -205,4 +196,7 @@ class _Sweep:
                     obsolete += count * self._rate * float(part[states].sum())
         entering = arriving - lost
         unbalanced = abs(served + obsolete - entering) / entering if entering > 0 else 0.0
-        return ClockFlows(levels, arriving, lost, obsolete, served, unbalanced)
+        obsolete_time = self._time * obsolete
+        served_time = float(np.arange(len(levels)) @ levels) - obsolete_time
+        error = max(unbalanced, 1e-15)
+        return Flows(levels, arriving, lost, obsolete, served, served_time, obsolete_time, error_estimate=error)

@@ -74,7 +74,7 @@ class ThresholdModel:
         return self.patience.initial, self.patience.generator, self.patience.exit_rates
 
     def admitted(self, level: int, batch: int) -> int:
-        """How many pages of a batch enter that meets `level` pages."""
+        """Tell how many pages of a batch enter that meets `level` pages."""
         room = max(0, self.capacity - level)
         if self.admission == "partial":
             return min(batch, room)
@@ -83,7 +83,7 @@ class ThresholdModel:
         return batch if room > 0 else 0
 
     def level_size(self, level: int) -> int:
-        """Number of states with so many pages."""
+        """Count the states with so many pages."""
         if level == 0:
             return self.arrivals[0].phases
         size = self.arrivals[0].phases * self.service.order
@@ -171,7 +171,7 @@ class Method:
 def direct_error(
     top: int, served: float, served_by_adjoint: float, obsolete: float, obsolete_by_adjoint: float
 ) -> float:
-    """Relative error of a direct method: rates of service and obsolescence, seen by the server and by arriving pages.
+    """Estimate the relative error of a direct method from rates of service and obsolescence, seen from two sides.
 
     The two sides come from the same probabilities by different sums over all levels, so that their difference shows
     what rounding did to either; some units of the last place, more with more levels, are added for what both share.
@@ -181,3 +181,31 @@ def direct_error(
         if forward > 1e-290:  # below, doubles have fewer digits
             error = max(error, abs(backward / forward - 1.0))
     return error + (8 + math.sqrt(top)) * float(np.finfo(np.float64).eps)
+
+
+def parts_of_measures(flows: Flows) -> dict[str, tuple[float, float]]:
+    """Return what is divided, and by what, to make each measure that does not depend on modes.
+
+    Parameters
+    ----------
+    flows
+        means per unit of time.
+
+    Returns
+    -------
+    dict
+        by name in `ThresholdMeasures`; a mean over time is divided by 1.
+    """
+    return {
+        "loss": (flows.lost, flows.arriving),
+        "obsolescence": (flows.obsolete, flows.arriving),
+        "success": (flows.served, flows.arriving),
+        "response_time": (flows.served_time, flows.served),
+        "obsolete_time": (flows.obsolete_time, flows.obsolete),
+        "sojourn_time": (flows.served_time + flows.obsolete_time, flows.arriving),
+        "arrival_rate": (flows.arriving, 1.0),
+        "loss_rate": (flows.lost, 1.0),
+        "obsolescence_rate": (flows.obsolete, 1.0),
+        "starvation": (float(flows.levels[0]), 1.0),
+        "mean_length": (float(np.arange(len(flows.levels)) @ flows.levels), 1.0),
+    }

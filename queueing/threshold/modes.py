@@ -51,7 +51,7 @@ class Mode:
 
 
 def independent_modes(robots: Sequence[BMAP]) -> tuple[Mode, ...]:
-    r"""Modes of robots that know nothing of one another: 1, ..., N of them active.
+    r"""Make modes of robots that know nothing of one another: 1, ..., N of them active.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def independent_modes(robots: Sequence[BMAP]) -> tuple[Mode, ...]:
 
 
 def thinned_modes(arrivals: BMAP, probabilities: ArrayLike) -> tuple[Mode, ...]:
-    """Modes that keep each batch of one process with a probability that rises with the number of active robots.
+    """Make modes that keep each batch of one process with a probability that rises with the number of active robots.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def thinned_modes(arrivals: BMAP, probabilities: ArrayLike) -> tuple[Mode, ...]:
 
 
 def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tuple[Mode, ...]:
-    r"""Modes of a marked process, whose batches each belong to a robot; those of inactive robots are not made.
+    r"""Make modes of a marked process, whose batches each belong to a robot; those of inactive robots are not made.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tup
 def direct_modes(
     processes: Sequence[BMAP | Sequence[ArrayLike]], robots: Sequence[int] | None = None
 ) -> tuple[Mode, ...]:
-    """Modes given by their matrices D_0, D_1, ...
+    """Make modes given by their matrices D_0, D_1, ...
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def direct_modes(
 
 
 def _together(robots: Sequence[BMAP], active: int) -> BMAP:
-    """Superposition of the first `active` robots; the chains of the others run on without arrivals."""
+    """Return the superposition of the first `active` robots; the chains of the others run on without arrivals."""
     largest = max(len(robot.blocks) for robot in robots[:active])
     quiet = [robot.blocks[0] if index < active else robot.generator for index, robot in enumerate(robots)]
     batches = [

@@ -58,7 +58,7 @@ class _Shared:
     inverses: dict[tuple[int, int], Numbers] = field(default_factory=dict)
 
     def inverse(self, chain: Chain, mode: int, level: int) -> Numbers:
-        """Inverses of the diagonal block of a level, by class of words."""
+        """Return the inverses of the diagonal block of a level, by class of words."""
         found = self.inverses.get((mode, level))
         if found is None:
             found = self.inverses[mode, level] = level_inverses(chain, level, self.classes)
@@ -66,7 +66,7 @@ class _Shared:
 
 
 def flows_of_neighbours(model: ThresholdModel, modes: Integers) -> Iterator[Flows | None]:
-    """Flows of policies, given by their modes by level, a row for each; None where the iteration is too slow.
+    """Yield the flows of policies, given by their modes by level, a row for each; None where the iteration is too slow.
 
     Neighbouring rows should differ in few levels.
     """
@@ -87,7 +87,7 @@ def flows_of_neighbours(model: ThresholdModel, modes: Integers) -> Iterator[Flow
 
 
 def _one(shared: _Shared, modes: Integers, neighbour: Numbers | None) -> tuple[Flows | None, Numbers | None]:
-    """Flows of one policy and its stationary row, begun from that of another."""
+    """Return the flows of one policy and its stationary row, begun from that of another."""
     model, letters = shared.model, shared.letters
     chain = chain_of(model, modes)
     if neighbour is not None and chain.top > 0 and len(neighbour) == level_offsets(chain, letters.order)[-1]:
@@ -109,7 +109,7 @@ def _one(shared: _Shared, modes: Integers, neighbour: Numbers | None) -> tuple[F
 
 
 def in_small_steps(thresholds: Integers) -> Integers:
-    """An order of policies in which neighbours differ by little: to and fro, the last threshold the fastest."""
+    """Return an order of policies in which neighbours differ by little: to and fro, the last threshold the fastest."""
     keys = []
     sign = np.ones(len(thresholds), dtype=np.int64)
     for column in thresholds.T:

@@ -1,8 +1,9 @@
 r"""A queue whose arrivals are switched by its length: robots that bring pages to one indexing server.
 
-With i pages in the system the mode with the most robots is in force while :math:`i \le j_1`, the next while
-:math:`j_1 < i \le j_2`, ..., the one with the fewest while :math:`i > j_{N-1}`. Everything the paper [1]_ asks about
-such a policy is a quotient of a few flows, which one of several methods computes; a result says which, and how well.
+With i pages in the system the mode with the most robots is in force while :math:`i \le j_1`, the next while :math:`j_1
+< i \le j_2`, ..., the one with the fewest while :math:`i > j_{N-1}`. Everything that Avrachenkov et al. (2011) [1]_ ask
+about such a policy is a quotient of a few flows, which one of several methods computes; a result says which, and how
+well.
 
 References
 ----------
@@ -17,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -25,7 +26,7 @@ import numpy as np
 from ..numerics import whole
 from ..processes import BMAP, PhaseType, check_same_phases, distance, reduce_order
 from . import methods
-from .model import ADMISSIONS, Admission, Flows, Method, ModeByLevel, ThresholdModel
+from .model import ADMISSIONS, Admission, Flows, Method, ModeByLevel, ThresholdModel, parts_of_measures
 from .modes import Mode
 
 if TYPE_CHECKING:
@@ -55,23 +56,6 @@ METHODS: UserDict[str, Method] = Methods(
 
 #: Most phases of patience for which `tensor-train` is chosen unasked: with more it takes minutes, and errors are large.
 TENSOR_PHASES = 12
-
-#: Names of the scalar measures, in the order of `ThresholdMeasures`.
-MEASURES = (
-    "arrival_rate",
-    "loss",
-    "obsolescence",
-    "success",
-    "starvation",
-    "active_robots",
-    "mean_length",
-    "response_time",
-    "obsolete_time",
-    "sojourn_time",
-    "loss_rate",
-    "obsolescence_rate",
-)
-
 
 #: Laws whose moments and tails differ by no more than this are the same but for the rounding of these.
 ROUNDING = 1e-13
@@ -152,8 +136,12 @@ class ThresholdMeasures:
     tail: float = 0.0
 
     def scalars(self) -> dict[str, float | None]:
-        """The scalar measures by name."""
+        """Return the scalar measures by name."""
         return {name: getattr(self, name) for name in MEASURES}
+
+
+#: Names of the scalar measures: the fields of `ThresholdMeasures` before the probabilities of levels.
+MEASURES = tuple(takewhile("level_probabilities".__ne__, ThresholdMeasures.__annotations__))
 
 
 @dataclass(frozen=True)
@@ -271,7 +259,7 @@ class ThresholdQueue:
         return numbers
 
     def mode_by_level(self, thresholds: Sequence[SupportsIndex]) -> ModeByLevel:
-        """For each number of pages, the index of the mode in force."""
+        """Return, for each number of pages, the index of the mode in force."""
         limits = self.thresholds(thresholds)
         levels = np.minimum(np.arange(self.model.top + 1), self.capacity)
         # As many modes are left behind as there are thresholds below the level.
@@ -279,7 +267,7 @@ class ThresholdQueue:
         return np.asarray(len(self.modes) - 1 - passed, dtype=np.int64)
 
     def method(self, name: str | None = None) -> Method:
-        """The method of this name, or the preferred one for this queue; refuses one that cannot evaluate it."""
+        """Return the method of this name, or the preferred one for this queue, unless that cannot evaluate it."""
         if name is not None:
             if name not in METHODS:
                 raise LookupError(f"No method is called {name!r}; there are {', '.join(METHODS)}.")
@@ -301,13 +289,13 @@ class ThresholdQueue:
         return next((one for one in chain([first], taking) if self.model.states <= one.preferred), first)
 
     def _refusal(self, method: Method) -> str | None:
-        """Why a method is not chosen unasked; None where it may be."""
+        """Tell why a method is not chosen unasked; None where it may be."""
         if method.name == TENSOR_TRAIN and self.model.patience_order > TENSOR_PHASES:
             return f"takes patience of more than {TENSOR_PHASES} phases only if asked for by name"
         return method.refusal(self.model)
 
     def _flows(self, modes: ModeByLevel, name: str | None) -> tuple[Flows, str]:
-        """Flows of a policy, and the method that found them."""
+        """Return the flows of a policy, and the method that found them."""
         chosen = self.method(name)
         try:
             try:
@@ -323,7 +311,7 @@ class ThresholdQueue:
             raise ValueError(f"Method {chosen.name!r} divided by zero: {_TOO_FAR_APART}.") from None
 
     def measures(self, thresholds: Sequence[SupportsIndex], method: str | None = None) -> ThresholdMeasures:
-        """All measures of a threshold policy.
+        """Compute all measures of a threshold policy.
 
         Parameters
         ----------
@@ -344,28 +332,21 @@ class ThresholdQueue:
         return self._measures(flows, modes, name)
 
     def sojourn(self, thresholds: Sequence[SupportsIndex]) -> "SojournTimes":
-        """Times in the system of served, of obsolete and of all pages, in law: see `sojourn_times`."""
+        """Return the times in the system of served, of obsolete and of all pages, in law: see `sojourn_times`."""
         from .sojourn import sojourn_times  # it knows this module
 
         return sojourn_times(self, thresholds)
 
     def _measures(self, flows: Flows, modes: ModeByLevel, method: str) -> ThresholdMeasures:
-        """Measures from the flows that a method found."""
+        """Return the measures from the flows that a method found."""
         by_mode = np.bincount(modes, weights=flows.levels, minlength=len(self.modes))
         robots = np.array([mode.robots for mode in self.modes], dtype=np.float64)
+        # None where there is nothing to share.
+        parts = parts_of_measures(flows).items()
+        quotients: dict[str, Any] = {name: part / by if by > 0 else None for name, (part, by) in parts}
         result = ThresholdMeasures(
-            arrival_rate=flows.arriving,
-            loss=_quotient(flows.lost, flows.arriving),
-            obsolescence=_quotient(flows.obsolete, flows.arriving),
-            success=_quotient(flows.served, flows.arriving),
-            starvation=float(flows.levels[0]),
+            **quotients,
             active_robots=float(robots @ by_mode),
-            mean_length=float(np.arange(len(flows.levels)) @ flows.levels),
-            response_time=_quotient(flows.served_time, flows.served),
-            obsolete_time=_quotient(flows.obsolete_time, flows.obsolete),
-            sojourn_time=_quotient(flows.served_time + flows.obsolete_time, flows.arriving),
-            loss_rate=flows.lost,
-            obsolescence_rate=flows.obsolete,
             level_probabilities=tuple(float(value) for value in flows.levels),
             mode_probabilities=tuple(float(value) for value in by_mode),
             method=flows.method or method,
@@ -378,11 +359,6 @@ class ThresholdQueue:
             if value is not None and not math.isfinite(value):
                 raise ValueError(f"{name} came out as {value} by method {method!r}: {_TOO_FAR_APART}.")
         return result
-
-
-def _quotient(part: float, whole_: float) -> float | None:
-    """A share or a mean; None where there is nothing to share."""
-    return part / whole_ if whole_ > 0 else None
 
 
 def _checked_modes(given: Sequence[Mode | BMAP]) -> tuple[Mode, ...]:

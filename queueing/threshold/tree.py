@@ -206,12 +206,8 @@ def _measures(sums: Matrix, empty: Vector, places: Integers) -> dict[str, Vector
 @njit(cache=True)
 def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> Blocks:
     """By mode, level, state and column: what a unit of time yields; level 0 has the first W states."""
-    count, largest, phases, order = (
-        rates.blocks.shape[0],
-        rates.blocks.shape[1] - 1,
-        rates.blocks.shape[2],
-        len(rates.start),
-    )
+    count, batches, phases, _ = rates.blocks.shape
+    largest, order = batches - 1, len(rates.start)
     result = np.zeros((count, rates.top + 1, phases * order, _COLUMNS))
     joining = np.zeros(phases)
     for mode in range(count):
@@ -288,8 +284,7 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
                     exits[nu * order + phase] = rates.ending[phase] + fading
             begun, passage = beginnings[mode, level], passages[level]
             for state in range(size):
-                for column in range(width):
-                    passage[state, column] = begun[state, column]
+                passage[state] = begun[state]
                 for column in range(_COLUMNS):
                     passage[state, size + column] += yielded[state, column]
             if size == 4:
@@ -302,9 +297,7 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
             mode = modes[policy, 0]
             room = min(rates.capacity, largest)
             _climb_and_fall(bottom_lifts[mode, room], reach_of(rates, 0), 0, passages, within, yielded, product)
-            for nu in range(phases):
-                for other in range(phases):
-                    bottom[nu, other] = within[nu, other]
+            bottom[:] = within[:phases, :phases]
             _stationary(bottom, share)
             for column in range(_COLUMNS):
                 value = 0.0
@@ -316,8 +309,7 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
                 value += share[nu]
             empty[policy] = value
         else:  # the same policy once more
-            for column in range(_COLUMNS):
-                sums[policy, column] = sums[policy - 1, column]
+            sums[policy] = sums[policy - 1]
             empty[policy] = empty[policy - 1]
     return sums, empty, computed
 
@@ -350,12 +342,8 @@ def _lifts(rates: Rates) -> tuple[Blocks, Blocks]:
 
     Room counts up to the largest batch; more makes no difference.
     """
-    count, largest, phases, order = (
-        rates.blocks.shape[0],
-        rates.blocks.shape[1] - 1,
-        rates.blocks.shape[2],
-        len(rates.start),
-    )
+    count, batches, phases, _ = rates.blocks.shape
+    largest, order = batches - 1, len(rates.start)
     size = phases * order
     within = np.zeros((count, largest + 1, largest + 1, size, size))
     bottom = np.zeros((count, largest + 1, largest + 1, phases, size))
@@ -469,20 +457,15 @@ def _stationary(rates: Matrix, result: Vector) -> None:
         total = 0.0
         for y in range(x):
             total += rates[x, y]
+        if total == 0.0:  # states that never lead below x: several classes, or one above
+            result[:] = np.nan
+            return
         for z in range(x):
             if rates[z, x] > 0.0:
-                if total == 0.0:  # states that never lead below x: several classes, or one above
-                    for state in range(size):
-                        result[state] = np.nan
-                    return
                 rate = rates[z, x] / total
                 rates[z, x] = rate
                 for y in range(x):
                     rates[z, y] += rate * rates[x, y]
-        if total == 0.0:
-            for state in range(size):
-                result[state] = np.nan
-            return
     result[0] = 1.0
     whole = 1.0
     for x in range(1, size):

@@ -1,9 +1,7 @@
 """Methods for the stationary distribution of a threshold queue.
 
-`assembly`
-    The generator of a threshold queue, written by compiled code.
 `chain`
-    One policy of a threshold queue as arrays: what the compiled kernels are given.
+    One policy of a threshold queue as arrays, which the compiled kernels are given, and its generator.
 `elimination`
     Threshold queues with exponential patience (or none), level by level, without a subtraction.
 `flows`

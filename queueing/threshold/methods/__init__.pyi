@@ -1,8 +1,9 @@
-from .assembly import Incoming as Incoming
-from .assembly import assemble as assemble
 from .chain import Blocks as Blocks
 from .chain import Chain as Chain
+from .chain import Incoming as Incoming
+from .chain import assemble as assemble
 from .chain import chain_of as chain_of
+from .chain import level_offsets as level_offsets
 from .elimination import COMPLETE as COMPLETE
 from .elimination import ELIMINATION as ELIMINATION
 from .elimination import PARTIAL as PARTIAL
@@ -21,7 +22,6 @@ from .flows import balance as balance
 from .flows import flows_of_rows as flows_of_rows
 from .flows import guessed_row as guessed_row
 from .flows import judged as judged
-from .flows import level_offsets as level_offsets
 from .flows import measures_of_flows as measures_of_flows
 from .flows import outcomes_of_pages as outcomes_of_pages
 from .generator import BLOCK as BLOCK
@@ -59,8 +59,9 @@ from .phase_words import triangular_letters as triangular_letters
 from .phase_words import weights_of_words as weights_of_words
 from .truncation import TRUNCATED as TRUNCATED
 from .truncation import HeavyTailError as HeavyTailError
+from .truncation import exact_flows as exact_flows
 from .truncation import largest_capacity as largest_capacity
-from .truncation import tail_scales as tail_scales
+from .truncation import with_tail as with_tail
 
 __all__ = [
     "BLOCK",
@@ -95,6 +96,7 @@ __all__ = [
     "chain_of",
     "classes_of_words",
     "climb_of",
+    "exact_flows",
     "fixed_point",
     "flows_of_rows",
     "full_generator",
@@ -123,7 +125,7 @@ __all__ = [
     "stationary_levels",
     "sweep",
     "tables_of",
-    "tail_scales",
     "triangular_letters",
     "weights_of_words",
+    "with_tail",
 ]

@@ -305,17 +305,10 @@ def _eliminate(rates: Rates, modes: ModeByState) -> tuple[Blocks, Blocks, Matrix
                     passages[level, state, state] += fading
                 else:
                     passages[level, state, nu] = rates.ending[phase]
-        for state in range(size):
-            for other in range(size):
-                factors[level, state, other] = within[state, other]
+        factors[level] = within
         factor_in_place(factors[level], exits, totals[level])
         solve_in_place(factors[level], totals[level], passages[level])
-    watched = _watched(rates, modes, 0, passages)
-    bottom = np.zeros((phases, phases))
-    for nu in range(phases):
-        for other in range(phases):
-            bottom[nu, other] = watched[nu, other]
-    return passages, factors, totals, bottom
+    return passages, factors, totals, _watched(rates, modes, 0, passages)[:phases, :phases].copy()
 
 
 @njit(cache=True)
@@ -349,17 +342,14 @@ def _distribute(
     total = 1.0
     inflow, falling = np.zeros(size), np.zeros(size)
     for level in range(1, top + 1):
-        for state in range(size):
-            inflow[state] = 0.0
+        inflow[:] = 0.0
         for above in range(highest, level, -1):
-            for state in range(size):
-                falling[state] = 0.0
+            falling[:] = 0.0
             for state in range(size):
                 value = inflow[state] + pending[above, state]
                 for other in range(size):
                     falling[other] += value * passages[above, state, other]
-            for state in range(size):
-                inflow[state] = falling[state]
+            inflow[:] = falling
         for state in range(size):
             probabilities[level, state] = inflow[state] + pending[level, state]
         solve_left_in_place(factors[level], totals[level], probabilities[level])
@@ -465,8 +455,7 @@ def _backward_sums(
     result = np.zeros(4)
     joining = np.zeros(phases)
     for level in range(rates.top + 1):
-        for nu in range(phases):
-            joining[nu] = 0.0
+        joining[:] = 0.0
         for step in range(reach_of(rates, level), 0, -1):
             climb = climb_of(rates, modes[level], level, step)
             for nu in range(phases):

@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 from ...numerics import Matrix, Vector
-from ..model import Flows, ModeByLevel, ThresholdModel, direct_error
-from .chain import Chain, masses_of_hazards
+from ..model import Flows, ModeByLevel, ThresholdModel, direct_error, parts_of_measures
+from .chain import Chain, level_offsets, masses_of_hazards
 from .phase_words import (
     Letters,
     Numbers,
@@ -43,27 +43,6 @@ COARSER = 30.0
 # A measure that hardly moved, while others did, may have done so by chance: part of the largest move counts for it.
 # One that moved by far less than others is known whatever the iterate (arrivals, where all modes bring as many).
 _SHARE, _STILL = 0.01, 1e-5
-
-
-def level_offsets(chain: Chain, order: int) -> list[int]:
-    """Tell where each level begins in a row over all states.
-
-    Parameters
-    ----------
-    chain
-        one policy, as `chain_of` writes it.
-    order
-        number of phases of patience.
-
-    Returns
-    -------
-    list of int
-        by level, the place of its first state; at last the number of states.
-    """
-    offsets = [0, chain.climbs.shape[2]]
-    for level in range(1, chain.top + 1):
-        offsets.append(offsets[-1] + chain.inner * order ** (level - 1))
-    return offsets[: chain.top + 2]
 
 
 def guessed_row(chain: Chain, letters: Letters) -> tuple[Numbers, Matrix]:
@@ -371,17 +350,4 @@ def measures_of_flows(flows: Flows) -> dict[str, float]:
     dict
         values; 0 where a quotient has no denominator.
     """
-    shares = {
-        "loss": (flows.lost, flows.arriving),
-        "obsolescence": (flows.obsolete, flows.arriving),
-        "success": (flows.served, flows.arriving),
-        "response_time": (flows.served_time, flows.served),
-        "obsolete_time": (flows.obsolete_time, flows.obsolete),
-        "sojourn_time": (flows.served_time + flows.obsolete_time, flows.arriving),
-        "arrival_rate": (flows.arriving, 1.0),
-        "loss_rate": (flows.lost, 1.0),
-        "obsolescence_rate": (flows.obsolete, 1.0),
-        "starvation": (float(flows.levels[0]), 1.0),
-        "mean_length": (float(np.arange(len(flows.levels)) @ flows.levels), 1.0),
-    }
-    return {name: part / whole if whole > 0.0 else 0.0 for name, (part, whole) in shares.items()}
+    return {name: part / whole if whole > 0.0 else 0.0 for name, (part, whole) in parts_of_measures(flows).items()}

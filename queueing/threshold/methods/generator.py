@@ -118,7 +118,7 @@ def level_blocks(model: ThresholdModel, modes: ModeByLevel) -> list[dict[int, cs
 
 
 def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Sequence[Vector]) -> Flows:
-    """All flows by direct sums over the stationary distribution, a vector for each level."""
+    """Return all flows by direct sums over the stationary distribution, a vector for each level."""
     gamma, _, fading = model.patience_rates
     arriving = lost = obsolete = served = 0.0
     outcomes = outcomes_ahead(model)
@@ -197,7 +197,7 @@ def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
 
 
 def stationary_by_recursion(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
-    """Stationary probabilities of the states of each level, where pages come one by one."""
+    """Return the stationary probabilities of the states of each level, where pages come one by one."""
     rows = level_blocks(model, modes)
     factors: list[tuple[Matrix, NDArray[np.int32]]] = []  # of the matrices in brackets, the highest level first
     returns: Matrix | None = None  # Q_{i,i+1} G_i, the moves from level i back to it by way of level i + 1
@@ -221,7 +221,7 @@ def stationary_by_recursion(model: ThresholdModel, modes: ModeByLevel) -> list[V
 
 
 def _leaving(within: Matrix, down: Matrix) -> Matrix:
-    """Minus the generator of a level, its diagonal from the rates between its states and those that fall."""
+    """Return minus the generator of a level, its diagonal from the rates between its states and those that fall."""
     result = -within
     np.fill_diagonal(result, 0.0)
     np.fill_diagonal(result, down.sum(axis=1) - result.sum(axis=1))
@@ -294,7 +294,7 @@ def _phase_generator(model: ThresholdModel, waiting: int) -> csr_array:
 
 
 def _departure(model: ThresholdModel, waiting: int) -> csr_array:
-    """B: a service ends and the oldest of the waiting pages begins its own, or one of them goes out of date."""
+    """Write B: a service ends and the oldest of the waiting pages begins its own, or one of them goes out of date."""
     _, _, fading = model.patience_rates
     order = len(fading)
     begun = np.outer(model.service.exit_rates, model.service.initial)
@@ -315,13 +315,13 @@ def _departures_ahead(model: ThresholdModel, ahead: int) -> csr_array:
 
 
 def _batches(model: ThresholdModel, mode: int) -> tuple[Matrix, ...]:
-    """D_0, ..., D_m, m the largest batch that ever comes."""
+    """Return D_0, ..., D_m, m the largest batch that ever comes."""
     process = model.arrivals[mode]
     return process.blocks[: process.largest_batch + 1]
 
 
 def _sum_of_fading(fading: Vector, waiting: int) -> Vector:
-    """Total rate of obsolescence in each combination of phases of so many pages."""
+    """Return the total rate of obsolescence in each combination of phases of so many pages."""
     total = np.zeros(1)
     for _ in range(waiting):
         total = np.add.outer(total, fading).ravel()
@@ -329,7 +329,7 @@ def _sum_of_fading(fading: Vector, waiting: int) -> Vector:
 
 
 def _chain(parts: Sequence[Matrix | csr_array]) -> csr_array:
-    """Kronecker product of them all."""
+    """Return the Kronecker product of them all."""
     return reduce(_kron, (csr_array(part) for part in parts))
 
 

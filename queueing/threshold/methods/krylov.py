@@ -22,9 +22,8 @@ from numba import njit
 
 from ...numerics import Vector
 from ..model import Flows, Method, ModeByLevel, ThresholdModel
-from .assembly import Incoming, Places, Sources, assemble
-from .chain import Chain, chain_of
-from .flows import COARSER, flows_of_rows, guessed_row, judged, level_offsets
+from .chain import Chain, Incoming, Places, Sources, assemble, chain_of, level_offsets
+from .flows import COARSER, flows_of_rows, guessed_row, judged
 from .phase_words import Letters, Numbers, plain_letters, rotated, triangular_letters
 
 # Numbers worked on together: they stay in the nearest cache.
@@ -181,7 +180,7 @@ def _factors(triangle: Numbers, right: Numbers, count: int) -> Numbers:
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def norm_of(vector: Numbers) -> float:
-    """Euclidean norm."""
+    """Return the Euclidean norm of a vector that may be complex."""
     total = 0.0
     for place in range(len(vector)):
         total += vector[place].real * vector[place].real + vector[place].imag * vector[place].imag
@@ -375,13 +374,11 @@ def bicgstab(
     levels[1] = best
     if not levels[0] < np.inf or levels[0] < best:
         levels[0] = best
-        for place in range(size):
-            saved[place] = x[place]
+        saved[:] = x
     if best <= min(fine, 1e-15):  # else one step at least: there must be something to compare with
         return 0
     if _dot(shadow, shadow) == 0.0:
-        for place in range(size):
-            shadow[place] = r[place]
+        shadow[:] = r
     rho, alpha, omega = 1.0, 1.0, 1.0
     current = best
     for step in range(1, steps + 1):
@@ -416,15 +413,13 @@ def bicgstab(
             r[place] -= omega * other[place]
             remaining += r[place] * r[place]
         if not total > 0.0 or not total < 1e300:
-            for place in range(size):
-                x[place] = saved[place]
+            x[:] = saved
             levels[1] = levels[0]
             return step
         current = np.sqrt(remaining / total)
         if current > coarse:
             levels[0] = current
-            for place in range(size):
-                saved[place] = x[place]
+            saved[:] = x
         if current <= fine or current > 1e6 * best:
             _residual(begins, sources, weights, x, other)
             true = np.sqrt(_dot(other, other) / total)

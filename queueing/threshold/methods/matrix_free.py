@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...numerics import Integers, Matrix, Vector
 from ..model import Flows, Method, ModeByLevel, ThresholdModel
-from .chain import Blocks, Chain, chain_of
-from .flows import COARSER, balance, flows_of_rows, guessed_row, judged, level_offsets
+from .chain import Blocks, Chain, chain_of, level_offsets
+from .flows import COARSER, balance, flows_of_rows, guessed_row, judged
 from .krylov import fixed_point, norm_of
 from .phase_words import (
     Classes,
@@ -260,8 +260,7 @@ def _bring(tables: Tables, row: Numbers, level: int, first: Numbers, second: Num
     lowest = max(1, level - farthest)
     count = tables.offsets[lowest + 1] - tables.offsets[lowest]
     here = out if lowest == level else first
-    for place in range(count):
-        here[place] = 0.0
+    here[:count] = 0.0
     if level <= farthest:
         for before in range(phases):
             for nu in range(phases):

@@ -8,6 +8,7 @@ than what the smaller queue loses.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -31,45 +32,44 @@ class HeavyTailError(ValueError):
 
 
 def tail_of(model: ThresholdModel, flows: Flows) -> float:
-    """Probability of the last levels and of losing a page."""
+    """Return the probability of the last levels and of losing a page."""
     last = float(flows.levels[-max(1, model.largest_batch) :].sum())
     return min(1.0, last + (flows.lost / flows.arriving if flows.arriving > 0.0 else 0.0))
 
 
-def cut_off(model: ThresholdModel, flows: Flows) -> Flows:
-    """Flows of a queue cut off at the capacity of `model`, with its tail in their errors."""
-    tail = tail_of(model, flows)
-    errors = {
-        name: flows.errors.get(name, flows.error_estimate) + (SAFETY * tail * scale / value if value > 0 else 0.0)
-        for name, (value, scale) in tail_scales(model, flows).items()
-    }
-    estimate = max(flows.error_estimate, *errors.values())
-    if flows.lost > 0.0:  # between 0 and this
-        errors |= {"loss": 1.0 + estimate, "loss_rate": 1.0 + estimate}
-    return replace(
-        flows,
-        error_estimate=estimate,
-        errors=errors,
-        truncated_at=model.capacity,
-        tail=tail,
-    )
-
-
-def tail_scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, float]]:
-    """Tell how much a tail that was cut off can change each measure.
+def with_tail(model: ThresholdModel, flows: Flows, errors: Mapping[str, float], tail: float, safety: float) -> Flows:
+    """Add what a tail that was cut off can change to the errors of flows.
 
     Parameters
     ----------
     model
-        the queue.
+        the queue that was cut off.
     flows
-        flows of the queue that was cut off.
+        its flows.
+    errors
+        relative errors by measure, without the tail; of measures that are not there, the error estimate of the flows.
+    tail
+        probability of what was cut off.
+    safety
+        how often the tail counts.
 
     Returns
     -------
-    dict
-        by name of a measure: its value, and the largest value that it can have on a level.
+    Flows
+        the flows, with errors by measure and the capacity as `truncated_at`.
     """
+    told = {
+        name: errors.get(name, flows.error_estimate) + (safety * tail * scale / value if value > 0 else 0.0)
+        for name, (value, scale) in _tail_scales(model, flows).items()
+    }
+    estimate = max(flows.error_estimate, *told.values())
+    if flows.lost > 0.0:  # without bound nothing is lost, so that the truth lies between 0 and this
+        told |= {"loss": 1.0 + estimate, "loss_rate": 1.0 + estimate}
+    return replace(flows, error_estimate=estimate, errors=told, truncated_at=model.capacity, tail=tail)
+
+
+def _tail_scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, float]]:
+    """Return, by name of a measure, its value, and the largest value that it can have on a level."""
     levels: Vector = np.arange(len(flows.levels), dtype=np.float64)
     arriving, long = flows.arriving, model.service.mean * (model.top + 1)
     if not arriving > 0.0:
@@ -93,22 +93,38 @@ def tail_scales(model: ThresholdModel, flows: Flows) -> dict[str, tuple[float, f
     }
 
 
+def exact_flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
+    """Find the flows of a queue that was cut off by the faster of the methods that know every state.
+
+    Parameters
+    ----------
+    model
+        the queue.
+    modes
+        for each level, the mode in force there.
+
+    Returns
+    -------
+    Flows
+        the flows; their method is told with the capacity.
+    """
+    method = KRYLOV if model.states <= KRYLOV_PREFERRED else MATRIX_FREE
+    return replace(method.flows(model, modes), method=f"{method.name}, truncated at {model.capacity}")
+
+
 def truncated_flows(model: ThresholdModel, modes: ModeByLevel, tail: float = LIGHT_TAIL) -> Flows:
-    """All flows of a policy by an exact method at a lower capacity; refuses policies that fill it.
+    """Return all flows of a policy by an exact method at a lower capacity, and refuse policies that fill it.
 
     The first capacity is small; the decay of its last levels tells how many more are needed, or that there is no hope.
     """
     highest, capacity = (max(largest_capacity(model, limit), 1) for limit in (MATRIX_FREE_LIMIT, KRYLOV_PREFERRED))
     while True:
         smaller = replace(model, capacity=capacity)
-        method = KRYLOV if smaller.states <= KRYLOV_PREFERRED else MATRIX_FREE
-        flows = method.flows(smaller, modes[: smaller.top + 1])
+        flows = exact_flows(smaller, modes[: smaller.top + 1])
         found = tail_of(smaller, flows)
         if found < tail:
-            levels = np.zeros(model.top + 1)
-            levels[: len(flows.levels)] = flows.levels
-            said = f"{method.name}, truncated at {capacity}"
-            return replace(cut_off(smaller, flows), levels=levels, method=said)
+            told = with_tail(smaller, flows, flows.errors, found, SAFETY)
+            return replace(told, levels=np.append(flows.levels, np.zeros(model.top - smaller.top)))
         decay = _decay(flows.levels)
         more = math.ceil(math.log(tail / found) / math.log(decay)) if decay < 1.0 else highest
         if capacity == highest or capacity + more > highest + _HOPE:

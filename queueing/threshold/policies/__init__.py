@@ -1,12 +1,10 @@
 """Policies of the threshold queue that see more than the number of pages.
 
 `chain`
-    Threshold queues under any policy that sees the whole state, not only the number of pages: what a unit of time
-    yields in each state, flows and measures.
-`stationary`
-    Stationary distributions under policies that choose the mode by state.
+    Threshold queues under any policy that sees the whole state, not only the number of pages: stationary
+    distributions, flows and measures.
 `transitions`
-    The states of a threshold queue in order, and the rates of all transitions, written by compiled code.
+    The states of a threshold queue in order, the rates of all transitions, and what a unit of time yields, by mode.
 """
 
 import lazy_loader

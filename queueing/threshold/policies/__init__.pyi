@@ -1,11 +1,11 @@
 from .chain import SINGLE_LIMIT as SINGLE_LIMIT
-from .chain import YIELDS as YIELDS
 from .chain import PolicyChain as PolicyChain
 from .chain import checked_policy as checked_policy
 from .chain import policy_chain as policy_chain
 from .chain import policy_measures as policy_measures
 from .chain import stationary_of_policy as stationary_of_policy
 from .chain import too_large as too_large
+from .transitions import YIELDS as YIELDS
 
 __all__ = [
     "SINGLE_LIMIT",

@@ -11,44 +11,40 @@ A mode acts on the moves of the arrival chain only. Pages are served first come,
 that enters does not depend on what comes later: every flow is a sum, over states, of the time spent there by what a
 unit of time yields there under the mode in force. The chain and its yields, state by state and mode by mode, are
 what a decision process is made of.
+
+Where patience has one phase, the stationary distribution is found level by level from the top as in
+:mod:`queueing.threshold.methods.elimination`, without a subtraction, every state with a mode of its own. Otherwise the
+chain is eliminated as one dense matrix if it is small, and else iterated by :mod:`queueing.threshold.methods.krylov`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, bicgstab
 
-from ...numerics import Integers, Matrix, Vector
-from ..methods import ELIMINATION, SAFETY, Blocks, outcomes_ahead, rates_of
-from ..methods import outcomes_of as outcomes_by_elimination
+from ...numerics import Integers, Vector, stationary_of_rates
+from ..methods import ELIMINATION, SAFETY, Blocks, Incoming, Rates, krylov_iterates, rates_of, stationary_by_state
 from ..model import Flows, ThresholdModel, direct_error
 from ..queue import ThresholdMeasures, ThresholdQueue
-from .stationary import DENSE_STATES, Iterates, eliminated, stationary_of_states
-from .transitions import StateOrder, arrival_blocks, generator_rows, patience_rates_of, state_order
+from .transitions import DENSE_STATES, YIELDS, StateOrder, generator_rows, state_order, yields_of
 
 #: Most states of a chain whose moves are written down for every mode, and for one policy at a time.
 POLICY_LIMIT, SINGLE_LIMIT = 100_000, 300_000
 
-#: What a unit of time yields, in the order of `PolicyChain.yields`: pages that come, find no room, go out of date, are
-#: served; as those that enter see it, pages that will be served and their time, that will go out of date and theirs.
-YIELDS = (
-    "arriving",
-    "lost",
-    "obsolete",
-    "served",
-    "will_serve",
-    "served_time",
-    "will_fade",
-    "obsolete_time",
-)
+# Residuals of the iteration, relative: to learn how heavy levels are, and in the end.
+_FIRST, _TOLERANCE = 1e-8, 1e-13
 
-# Residual of an iteration, relative, and the one above which there is no result.
-_TOLERANCE, _HOPELESS = 1e-13, 1e-9
+
+class Iterates(NamedTuple):
+    """Probabilities of states, as good as they got and somewhat worse, and how much the residual fell in between."""
+
+    fine: Vector
+    coarse: Vector
+    shrinking: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +79,7 @@ class PolicyChain:
         return generator_rows(self.model, self.order, np.zeros(0, dtype=np.int64))
 
     def generator(self, modes: Integers) -> csr_array:
-        """Generator under a policy, one mode for each state."""
+        """Return the generator under a policy, one mode for each state."""
         if too_large(self.model) is None:
             return csr_array(self.rates[modes * self.states + np.arange(self.states)])
         return generator_rows(self.model, self.order, modes)
@@ -210,7 +206,7 @@ def policy_measures(
 
 
 def _moved(fine: Flows, coarse: Flows, shrinking: float) -> float:
-    """Relative error left in flows that moved from `coarse` to `fine` while the residual shrank by so much."""
+    """Return the relative error of flows that moved from `coarse` to `fine` while the residual shrank by so much."""
     names = ("arriving", "lost", "obsolete", "served", "served_time", "obsolete_time")
     pairs = [(getattr(fine, name), getattr(coarse, name)) for name in names]
     moves = [abs(float(old) / float(new) - 1.0) for new, old in pairs if new > 0]
@@ -236,7 +232,7 @@ def stationary_of_policy(chain: PolicyChain, modes: Integers) -> Vector:
 
 
 def iterates_of_policy(chain: PolicyChain, modes: Integers) -> tuple[Iterates, str]:
-    """The same with something to judge it by, and the method that found it."""
+    """Find the stationary distribution with something to judge it by, and the method that found it."""
     generator = chain.generator(modes)
     closed = closed_classes(generator)
     if len(closed) > 1:
@@ -252,7 +248,7 @@ def iterates_of_policy(chain: PolicyChain, modes: Integers) -> tuple[Iterates, s
 
 
 def flows_of_policy(chain: PolicyChain, modes: Integers, probabilities: Vector) -> Flows:
-    """All flows, by direct sums over the states."""
+    """Return all flows, by direct sums over the states."""
     here = chain.yields[:, modes, np.arange(chain.states)]
     sums = dict(zip(YIELDS, (here @ probabilities).tolist(), strict=True))
     error = direct_error(
@@ -264,7 +260,7 @@ def flows_of_policy(chain: PolicyChain, modes: Integers, probabilities: Vector) 
 
 
 def closed_classes(generator: csr_array) -> list[Integers]:
-    """Sets of states that are never left, each with its states in order."""
+    """Return the sets of states that are never left, each with its states in order."""
     moves = coo_array(generator)
     real = (moves.data > 0) & (moves.row != moves.col)
     graph = csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=generator.shape)
@@ -274,100 +270,48 @@ def closed_classes(generator: csr_array) -> list[Integers]:
     return [np.flatnonzero(labels == one) for one in np.flatnonzero(~leaves)]
 
 
-def yields_of(model: ThresholdModel, order: StateOrder) -> Blocks:
-    """Return what a unit of time yields, by name in `YIELDS`, mode and state."""
-    blocks, entering = arrival_blocks(model)
-    coming = blocks.sum(axis=3)  # by mode, batch and arrival phase
-    result = np.zeros((len(YIELDS), len(model.arrivals), order.states))
-    sizes = np.arange(coming.shape[1])
-    result[0] = np.einsum("k,akn->an", sizes, coming)[:, order.arrival]
-    lost = sizes - entering
-    result[1] = np.einsum("lk,akn->aln", lost, coming)[:, order.level, order.arrival]
-    result[2] = _fading_by_state(model, order)
-    result[3] = np.where(order.level > 0, model.service.exit_rates[order.service], 0.0)
-    if ELIMINATION.refusal(model) is None:
-        _add_outcomes_of_numbers(model, order, coming, entering, result)
-        return result
-    outcomes = [np.array(columns) for columns in outcomes_ahead(model, _solve_leaving)]
-    for level in range(model.top + 1):
-        first, last = int(order.offsets[level]), int(order.offsets[level + 1])
-        for batch in range(1, coming.shape[1]):
-            told = _told(model, outcomes, level, int(entering[level, batch]))
-            for row, column in zip(range(4, 8), told, strict=True):
-                part = coming[:, batch, :, np.newaxis] * column
-                result[row, :, first:last] += part.reshape(len(model.arrivals), last - first)
-    return result
+def stationary_of_states(generator: csr_array, inside: Integers, level: Integers) -> tuple[Iterates, str]:
+    """Return the probability of each state, and the method used; `inside` are the states of the one closed class."""
+    core = csr_array(generator[inside][:, inside])
+    if len(inside) <= DENSE_STATES:
+        found = stationary_of_rates(core.toarray())
+        coarse, fine, shrinking, method = found, found, 0.0, "reference"
+    else:
+        coarse, fine, shrinking = _iterated(core, level[inside])
+        method = "krylov"
+    rows = np.zeros((2, generator.shape[0]))
+    rows[:, inside] = fine, coarse
+    return Iterates(rows[0], rows[1], shrinking), method
 
 
-def _add_outcomes_of_numbers(
-    model: ThresholdModel, order: StateOrder, coming: Blocks, entering: Integers, result: Blocks
-) -> None:
-    """What pages that enter will see, where those that wait are only a number: all levels at once."""
-    outcomes = outcomes_by_elimination(rates_of(model))  # by outcome, pages ahead, phase of service
-    first = outcomes @ model.service.initial  # in a batch that meets nobody: the service ahead is about to begin
-    phases, levels = model.arrivals[0].phases, np.arange(model.top + 1)
-    busy = order.level > 0
-    for batch in range(1, coming.shape[1]):
-        told = np.zeros((4, model.top + 1, model.service.order))
-        empty = np.zeros(4)
-        for position in range(1, int(entering[:, batch].max()) + 1):
-            here = levels[entering[:, batch] >= position]
-            told[:, here] += outcomes[:, here + position - 1]
-            if entering[0, batch] >= position:
-                empty += first[:, position - 1]
-        result[4:, :, :phases] += empty[:, np.newaxis, np.newaxis] * coming[:, batch]
-        result[4:, :, busy] += (
-            coming[:, batch][:, order.arrival[busy]] * told[:, np.newaxis, order.level[busy], order.service[busy]]
-        )
+def _iterated(generator: csr_array, level: Integers) -> tuple[Vector, Vector, float]:
+    diagonal = generator.diagonal()
+    moves = coo_array(generator)
+    real = moves.row != moves.col
+    shape = generator.shape
+    incoming = csc_array((moves.data[real], (moves.row[real], moves.col[real])), shape=shape)
+    entries = Incoming(
+        incoming.indptr.astype(np.uint64), incoming.indices.astype(np.uint32), np.array(incoming.data), diagonal
+    )
+    scale, solution = np.ones(len(diagonal)), np.full(len(diagonal), 1.0 / len(diagonal))
+    for tolerance in (_FIRST, _TOLERANCE):
+        coarse, fine, shrinking = krylov_iterates(entries, scale, solution, tolerance)
+        solution = np.maximum(fine, 0.0)
+        solution /= solution.sum()
+        if tolerance == _FIRST:  # levels of little mass are held to the same relative accuracy as others
+            masses: Vector = np.zeros(int(level.max()) + 1)
+            np.add.at(masses, level, solution)
+            sizes = np.maximum(np.bincount(level), 1)
+            scale = np.asarray((np.maximum(masses, 1e-250) / np.sqrt(sizes))[level])
+    before = np.maximum(coarse, 0.0)
+    return before / before.sum(), solution, shrinking
 
 
-def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int) -> list[Vector]:
-    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter.
-
-    `outcomes` has, by pages ahead, a row for each outcome and a column for each (service phase, patience phases of
-    those that wait and of the page itself).
-    """
-    gamma = model.patience_rates[0]
-    size = 1 if level == 0 else model.level_size(level) // model.arrivals[0].phases
-    totals: Any = np.zeros((4, size))
-    for position in range(1, enter + 1):
-        column = outcomes[level + position - 1]
-        for _ in range(position if level > 0 else position - 1):
-            column = column.reshape(4, -1, len(gamma)) @ gamma
-        totals = totals + (column @ model.service.initial[:, np.newaxis] if level == 0 else column)
-    return list(totals)
-
-
-def _fading_by_state(model: ThresholdModel, order: StateOrder) -> Vector:
-    """Rate at which pages go out of date, in each state."""
-    fading, phases = patience_rates_of(model)[2], model.arrivals[0].phases
-    if len(fading) == 1:
-        return np.asarray(fading[0] * np.maximum(order.level - 1, 0))
-    parts: list[Vector] = [np.zeros(phases)]
-    total = np.zeros(1)
-    for _ in range(model.top):
-        parts.append(np.tile(total, phases * model.service.order))
-        total = np.add.outer(total, fading).ravel()
-    return np.concatenate(parts)
-
-
-def _solve_leaving(leaving: csr_array, rights: Matrix) -> Matrix:
-    """Solve (-A) X = rights, A the generator of phases that are left for good, one column at a time."""
-    columns = np.ascontiguousarray(rights.T)
-    if leaving.shape[0] <= DENSE_STATES:
-        return np.column_stack([np.linalg.solve(leaving.toarray(), right) for right in columns])
-    return np.column_stack([_iterate_leaving(leaving, right) for right in columns])
-
-
-def _iterate_leaving(leaving: csr_array, right: Vector) -> Vector:
-    """Solve one such system by BiCGSTAB, preconditioned by the diagonal."""
-    diagonal = leaving.diagonal()
-    scaling = LinearOperator(leaving.shape, matvec=lambda x: x / diagonal, dtype=np.float64)
-    found, _ = bicgstab(leaving, right, rtol=_TOLERANCE, atol=0.0, M=scaling, maxiter=2000)
-    left = float(np.linalg.norm(right - leaving @ found))
-    if not left <= _HOPELESS * float(np.linalg.norm(right)):
-        raise ValueError(
-            f"what becomes of a page must be found to {_HOPELESS}, but {left:.1e} is left after all attempts; bring "
-            "the rates of the queue nearer to one another."
-        )
-    return np.asarray(found)
+def eliminated(rates: Rates, modes: Integers) -> Vector:
+    """Return the probability of each state (level, arrival phase, service phase), in order, under the mode of each."""
+    phases, order = rates.blocks.shape[2], len(rates.start)
+    by_level = np.zeros((rates.top + 1, phases * order), dtype=np.int64)
+    by_level[0, :phases] = modes[:phases]
+    by_level[1:] = modes[phases:].reshape(rates.top, phases * order)
+    levels = stationary_by_state(rates, by_level)
+    return np.concatenate([levels[0, : phases * order].reshape(phases, order).sum(axis=1), levels[1:].ravel()])

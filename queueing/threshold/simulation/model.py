@@ -95,15 +95,12 @@ class SimulatedQueue:
 
     def _rules(self) -> Rules:
         rates, moves = chain_tables(self.arrivals)
-        modes = []
-        for level in range(self.top + 1):
-            pages = min(level, self.capacity)
-            passed = sum(1 for limit in self.thresholds if pages > limit)
-            modes.append(len(self.arrivals) - 1 - passed)
+        pages = np.minimum(np.arange(self.top + 1), self.capacity)
+        passed = np.array([pages > limit for limit in self.thresholds], dtype=np.int64).reshape(-1, len(pages))
         return Rules(
             rates=rates,
             moves=moves,
-            modes=np.array(modes, dtype=np.int64),
+            modes=len(self.arrivals) - 1 - passed.sum(axis=0),
             service=law_of("service", self.service),
             patience=law_of("patience", self.patience),
             capacity=self.capacity,

@@ -210,7 +210,7 @@ def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
 
 
 def settling_time(queue: SimulatedQueue, seed: int = 0) -> float:
-    """Units of time in which a queue that began empty forgets it, about; 0 where all comes to rest before.
+    """Return the units of time in which a queue that began empty forgets it, about; 0 where all comes to rest before.
 
     Not much more than events take, however rarely the chain behind the arrivals moves: see `settled`.
     """
@@ -296,23 +296,23 @@ class Simulation(Observations[SimulatedQueue, Seen]):
         return [one.obsolete for one in self.replications]
 
     def measures_of(self, means: Vector) -> dict[str, float | None]:
-        """Every measure by name, from a row of `observations` or a mean of rows."""
+        """Return every measure by name, from a row of `observations` or a mean of rows."""
         return measures_of(means, self.model.robots_by_level)
 
     def estimate(self, function: Callable[[Mapping[str, float | None]], float | None]) -> Estimate:
-        """Any function of the measures, such as a price, with its error."""
+        """Estimate any function of the measures, such as a price, with its error."""
         return jackknife(lambda means: function(self.measures_of(means)), self.observations)
 
     def measures(self) -> dict[str, Estimate]:
-        """Every measure with its error."""
+        """Estimate every measure with its error."""
         return jackknives(self.measures_of, self.observations)
 
     def level_probabilities(self) -> list[Estimate]:
-        """Of 0, 1, ... pages in the system."""
+        """Estimate the probabilities of 0, 1, ... pages in the system."""
         return column_means(self.observations[:, COUNTS:])
 
     def cdf(self, time: float, *, obsolete: bool = False) -> Estimate:
-        """The share of served pages (of those that went out of date, if asked) that left within so much time."""
+        """Estimate the share of served (or of obsolete) pages that left within so much time."""
         rows = [
             [float((values <= time).sum()), float(len(values))]
             for values in (self.obsolete if obsolete else self.served)
@@ -320,7 +320,7 @@ class Simulation(Observations[SimulatedQueue, Seen]):
         return jackknife(lambda means: _quotient(means[0], means[1]), np.array(rows))
 
     def quantile(self, probability: float, *, obsolete: bool = False) -> Estimate:
-        """The time within which this share of them left: the mean over replications of what each of them says."""
+        """Estimate the time within which this share of them left, as a mean over replications."""
         kept = [values for values in (self.obsolete if obsolete else self.served) if len(values)]
         if not kept:
             return Estimate(None, None, 0)

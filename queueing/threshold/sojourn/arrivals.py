@@ -18,7 +18,7 @@ from ..methods import (
     weights_of_words,
 )
 from ..model import ModeByLevel, ThresholdModel, direct_error
-from .tagged_page import TaggedPage, tagged_page
+from .tagged_page import TaggedPage
 
 #: States up to which the chain is eliminated as one dense matrix, to the last digit however far apart its rates are.
 SMALL = 300
@@ -47,7 +47,7 @@ class Arrivals:
 
 
 def refusal(model: ThresholdModel) -> str | None:
-    """Why sojourn times of this model cannot be found; None where they can."""
+    """Tell why sojourn times of this model cannot be found; None where they can."""
     if model.patience_order == 1 or model.top == 1 or model.states <= methods.KRYLOV_LIMIT:
         return None
     return (
@@ -57,7 +57,7 @@ def refusal(model: ThresholdModel) -> str | None:
 
 
 def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) -> Arrivals:
-    """The page that arrives under one policy; its chain counts time in this unit."""
+    """Return the page that arrives under one policy; its chain counts time in this unit."""
     chain = chain_of(model, modes)
     # Where nobody ever waits, patience, of whatever order, never counts.
     patience = model.patience_rates if chain.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
@@ -95,7 +95,7 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) ->
         raise ValueError(
             "Rates of patience must be less than 1e300 times those of service, but they are not; bring them nearer."
         )
-    page = tagged_page(*laws, [part / arriving for part in joined])
+    page = TaggedPage(*laws[:3], plain_letters(*laws[3]), tuple(part / arriving for part in joined))
     served, obsolete = _leaving(chain, patience, levels)
     seen = page.probabilities * arriving
     error = direct_error(model.top, served, float(seen[0]), obsolete, float(seen[1]))
@@ -103,7 +103,7 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) ->
 
 
 def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
-    """By number of pages ahead, rates at which pages come to be in (word, phase of service)."""
+    """Return, by number of pages ahead, rates at which pages come to be in (word, phase of service)."""
     phases, size, order = chain.climbs.shape[2], len(chain.start), len(gamma)
     joined = [np.zeros((order**ahead, size)) for ahead in range(max(chain.top, 1))]
     for level, row in enumerate(levels):
@@ -122,7 +122,7 @@ def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
 
 
 def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list[Matrix]) -> tuple[float, float]:
-    """Pages served, and out of date, per unit of time, as the server sees it."""
+    """Return the pages served, and out of date, per unit of time, as the server sees it."""
     served = obsolete = 0.0
     letters = plain_letters(*patience)
     several = weights_of_words(letters, max(chain.top - 1, 0))[1] if letters.order > 1 else None
@@ -135,7 +135,7 @@ def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list
 
 
 def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
-    """Two approximations of the stationary distribution by level, and how much better the second is."""
+    """Return two approximations of the stationary distribution by level, and how much better the second is."""
     letters = plain_letters(*model.patience_rates)
     *rows, shrinking = methods.krylov_rows(chain, letters)
     words, offsets = weights_of_words(letters, chain.top - 1), level_offsets(chain, letters.order)
@@ -146,7 +146,7 @@ def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[
 
 
 def _youngest_first(model: ThresholdModel, chain: Chain, levels: Sequence[Vector]) -> list[Matrix]:
-    """Levels of the full generator with the youngest letter brought to the front, arrivals and service to the end."""
+    """Bring the youngest letter of levels of the full generator to the front, arrivals and service to the end."""
     shape = chain.climbs.shape[2], len(chain.start)
     result = [levels[0]]
     for level, row in enumerate(levels[1 : chain.top + 1], start=1):

@@ -1,8 +1,8 @@
 r"""Sojourn times of a threshold queue, in law: transforms, moments, distribution and quantiles.
 
 V is the time in the system of any page that comes, 0 for one that finds no room; V1 that of a page that is served, its
-own service included, V2 that of a page that goes out of date (section 5 of the paper). Each is the life of a finite
-absorbing chain (:mod:`queueing.threshold.sojourn.tagged_page`), so nothing is approximated but the stationary
+own service included, V2 that of a page that goes out of date (Avrachenkov et al., 2011, section 5). Each is the life of
+a finite absorbing chain (:mod:`queueing.threshold.sojourn.tagged_page`), so nothing is approximated but the stationary
 distribution where that is found by iteration, and the result says so.
 
 Chains are followed in a unit of time of their own, a power of two near the mean service: times of 1e-200 or 1e200 would
@@ -58,7 +58,7 @@ class SojournLaw:
     _unit: float = 1.0
 
     def transform(self, s: complex) -> complex:
-        """E[exp(-s V)], the Laplace-Stieltjes transform, for s whose real part is not negative; real for a real s."""
+        """Return E[exp(-s V)], the Laplace-Stieltjes transform, for s with a real part of 0 or more; real if s is."""
         if isinstance(s, complex) and s.imag == 0.0:
             s = s.real
         finite = math.isfinite(s.real) and math.isfinite(s.imag)
@@ -69,7 +69,7 @@ class SojournLaw:
         return value if isinstance(s, complex) else value.real
 
     def moment(self, order: int) -> float:
-        """E[V**order] for a whole order of at least 0."""
+        """Return E[V**order] for a whole order of at least 0."""
         count = whole("order", order, least=0)
         if count == 0:
             return 1.0
@@ -90,19 +90,19 @@ class SojournLaw:
         return max(0.0, self.moment(2) - self.mean**2)
 
     def cdf(self, time: float) -> float:
-        """P(V <= time)."""
+        """Return P(V <= time), the distribution function."""
         return min(1.0, self.at_once + self._share(self._clock.ended(not_negative("time", time) / self._unit)))
 
     def survival(self, time: float) -> float:
-        """P(V > time), accurate where it is small."""
+        """Return P(V > time), accurate where it is small."""
         return self._share(self._clock.left(not_negative("time", time) / self._unit))
 
     def is_quick(self, time: float) -> bool:
-        """Whether P(V <= time) comes by uniformisation, of which all times share the work; else by inversion."""
+        """Tell whether P(V <= time) comes by uniformisation, of which all times share the work; else by inversion."""
         return self._clock.is_short(not_negative("time", time) / self._unit)
 
     def quantile(self, p: float) -> float:
-        """The least t with P(V <= t) >= p, for 0 <= p < 1."""
+        """Return the least t with P(V <= t) >= p, for 0 <= p < 1."""
         level = not_negative("p", p)
         if level >= 1.0:
             raise ValueError(f"p must be below 1, but it is {p!r}: no time is never exceeded; give a smaller number.")
@@ -126,7 +126,7 @@ class SojournLaw:
         return self._unit * _root(lambda time: self._above(time, level), 0.0, high, 1e-15 * high, 1e-13)
 
     def _above(self, time: float, level: float) -> float:
-        """P(V <= time) - level, time in units of the chain, from the smaller tail: both keep their digits."""
+        """Return P(V <= time) - level, time in units of the chain, from the smaller tail: both keep their digits."""
         if level <= 0.5:
             return self.at_once + self._share(self._clock.ended(time)) - level
         return (1.0 - level) - self._share(self._clock.left(time))
@@ -169,7 +169,7 @@ class SojournTimes:
 
 
 def sojourn_times(queue: "ThresholdQueue", thresholds: Sequence[SupportsIndex]) -> SojournTimes:
-    """Sojourn times of served, of obsolete and of all pages under a threshold policy, in law.
+    """Compute the sojourn times of served, of obsolete and of all pages under a threshold policy, in law.
 
     Parameters
     ----------

@@ -8,7 +8,8 @@ a = 0 or, while the page waits, by its own obsolescence. With :math:`r` the rate
 .. math::  v = (-T)^{-1} r, \quad E[e^{-sV}; r] = \alpha (sI - T)^{-1} r, \quad E[V^n; r] = n!\,\alpha (-T)^{-n} v,
            \quad \int_0^\infty e^{-st} P(V > t; r)\,dt = \alpha (sI - T)^{-1} v.
 
-All are solutions of :math:`(sI - T) x = b`, found level by level from a = 0 up, as in theorem 4 of the paper:
+All are solutions of :math:`(sI - T) x = b`, found level by level from a = 0 up, as in Avrachenkov et al. (2011),
+theorem 4:
 
 .. math::  (sI - A_a) x_a = b_a + \hat B_{a-1} x_{a-1}, \qquad A_a = S \oplus \Gamma^{\oplus a}.
 
@@ -20,7 +21,7 @@ otherwise in triangular coordinates (:mod:`queueing.threshold.methods.phase_word
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -30,7 +31,6 @@ from ..methods import (
     Letters,
     Numbers,
     classes_of_words,
-    plain_letters,
     reversed_letters,
     rotated,
     solve_level,
@@ -64,7 +64,7 @@ class TaggedPage:
     arrival: tuple[Matrix, ...]
 
     @cached_property
-    def solver(self) -> "PageSolver":
+    def solver(self) -> "_OnePhase | _Words":
         """What solves (sI - T) x = b."""
         return _OnePhase(self) if self.letters.order == 1 else _Words(self)
 
@@ -75,7 +75,7 @@ class TaggedPage:
 
     @cached_property
     def probabilities(self) -> Vector:
-        """Of both ends."""
+        """Probabilities of both ends: service and obsolescence."""
         return np.asarray(self.solver.met(self.chances).real)
 
     def moments(self, order: int) -> Vector:
@@ -94,25 +94,11 @@ class TaggedPage:
         return self.solver.met(self.solver.resolved(shift, self.chances))
 
 
-class PageSolver(Protocol):
-    """Solves (sI - T) x = b in coordinates of its own."""
-
-    @property
-    def sources(self) -> Columns:
-        """R: rates of both ends."""
-
-    def resolved(self, shift: complex, right: Columns) -> Columns:
-        """X for a shift s whose real part is not negative; real if s and b are."""
-
-    def met(self, columns: Columns) -> Numbers:
-        """Columns as an arriving page expects them, for both ends."""
-
-    def spelled(self, columns: Columns) -> list[Matrix]:
-        """Real columns over words of the phases themselves."""
-
-
 class _OnePhase:
-    """Patience of one phase: a level is no more than the phases of service."""
+    """Solve (sI - T) x = b where patience has one phase: a level is no more than the phases of service.
+
+    `sources` are the rates of both ends.
+    """
 
     def __init__(self, page: TaggedPage) -> None:
         self._page = page
@@ -124,6 +110,7 @@ class _OnePhase:
         self.sources: Columns = [served, *[waits] * (len(page.arrival) - 1)]
 
     def resolved(self, shift: complex, right: Columns) -> Columns:
+        """Return x for a shift s whose real part is not negative; real if s and b are."""
         stacked = np.concatenate(right, axis=1)
         moved: Any = shift if isinstance(shift, complex) else float(shift)
         if isinstance(moved, complex) or np.iscomplexobj(stacked):
@@ -133,14 +120,16 @@ class _OnePhase:
         return [found[:, level : level + 1] for level in range(found.shape[1])]
 
     def met(self, columns: Columns) -> Numbers:
+        """Return columns as an arriving page expects them, for both ends."""
         return _met(self._page.arrival, columns)
 
     def spelled(self, columns: Columns) -> list[Matrix]:
+        """Return real columns over words of the phases themselves."""
         return [np.asarray(column.real) for column in columns]
 
 
 class _Words:
-    """Patience of several phases, in triangular coordinates, letters in falling order."""
+    """Do the same for patience of several phases, in triangular coordinates, letters in falling order."""
 
     def __init__(self, page: TaggedPage) -> None:
         letters = page.letters
@@ -163,6 +152,7 @@ class _Words:
         ]
 
     def resolved(self, shift: complex, right: Columns) -> Columns:
+        """Return x for a shift s whose real part is not negative."""
         page, letters = self._page, self._columns
         kind = np.result_type(right[-1], letters.change, type(shift))
         change = letters.change.astype(kind)
@@ -182,9 +172,11 @@ class _Words:
         return columns
 
     def met(self, columns: Columns) -> Numbers:
+        """Return columns as an arriving page expects them, for both ends."""
         return _met(self._arrival, columns)
 
     def spelled(self, columns: Columns) -> list[Matrix]:
+        """Return real columns over words of the phases themselves."""
         back = self._triangular._replace(rotation=np.ascontiguousarray(self._triangular.rotation.T))
         result = []
         for ahead, column in enumerate(columns):
@@ -255,10 +247,3 @@ def _resolve_levels(
                     here[x] += factors[x, y] * here[y]
                 here[x] /= totals[x]
     return result
-
-
-def tagged_page(
-    service: Matrix, start: Vector, ending: Vector, patience: tuple[Vector, Matrix, Vector], arrival: Sequence[Matrix]
-) -> TaggedPage:
-    """A page from the laws of service and patience and the state it meets."""
-    return TaggedPage(service, start, ending, plain_letters(*patience), tuple(arrival))

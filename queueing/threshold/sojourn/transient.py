@@ -18,6 +18,7 @@ Inversion
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -115,8 +116,7 @@ class PageClock:
         return _moves(self.page)
 
 
-@dataclass(frozen=True, eq=False)
-class _Moves:
+class _Moves(NamedTuple):
     """The uniformised chain: rates into each state, divided by the fastest, and what each state means for both ends."""
 
     fastest: float
@@ -146,12 +146,8 @@ class _Sequence:
         if count <= self._count:
             return
         if count > self.values.shape[2]:
-            longer = np.zeros((2, 2, max(count, 2 * self.values.shape[2])))
-            longer[:, :, : self._count] = self.values[:, :, : self._count]
-            self.values = longer
-        chain = self._chain
-        moves = chain.begins, chain.sources, chain.rates, chain.staying, chain.chances, chain.ending
-        _advance(*moves, self._row, self.values, self._count, count)
+            self.values = np.pad(self.values, ((0, 0), (0, 0), (0, max(count, self.values.shape[2]))))
+        _advance(*self._chain[1:], self._row, self.values, self._count, count)
         self._count = count
 
 
@@ -264,5 +260,4 @@ def _advance(
             for state in range(len(row)):
                 left += after[state] * chances[end, state]
             values[0, end, term] = left
-        for state in range(len(row)):
-            row[state] = after[state]
+        row[:] = after

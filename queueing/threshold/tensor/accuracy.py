@@ -64,16 +64,16 @@ class Outcome(NamedTuple):
 
 
 def unsettled(found: Sequence[Outcome], modes: ModeByLevel) -> float:
-    """How far measures still move, and views of one rate lie apart; small shares count as if they were `SHARE`."""
+    """Tell how far measures still move, and views of one rate lie apart; small shares count as if they were `SHARE`."""
     now, flows = found[-1], found[-1].flows
-    weights = _weights(flows)
+    weights = weights_of_measures(flows)
     last, over_two = _moves(flows, found[-2].flows, modes), _moves(flows, found[-3].flows, modes)
     moved = max(max(CAUTION * move, over_two[name]) * weights.get(name, 1.0) for name, move in last.items())
     return moved + max(apart * weights.get(name, 1.0) for name, apart in _apart_by_measure(now, last).items())
 
 
 def estimated(found: Sequence[Outcome], fewer: Sequence[Flows], modes: ModeByLevel) -> Flows:
-    """The flows of the last round with their errors, judged by one or two before it and by itself.
+    """Return the flows of the last round with their errors, judged by one or two before it and by itself.
 
     `fewer` are flows of the same round with fewer of its new directions.
     """
@@ -84,7 +84,7 @@ def estimated(found: Sequence[Outcome], fewer: Sequence[Flows], modes: ModeByLev
         fall = min(1.0, max(least, now.left / before.left)) if before.left > 0.0 else 1.0
         views.append({name: fall * move for name, move in _moves(flows, before.flows, modes).items()})
     differences = {name: math.hypot(*(view[name] for view in views)) / math.sqrt(len(views)) for name in moves}
-    weights = _weights(flows)
+    weights = weights_of_measures(flows)
     largest = max(value * weights.get(name, 1.0) for name, value in differences.items())
     farthest = max(move * weights.get(name, 1.0) for name, move in moves.items())
     rounding = direct_error(len(flows.levels) - 1, 1.0, 1.0, 1.0, 1.0)
@@ -100,10 +100,10 @@ def estimated(found: Sequence[Outcome], fewer: Sequence[Flows], modes: ModeByLev
 
 
 def _apart_by_measure(now: Outcome, names: Iterable[str]) -> dict[str, float]:
-    """By measure: how far what agrees only in the limit is apart, the rates that server and pages see, Little's law."""
+    """Tell, by measure, how far what agrees in the limit is apart: rates that server and pages see, Little's law."""
     flows = now.flows
     served, obsolete = _gap(flows.served, now.served_seen), _gap(flows.obsolete, now.obsolete_seen)
-    common = max(served, obsolete * _weights(flows)["obsolescence"])
+    common = max(served, obsolete * weights_of_measures(flows)["obsolescence"])
     times = {"response_time": flows.served_time, "obsolete_time": flows.obsolete_time}
     times["sojourn_time"] = flows.served_time + flows.obsolete_time
     missing = abs(times["sojourn_time"] - float(np.arange(len(flows.levels)) @ flows.levels))
@@ -111,8 +111,8 @@ def _apart_by_measure(now: Outcome, names: Iterable[str]) -> dict[str, float]:
     return apart | {name: max(apart[name], missing / time) for name, time in times.items() if name in apart}
 
 
-def _weights(flows: Flows) -> dict[str, float]:
-    """By measure: how much its relative error counts."""
+def weights_of_measures(flows: Flows) -> dict[str, float]:
+    """Tell, by measure, how much its relative error counts."""
     whole = max(flows.arriving, 1e-300)
     lost, obsolete = min(1.0, flows.lost / whole / SHARE), min(1.0, flows.obsolete / whole / SHARE)
     return {
@@ -132,7 +132,7 @@ def _gap(forward: float, seen: float) -> float:
 
 
 def _moves(fine: Flows, coarse: Flows, modes: ModeByLevel) -> dict[str, float]:
-    """By measure, its relative change between two rounds, as far as there is such a measure."""
+    """Return, by measure, its relative change between two rounds, as far as there is such a measure."""
     new, old = measures_of_flows(fine), measures_of_flows(coarse)
     moves = {name: _apart(old[name], value) for name, value in new.items() if value > 0.0}
     moves["active_robots"] = float(np.abs(np.bincount(modes, weights=fine.levels - coarse.levels)).sum())
@@ -140,5 +140,5 @@ def _moves(fine: Flows, coarse: Flows, modes: ModeByLevel) -> dict[str, float]:
 
 
 def _apart(old: float, new: float) -> float:
-    """Relative change, to whichever side: a value that was ten times as small may be ten times too large now."""
+    """Return the relative change, to either side: what was ten times as small may be ten times too large now."""
     return max(old / new, new / old) - 1.0 if old > 0.0 else 1.0

@@ -67,7 +67,7 @@ class ScaledLaw(NamedTuple):
 
 
 def scaled_law(start: Vector, change: Matrix, fading: Vector, leaving: float) -> ScaledLaw:
-    r"""The law divided by the phases of a page that waits until a moment of rate `leaving`, or its own end.
+    r"""Return the law divided by the phases of a page that waits until a moment of rate `leaving`, or its own end.
 
     :math:`\pi = \gamma (\theta I - \Gamma)^{-1}`, scaled to sum 1: with the true mean wait :math:`1 / \theta` it is
     what a waiting page is like. Old pages alone would be a bad measure of young ones, and the other way round.
@@ -103,7 +103,7 @@ class Spaces(NamedTuple):
 
 
 def spaces_of(law: ScaledLaw, cores: Sequence[Core]) -> Spaces:
-    """The moves in the spaces of these cores, C_1 first."""
+    """Return the moves in the spaces of these cores, C_1 first."""
     nothing = np.zeros((0, 0))
     spaces = Spaces([np.zeros((0, 0, 0)), *cores], [np.zeros((1, 1))], [nothing], [nothing], [nothing], [nothing], [1])
     for pages, core in enumerate(cores, start=1):
@@ -125,14 +125,14 @@ def spaces_of(law: ScaledLaw, cores: Sequence[Core]) -> Spaces:
 
 
 def whole_row(law: ScaledLaw, before: int) -> Vector:
-    """Coordinates of e before a core is applied to a space of `before` dimensions."""
+    """Return the coordinates of e before a core is applied to a space of `before` dimensions."""
     row = np.zeros((law.order, before))
     row[:, 0] = law.whole
     return row.ravel()
 
 
 def first_cores(law: ScaledLaw, longest: int) -> list[Core]:
-    """Spaces to begin with: all pages alike, and the youngest one new."""
+    """Return the spaces to begin with: all pages alike, and the youngest one new."""
     cores: list[Core] = []
     before = 1
     for _ in range(longest):
@@ -150,7 +150,7 @@ def first_cores(law: ScaledLaw, longest: int) -> list[Core]:
 def marginal_cores(
     chain: Chain, law: ScaledLaw, start: Vector, change: Matrix, fading: Vector, rows: list[Matrix]
 ) -> list[Core]:
-    """Cores of spaces that hold e and products of single phases, by the level masses of `rows`, found in other spaces.
+    """Make cores of spaces that hold e and products of single phases, by the level masses of `rows` in other spaces.
 
     `start`, `change` and `fading` are the law as it is, `law` the scaled one.
     """
@@ -176,7 +176,7 @@ def marginal_cores(
 
 
 def _orthonormal(first: Vector, others: list[Vector]) -> Matrix:
-    """Orthonormal rows: the first, and those of the others that are not nearly in the span of the ones before."""
+    """Make orthonormal rows: the first, and those of the others that are not nearly in the span of the ones before."""
     found = [first]
     for other in others:
         apart = other
@@ -190,7 +190,7 @@ def _orthonormal(first: Vector, others: list[Vector]) -> Matrix:
 
 
 def _chosen(masses: Vector) -> list[int]:
-    """Levels with pages waiting, spread over the distribution and its tails."""
+    """Return the levels with pages waiting, spread over the distribution and its tails."""
     levels = np.flatnonzero(masses > _LEAST)
     levels = levels[levels >= 2]
     if len(levels) <= _LEVELS:
@@ -199,7 +199,7 @@ def _chosen(masses: Vector) -> list[int]:
 
 
 def _mean_rates(chain: Chain, rows: list[Matrix], masses: Vector) -> tuple[Matrix, Vector]:
-    """By level: rates of batches by pages that enter, and of services that end, over arrival and service phases."""
+    """Return mean rates by level: of batches by pages that enter, and of services that end."""
     count, phases = chain.climbs.shape[1], chain.climbs.shape[2]
     climbs, ends = np.zeros((chain.top + 1, count)), np.zeros(chain.top + 1)
     for level, row in enumerate(rows):
@@ -223,7 +223,7 @@ def _phases(
     fading: Vector,
     shares: Core,
 ) -> Core:
-    """By level and place: the distribution of the phase, others leaving at the rates of `shares`."""
+    """Return, by level and place, the distribution of the phase, others leaving at the rates of `shares`."""
     order = len(start)
     places = [(level, place) for level in range(2, top + 1) for place in range(level - 1)]
     index = {pair: number for number, pair in enumerate(places)}

@@ -54,7 +54,7 @@ class Transfer(NamedTuple):
     passage: Matrix
 
     def pulled(self, gram: Matrix) -> Matrix:
-        """A Gram matrix on traits, seen on those of one page less."""
+        """Return a Gram matrix on traits, seen on those of one page less."""
         moved = np.zeros((len(self.passage), self.height, self.width))
         for rows, columns, values in self.blocks:
             moved[:, :, columns] += gram[:, rows] @ values
@@ -66,7 +66,7 @@ class Transfer(NamedTuple):
         return result
 
     def applied(self, before: Matrix) -> Matrix:
-        """Traits in coordinates of a space of one page less and a letter, from those of one page less in that space."""
+        """Write traits in coordinates of a space of one page less and a letter, from those of one page less in it."""
         moved = np.zeros((len(self.passage), self.height, before.shape[1]))
         for rows, columns, values in self.blocks:
             moved[:, rows] += values @ before[columns]
@@ -97,13 +97,13 @@ class RowTraits:
         return np.asarray(expm(self.time * self.law.change).T)
 
     def sizes(self, pages: int) -> list[int]:
-        """Number of traits of each kind."""
+        """Count the traits of each kind."""
         own = self.spaces.dimensions[pages]
         above = self.spaces.dimensions[pages + 1] if pages + 1 < self.moves.chain.top else 0
         return [own, own, above, above, self.moves.chain.inner * self.moves.chain.climbs.shape[1]]
 
     def part(self, pages: int) -> Matrix:
-        """What is left over at the level with so many pages waiting, by arrival and service phases."""
+        """Tell what is left over at the level with so many pages waiting, by arrival and service phases."""
         level, sizes = pages + 1, self.sizes(pages)
         base, change, fading, head, come = _slices(sizes)
         part = np.zeros((self.moves.chain.inner, sum(sizes)))
@@ -115,7 +115,7 @@ class RowTraits:
         return np.asarray(expm(self.time * self.moves.staying[level]).T @ part) if self.time else part
 
     def values(self) -> Matrix:
-        """All traits without pages."""
+        """Return all traits without pages."""
         chain, law, inner, sizes = self.moves.chain, self.law, self.moves.chain.inner, self.sizes(0)
         base, _, fading, head, come = _slices(sizes)
         values = np.zeros((sum(sizes), 1))
@@ -130,7 +130,7 @@ class RowTraits:
         return values
 
     def transfer(self, pages: int) -> Transfer:
-        """F_n."""
+        """Write F_n, which makes traits of so many pages from those of one page less."""
         chain, law, level, inner = self.moves.chain, self.law, pages + 1, self.moves.chain.inner
         sizes, before = self.sizes(pages), self.sizes(pages - 1)
         base, change, fading, head, come = _slices(sizes)
@@ -184,13 +184,13 @@ class ColumnTraits:
         return np.asarray(expm(self.time * self.law.change))
 
     def sizes(self, pages: int) -> list[int]:
-        """Number of traits of each kind."""
+        """Count the traits of each kind."""
         own = self.spaces.dimensions[pages]
         fewer = self.spaces.dimensions[pages - 1] if pages else 0
         return [own, own if pages else 0, fewer, fewer, fewer]
 
     def part(self, pages: int) -> Matrix:
-        """What is left over at the level with so many pages waiting, and of outlooks behind so many."""
+        """Tell what is left over at the level with so many pages waiting, and of outlooks behind so many."""
         level, chain, sizes = pages + 1, self.moves.chain, self.sizes(pages)
         if pages == 0:
             return np.zeros((0, sum(sizes)))
@@ -219,11 +219,11 @@ class ColumnTraits:
         return np.vstack(parts)
 
     def values(self) -> Matrix:
-        """All traits without pages."""
+        """Return all traits without pages."""
         return np.ones((1, 1))
 
     def transfer(self, pages: int) -> Transfer:
-        """F_n."""
+        """Write F_n, which makes traits of so many pages from those of one page less."""
         law, sizes, before = self.law, self.sizes(pages), self.sizes(pages - 1)
         base, change, inserted, behind, oldest = _slices(sizes)
         base_, change_, inserted_, behind_, oldest_ = _slices(before)
@@ -247,7 +247,7 @@ class ColumnTraits:
 
 
 def _after(change: Matrix, part: Columns) -> Columns:
-    """Columns after the time by which `change` is multiplied."""
+    """Return the columns after the time by which `change` is multiplied."""
     if not change.any():
         return part
     return np.asarray(np.tensordot(expm(change), part, 1))
@@ -292,7 +292,7 @@ class Leftovers(NamedTuple):
 def leftovers(
     moves: Moves, law: ScaledLaw, spaces: Spaces, solution: Solution, thresholds: tuple[float, float]
 ) -> Leftovers:
-    """From the most pages down: what is there to be kept and to be added, above the two thresholds."""
+    """Find, from the most pages down, what is there to be kept and to be added, above the two thresholds."""
     chain = moves.chain
     later = 1.0 / float(np.abs(np.diagonal(moves.staying[chain.top])).max())
     masses = np.array([max(abs(row[:, 0].sum()), 1e-300) for row in solution.rows])
@@ -322,7 +322,7 @@ def leftovers(
 
 
 def grown(found: Leftovers, added: int, most: int) -> Growth:
-    """Cores of better spaces, from one page up.
+    """Return the cores of better spaces, from one page up.
 
     Parts of rows and of worths above the two thresholds are kept; `added` directions of what is left over come to
     them; no space gets more than `most` dimensions.
@@ -352,13 +352,13 @@ def grown(found: Leftovers, added: int, most: int) -> Growth:
 
 
 def _speed(moves: Moves, law: ScaledLaw, pages: int) -> float:
-    """About the fastest rate at which a state of a level is left."""
+    """Estimate the fastest rate at which a state of a level is left."""
     inner = float(np.abs(np.diagonal(moves.staying[pages + 1])).max())
     return inner + pages * float(np.abs(np.diagonal(law.change)).max())
 
 
 def _scaled(masses: Vector, solution: Solution) -> tuple[list[Columns], list[Columns], Outlooks]:
-    """Worths made as long, in the mean over levels, as they are important, and outlooks of length 1.
+    """Make worths as long, in the mean over levels, as they are important, and outlooks of length 1.
 
     Worths that lie in e alone are left out.
     """
@@ -385,7 +385,7 @@ def _scaled(masses: Vector, solution: Solution) -> tuple[list[Columns], list[Col
 
 
 def _stacked(worths: Sequence[Columns], outlooks: Outlooks, pages: int) -> Matrix:
-    """All columns of a level as rows."""
+    """Return all columns of a level as rows."""
     column = worths[pages + 1].transpose(0, 2, 1)
     size = column.shape[2]
     parts = [column.reshape(-1, size)]
@@ -393,13 +393,13 @@ def _stacked(worths: Sequence[Columns], outlooks: Outlooks, pages: int) -> Matri
 
 
 def _outside(found: Matrix, gram: Matrix) -> Matrix:
-    """A Gram matrix of the parts outside the span of orthonormal columns."""
+    """Return a Gram matrix of the parts outside the span of orthonormal columns."""
     half = gram - found @ (found.T @ gram)
     return np.asarray(half - (half @ found) @ found.T)
 
 
 def _joined(found: Matrix, gram: Matrix, most: int, least: float) -> Matrix:
-    """Orthonormal columns, the first as it is, with directions of a Gram matrix of eigenvalues above `least`."""
+    """Make orthonormal columns, the first as it is, with directions of a Gram matrix of eigenvalues above `least`."""
     room = most - found.shape[1]
     if room <= 0:
         return found

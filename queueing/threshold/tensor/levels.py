@@ -38,7 +38,7 @@ class Eliminated(NamedTuple):
 
 
 def sites(level: int) -> int:
-    """Pages that wait."""
+    """Count the pages that wait at a level."""
     return max(level - 1, 0)
 
 
@@ -65,12 +65,12 @@ class Moves:
     emptying: Matrix
 
     def reach(self, level: int) -> int:
-        """Most pages that may enter."""
+        """Return the most pages that may enter."""
         return len(self.climbing[level]) - 1
 
 
 def moves_of(chain: Chain) -> Moves:
-    """The moves of a policy."""
+    """Return the moves of a policy."""
     phases, order = np.eye(chain.climbs.shape[2]), np.eye(len(chain.start))
     served = product(phases, chain.service)
     staying = [chain.climbs[0, 0]] + [product(blocks[0], order) + served for blocks in chain.climbs[1:]]
@@ -88,7 +88,7 @@ def moves_of(chain: Chain) -> Moves:
 
 
 def eliminate(moves: Moves, spaces: Spaces) -> Eliminated:
-    """All levels, from the highest down."""
+    """Eliminate all levels, from the highest down."""
     chain = moves.chain
     sizes = spaces.dimensions
     factors: list[Any] = [None] * (chain.top + 1)
@@ -119,7 +119,7 @@ def eliminate(moves: Moves, spaces: Spaces) -> Eliminated:
 
 
 def stationary_rows(moves: Moves, spaces: Spaces, eliminated: Eliminated) -> list[Matrix]:
-    """Rows of all levels: arrival and service phases by dimensions, first coordinates summing to 1."""
+    """Return the rows of all levels: arrival and service phases by dimensions, first coordinates summing to 1."""
     chain, sizes = moves.chain, spaces.dimensions
     system = eliminated.empty.T.copy()
     system[0] = 1.0
@@ -144,7 +144,7 @@ def stationary_rows(moves: Moves, spaces: Spaces, eliminated: Eliminated) -> lis
 def worths(
     moves: Moves, spaces: Spaces, eliminated: Eliminated, goals: Sequence[Columns], rows: Sequence[Matrix]
 ) -> tuple[list[Columns], list[Columns]]:
-    """Columns of all levels for each goal, and what goals and batches bring to them: all that stays in the space.
+    """Find the columns of all levels for each goal, and what goals and batches bring to them within the space.
 
     Goals are columns by level: arrival and service phases by dimensions by goals; rows are the stationary ones.
     """
@@ -176,7 +176,7 @@ def worths(
 
 
 def _centred(goals: Sequence[Columns], rows: Sequence[Matrix]) -> list[Columns]:
-    """Goals without their means."""
+    """Return the goals without their means."""
     means: Vector = np.sum([np.einsum("ar,arg->g", row, goal) for row, goal in zip(rows, goals, strict=True)], axis=0)
     centred = []
     for goal in goals:
@@ -191,7 +191,7 @@ def _fallen(fall: Matrix, below: Columns, shape: tuple[int, ...]) -> Columns:
 
 
 def _climbed(moves: Moves, spaces: Spaces, level: int, above: Sequence[Columns]) -> Columns:
-    """Columns of the levels above, seen from this one before a batch enters."""
+    """Return the columns of the levels above, seen from this one before a batch enters."""
     total: Any = 0.0
     for count in range(len(above), 0, -1):
         total = total + np.einsum("ab,brg->arg", moves.climbing[level][count], above[count - 1])
@@ -201,7 +201,7 @@ def _climbed(moves: Moves, spaces: Spaces, level: int, above: Sequence[Columns])
 
 
 def _entries(spaces: Spaces, level: int, most: int) -> list[Matrix]:
-    """Products of the entries of 0, ..., `most` pages."""
+    """Return the products of the entries of 0, ..., `most` pages."""
     products = [np.eye(spaces.dimensions[sites(level)])]
     for count in range(1, most + 1):
         more = sites(level + count) > sites(level + count - 1)
@@ -210,12 +210,12 @@ def _entries(spaces: Spaces, level: int, most: int) -> list[Matrix]:
 
 
 def _beside(first: Matrix, size: int, second: Matrix) -> Matrix:
-    """Kronecker sum."""
+    """Return the Kronecker sum of a matrix and one of this size."""
     return product(first, np.eye(size)) + product(np.eye(len(first)), second)
 
 
 def product(first: Matrix, second: Matrix) -> Matrix:
-    """Kronecker product."""
+    """Return the Kronecker product of two matrices."""
     return (first[:, np.newaxis, :, np.newaxis] * second[np.newaxis, :, np.newaxis, :]).reshape(
         len(first) * len(second), -1
     )
@@ -234,7 +234,7 @@ class Outlooks(NamedTuple):
 
 
 def outlooks_of(chain: Chain, law: ScaledLaw, spaces: Spaces) -> Outlooks:
-    """Chances of both outcomes and times until them."""
+    """Return the chances of both outcomes and times until them."""
     order = len(chain.start)
     chances, times = np.zeros((2, order, 1)), np.zeros((2, order, 1))
     chances[0] = 1.0
@@ -247,19 +247,19 @@ def outlooks_of(chain: Chain, law: ScaledLaw, spaces: Spaces) -> Outlooks:
         factors = lu_factor(-block, overwrite_a=True, check_finite=False)
         head, others = spaces.head[pages].T, spaces.others[pages].T
         own = law.fading @ spaces.cores[pages][:, :, 0].T
-        right = np.einsum("mk,okr->omr", renewed, result.chances[-1] @ head) + result.chances[-1] @ others
-        right[1] += own
-        solved = lu_solve(factors, right.reshape(2, -1).T, check_finite=False)
-        result.chances.append(np.ascontiguousarray(solved.T).reshape(2, order, size))
-        right = np.einsum("mk,okr->omr", renewed, result.times[-1] @ head) + result.times[-1] @ others
-        right += result.chances[-1]
-        solved = lu_solve(factors, right.reshape(2, -1).T, check_finite=False)
-        result.times.append(np.ascontiguousarray(solved.T).reshape(2, order, size))
+        for outlook in (result.chances, result.times):
+            right = np.einsum("mk,okr->omr", renewed, outlook[-1] @ head) + outlook[-1] @ others
+            if outlook is result.times:
+                right += result.chances[-1]
+            else:
+                right[1] += own
+            solved = lu_solve(factors, right.reshape(2, -1).T, check_finite=False)
+            outlook.append(np.ascontiguousarray(solved.T).reshape(2, order, size))
     return result
 
 
 def entering_pages(chain: Chain, spaces: Spaces, outlooks: Outlooks) -> list[Columns]:
-    """By level, for each state: rate of pages that enter and will be served, their time, not be served, their time."""
+    """Return, by level and state, rates of pages that enter and will be served, or not, each with their time."""
     phases, order = chain.climbs.shape[2], len(chain.start)
     result: list[Columns] = []
     for level in range(chain.top + 1):

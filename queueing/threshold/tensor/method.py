@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from ...numerics import Matrix, Vector, stationary_by_levels
 from ..methods import Chain, chain_of
 from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
-from .accuracy import SHARE, Outcome, estimated, unsettled
+from .accuracy import Outcome, estimated, unsettled, weights_of_measures
 from .bases import ScaledLaw, Spaces, first_cores, marginal_cores, scaled_law, spaces_of
 from .growth import Leftovers, Solution, grown, leftovers
 from .levels import Columns, Moves, eliminate, entering_pages, moves_of, outlooks_of, sites, stationary_rows, worths
@@ -62,7 +62,7 @@ def tensor_flows(
     rounds: int = ROUNDS,
     dimensions: int = DIMENSIONS,
 ) -> Flows:
-    """All flows of a policy, with an estimate of their errors.
+    """Return all flows of a policy, with an estimate of their errors.
 
     Rounds go on until measures move by less than `target` (losses and idle times of less than `SHARE` count as if they
     were so large); there are at most `rounds`, in spaces of at most `dimensions`, and the errors told are those
@@ -111,7 +111,7 @@ TENSOR_TRAIN = Method(name="tensor-train", refusal=_refusal, flows=tensor_flows)
 
 
 def _beginning(model: ThresholdModel, moves: Moves) -> tuple[ScaledLaw, list[Matrix]]:
-    """The law scaled by what waiting pages are like, and spaces to begin with."""
+    """Return the law scaled by what waiting pages are like, and spaces to begin with."""
     chain = moves.chain
     wait = model.service.mean * max(chain.top, 1) / 2
     for _ in range(3):
@@ -137,18 +137,18 @@ def _beginning(model: ThresholdModel, moves: Moves) -> tuple[ScaledLaw, list[Mat
 
 
 def _most_dimensions(chain: Chain, dimensions: int) -> int:
-    """Dimensions for which there is memory: two dense matrices a level."""
+    """Return the dimensions for which there is memory: two dense matrices a level."""
     return max(4, min(dimensions, int(math.sqrt(_MEMORY / (16.0 * (chain.top + 1))) / chain.inner)))
 
 
 def _complete(law: ScaledLaw, spaces: Spaces) -> bool:
-    """Whether spaces hold all words, so that nothing is left over."""
+    """Tell whether spaces hold all words, so that nothing is left over."""
     sizes = spaces.dimensions
     return all(after == law.order * before for before, after in pairwise(sizes))
 
 
 def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces) -> tuple[Solution, Outcome]:
-    """One round."""
+    """Solve the queue in some spaces, and its worths: one round."""
     chain, eliminated = moves.chain, eliminate(moves, spaces)
     rows = stationary_rows(moves, spaces, eliminated)
     outlooks = outlooks_of(chain, law, spaces)
@@ -159,22 +159,21 @@ def _solved(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces)
 
 
 def _outcome_of(model: ThresholdModel, moves: Moves, law: ScaledLaw, spaces: Spaces) -> Outcome:
-    """What some spaces say, without what would be needed to make better ones."""
+    """Tell what some spaces say, without what would be needed to make better ones."""
     rows = stationary_rows(moves, spaces, eliminate(moves, spaces))
     entering = entering_pages(moves.chain, spaces, outlooks_of(moves.chain, law, spaces))
     return _outcome(model, moves, spaces, rows, entering)
 
 
 def _importances(flows: Flows) -> Vector:
-    """How much each goal counts: shares of time or of pages that are small count less."""
-    whole = max(flows.arriving, 1e-300)
-    lost, served, obsolete = (min(1.0, part / whole / SHARE) for part in (flows.lost, flows.served, flows.obsolete))
-    idle = min(1.0, float(flows.levels[0]) / SHARE)
+    """Tell how much each goal counts: shares of time or of pages that are small count less."""
+    weights = weights_of_measures(flows)
+    idle, lost, served, obsolete = (weights[name] for name in ("starvation", "loss", "success", "obsolescence"))
     return np.array([idle, lost, 1.0, 1.0, served, served, obsolete, obsolete])
 
 
 def _goals(chain: Chain, spaces: Spaces, entering: Sequence[Columns]) -> list[Columns]:
-    """Means that are asked for: idle time, lost pages, pages there, pages that come, and what these have before."""
+    """Write the means that are asked for: idle time, lost pages, pages there, pages that come, their outlooks."""
     goals = []
     for level in range(chain.top + 1):
         phases = 1 if level == 0 else len(chain.start)
@@ -191,7 +190,7 @@ def _goals(chain: Chain, spaces: Spaces, entering: Sequence[Columns]) -> list[Co
 def _outcome(
     model: ThresholdModel, moves: Moves, spaces: Spaces, rows: Sequence[Matrix], entering: Sequence[Columns]
 ) -> Outcome:
-    """Flows, and the rates that arriving pages see."""
+    """Return the flows, and the rates that arriving pages see."""
     chain = moves.chain
     masses = _masses(model, moves, spaces, rows)
     phases = chain.climbs.shape[2]
@@ -217,7 +216,7 @@ def _outcome(
 
 
 def _hazards(model: ThresholdModel, chain: Chain, spaces: Spaces, rows: Sequence[Matrix]) -> list[Vector]:
-    """By level, by arrival and service phase: mean total rate of obsolescence.
+    """Return, by level, arrival and service phase, the mean total rate of obsolescence.
 
     Where probabilities are lost in the error of the spaces, rates are those of the level below, for one page more.
     """
@@ -232,7 +231,7 @@ def _hazards(model: ThresholdModel, chain: Chain, spaces: Spaces, rows: Sequence
 
 
 def _masses(model: ThresholdModel, moves: Moves, spaces: Spaces, rows: Sequence[Matrix]) -> list[Vector]:
-    """Probabilities by level, arrival and service phase: exact, and positive, for the rates of obsolescence found."""
+    """Return probabilities by level, arrival and service phase, exact for the rates of obsolescence found."""
     blocks = []
     for level, hazard in enumerate(_hazards(model, moves.chain, spaces, rows)):
         row = [moves.staying[level]]

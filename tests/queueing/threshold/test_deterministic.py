@@ -157,7 +157,7 @@ def test_one_clock_is_the_chain_spelled_out(modes, capacity, ticks, admission):
     assert found.lost == pytest.approx(wanted.lost, rel=1e-10)
     assert found.obsolete == pytest.approx(wanted.obsolete, rel=1e-10, abs=1e-14)
     assert np.arange(len(found.levels)) @ found.levels == pytest.approx(wanted.length, rel=1e-10)
-    assert found.unbalanced < 1e-11
+    assert found.error_estimate < 1e-11
 
 
 @pytest.mark.parametrize("order", [1, 3, 10])
