@@ -39,20 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..numerics import Matrix, Vector, equally_many
 from ..processes import PhaseType, not_negative_numbers
 from .arrivals import Arrivals, Service, checked_service
-from .cost_tables import GapCosts, callable_costs, condition, not_convex
-
-__all__ = [
-    "GapCosts",
-    "callable_costs",
-    "condition",
-    "freshness_costs",
-    "horizon_cost",
-    "loss_costs",
-    "not_convex",
-    "word_cost",
-    "word_gaps",
-    "words_cost",
-]
+from .cost_tables import GapCosts
 
 Word = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ the patience of each waiting page, the oldest first.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
@@ -166,6 +166,20 @@ class Method:
     refusal: Callable[[ThresholdModel], str | None]
     flows: Callable[[ThresholdModel, ModeByLevel], Flows]
     preferred: float = math.inf
+
+
+def direct_flows(
+    top: int, levels: Vector, arriving: float, lost: float, obsolete: float, served: float, seen: Sequence[float]
+) -> Flows:
+    """Put the flows of a policy together, with the error that two views of the same rates let expect.
+
+    `seen` is what pages that enter see: rate of those to be served, their time, of those to go out of date, their time.
+    Levels that are never reached may be left out of `levels`.
+    """
+    served_seen, served_time, obsolete_seen, obsolete_time = (float(total) for total in seen)
+    error = direct_error(top, served, served_seen, obsolete, obsolete_seen)
+    padded = np.append(levels, np.zeros(top + 1 - len(levels)))
+    return Flows(padded, arriving, lost, obsolete, served, served_time, obsolete_time, error)
 
 
 def direct_error(

@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ...numerics import Matrix, Vector, factor_in_place, solve_in_place, solve_left_in_place, stationary_of_rates
-from ..model import ADMISSIONS, Flows, Method, ModeByLevel, ThresholdModel, direct_error
+from ..model import ADMISSIONS, Flows, Method, ModeByLevel, ThresholdModel, direct_flows
 from .chain import Blocks
 
 #: The rules of admission, as compiled code compares them.
@@ -111,18 +111,8 @@ def stationary_by_state(rates: Rates, modes: ModeByState) -> Matrix:
 def _flows(model: ThresholdModel, modes: ModeByLevel) -> Flows:
     rates = rates_of(model)
     levels = _stationary(rates, modes)
-    arriving, lost, obsolete, served = _forward_sums(rates, modes, levels)
-    will_serve, served_time, will_fade, obsolete_time = _backward_sums(rates, modes, levels, outcomes_of(rates))
-    return Flows(
-        levels=levels.sum(axis=1),
-        arriving=arriving,
-        lost=lost,
-        obsolete=obsolete,
-        served=served,
-        served_time=served_time,
-        obsolete_time=obsolete_time,
-        error_estimate=direct_error(model.top, served, will_serve, obsolete, will_fade),
-    )
+    seen = _backward_sums(rates, modes, levels, outcomes_of(rates))
+    return direct_flows(model.top, levels.sum(axis=1), *_forward_sums(rates, modes, levels), seen)
 
 
 ELIMINATION = Method(name="elimination", refusal=_refusal, flows=_flows)

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from ...numerics import Matrix, Vector
-from ..model import Flows, ModeByLevel, ThresholdModel, direct_error, parts_of_measures
+from ..model import Flows, ModeByLevel, ThresholdModel, direct_error, direct_flows, parts_of_measures
 from .chain import Chain, level_offsets, masses_of_hazards
 from .phase_words import (
     Letters,
@@ -155,7 +155,6 @@ def flows_of_rows(
     offsets = level_offsets(chain, letters.order)
     result = []
     for row, mass, totals in zip(rows, masses, joined, strict=True):
-        by_level = mass.sum(axis=1)
         by_arrivals = mass.reshape(chain.top + 1, chain.climbs.shape[2], -1).sum(axis=2)
         by_arrivals[0] = mass[0, : chain.climbs.shape[2]]
         by_service = mass[1:].reshape(-1, len(chain.start)).sum(axis=0)
@@ -163,21 +162,9 @@ def flows_of_rows(
         for level in range(2, chain.top + 1):
             block = row[offsets[level] : offsets[level + 1]].reshape(-1, chain.inner)
             obsolete += float(sum_of_words(weights[1][level - 1], block).real.sum())
+        arriving, lost = (float((by_arrivals * pages).sum()) for pages in (chain.offered, chain.refused))
         served = float(chain.ending @ by_service)
-        levels = np.zeros(model.top + 1)
-        levels[: chain.top + 1] = by_level
-        result.append(
-            Flows(
-                levels=levels,
-                arriving=float((by_arrivals * chain.offered).sum()),
-                lost=float((by_arrivals * chain.refused).sum()),
-                obsolete=obsolete,
-                served=served,
-                served_time=float(totals[1]),
-                obsolete_time=float(totals[3]),
-                error_estimate=direct_error(model.top, served, float(totals[0]), obsolete, float(totals[2])),
-            )
-        )
+        result.append(direct_flows(model.top, mass.sum(axis=1), arriving, lost, obsolete, served, totals.tolist()))
     return result
 
 

@@ -45,7 +45,7 @@ from scipy.sparse import kron as sparse_kron
 from scipy.sparse.linalg import spsolve
 
 from ...numerics import DENSE_LIMIT, Matrix, Vector, stationary_by_levels, stationary_of_rates
-from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
+from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_flows
 
 #: Most states the method `block` takes; some 8000 take a quarter of a minute.
 BLOCK_LIMIT = 10_000
@@ -139,16 +139,8 @@ def flows_of_distribution(model: ThresholdModel, modes: ModeByLevel, levels: Seq
             by_service = by_phase.sum(axis=0).reshape(model.service.order, -1)
             served += float(model.service.exit_rates @ by_service.sum(axis=1))
             obsolete += float(by_service.sum(axis=0) @ _sum_of_fading(fading, level - 1))
-    return Flows(
-        levels=np.array([level.sum() for level in levels]),
-        arriving=arriving,
-        lost=lost,
-        obsolete=obsolete,
-        served=served,
-        served_time=float(totals[1]),
-        obsolete_time=float(totals[3]),
-        error_estimate=direct_error(model.top, served, float(totals[0]), obsolete, float(totals[2])),
-    )
+    by_level = np.array([level.sum() for level in levels])
+    return direct_flows(model.top, by_level, arriving, lost, obsolete, served, totals.tolist())
 
 
 def reference_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:

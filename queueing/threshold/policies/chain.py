@@ -28,9 +28,9 @@ from scipy.sparse.csgraph import connected_components
 
 from ...numerics import Integers, Vector, stationary_of_rates
 from ..methods import ELIMINATION, SAFETY, Blocks, Incoming, Rates, krylov_iterates, rates_of, stationary_by_state
-from ..model import Flows, ThresholdModel, direct_error
+from ..model import Flows, ThresholdModel, direct_flows
 from ..queue import ThresholdMeasures, ThresholdQueue
-from .transitions import DENSE_STATES, YIELDS, StateOrder, generator_rows, state_order, yields_of
+from .transitions import DENSE_STATES, StateOrder, generator_rows, state_order, yields_of
 
 #: Most states of a chain whose moves are written down for every mode, and for one policy at a time.
 POLICY_LIMIT, SINGLE_LIMIT = 100_000, 300_000
@@ -250,13 +250,10 @@ def iterates_of_policy(chain: PolicyChain, modes: Integers) -> tuple[Iterates, s
 def flows_of_policy(chain: PolicyChain, modes: Integers, probabilities: Vector) -> Flows:
     """Return all flows, by direct sums over the states."""
     here = chain.yields[:, modes, np.arange(chain.states)]
-    sums = dict(zip(YIELDS, (here @ probabilities).tolist(), strict=True))
-    error = direct_error(
-        chain.model.top, sums["served"], sums.pop("will_serve"), sums["obsolete"], sums.pop("will_fade")
-    )
+    arriving, lost, obsolete, served, *seen = (here @ probabilities).tolist()
     levels = np.zeros(chain.model.top + 1)
     np.add.at(levels, chain.order.level, probabilities)
-    return Flows(levels=levels, error_estimate=error, **sums)
+    return direct_flows(chain.model.top, levels, arriving, lost, obsolete, served, seen)
 
 
 def closed_classes(generator: csr_array) -> list[Integers]:

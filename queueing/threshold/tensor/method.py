@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from ...numerics import Matrix, Vector, stationary_by_levels
 from ..methods import Chain, chain_of
-from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_error
+from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_flows
 from .accuracy import Outcome, estimated, unsettled, weights_of_measures
 from .bases import ScaledLaw, Spaces, first_cores, marginal_cores, scaled_law, spaces_of
 from .growth import Leftovers, Solution, grown, leftovers
@@ -198,20 +198,11 @@ def _outcome(
     by_service = np.sum([mass.reshape(phases, -1).sum(axis=0) for mass in masses[1:]], axis=0)
     fading = [mass * hazard for mass, hazard in zip(masses[2:], _hazards(model, chain, spaces, rows)[2:], strict=True)]
     totals = np.sum([np.einsum("ar,ark->k", row, goal) for row, goal in zip(rows, entering, strict=True)], axis=0)
-    levels = np.zeros(model.top + 1)
-    levels[: chain.top + 1] = by_arrivals.sum(axis=1)
+    arriving, lost = (float((by_arrivals * pages).sum()) for pages in (chain.offered, chain.refused))
     served = float(chain.ending @ by_service) if chain.top > 0 else 0.0
-    obsolete = float(np.sum(fading))
-    flows = Flows(
-        levels=levels,
-        arriving=float((by_arrivals * chain.offered).sum()),
-        lost=float((by_arrivals * chain.refused).sum()),
-        obsolete=obsolete,
-        served=served,
-        served_time=max(float(totals[1]), 0.0),
-        obsolete_time=max(float(totals[3]), 0.0),
-        error_estimate=direct_error(model.top, served, float(totals[0]), obsolete, float(totals[2])),
-    )
+    totals[1::2] = np.maximum(totals[1::2], 0.0)
+    levels, obsolete = by_arrivals.sum(axis=1), float(np.sum(fading))
+    flows = direct_flows(model.top, levels, arriving, lost, obsolete, served, totals.tolist())
     return Outcome(flows, served_seen=float(totals[0]), obsolete_seen=float(totals[2]))
 
 

@@ -121,14 +121,12 @@ def test_small_probabilities_keep_their_digits_where_levels_are_eliminated():
 
 
 def test_an_iteration_stands_in_for_elimination_on_larger_chains(monkeypatch, random_queue):
-    from queueing.threshold.policies import stationary
-
     queue, _ = random_queue(1, "general", "partial")
     queue = replace(queue, capacity=6)
     chain = policy_chain(queue.model)
     policy = np.random.default_rng(0).integers(0, len(queue.modes), chain.states)
     exact = policy_measures(queue, policy, chain)
-    monkeypatch.setattr(stationary, "DENSE_STATES", 10)
+    monkeypatch.setattr("queueing.threshold.policies.chain.DENSE_STATES", 10)
     iterated = policy_measures(queue, policy, chain)
     assert (exact.method, iterated.method) == ("reference", "krylov")
     for name, value in exact.scalars().items():
