@@ -9,8 +9,8 @@ import numpy as np
 
 from heuristics import refusal
 
-from ..errors import InstanceError, RequestError
-from ..plotting import COLOURS, literal, new_figure, number, plain
+from ..errors import RequestError
+from ..plotting import COLOURS, decision_of, literal, new_figure, number, plain
 from ..registry import make_strategy
 from ..solving import solve
 from .problem import FreshnessProblem
@@ -67,7 +67,7 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
         raise RequestError(
             f"{problem.name!r} has {problem.pages.count} pages; a picture has room for {MOST_DRAWN} of them."
         )
-    decision = _given(problem, result)
+    decision = decision_of(problem, result)
     if decision is None:
         decision = problem.relaxation().decision
     cycles = decision.cycles if isinstance(decision, Visits) and decision.form != "randomized" else ()
@@ -86,16 +86,6 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
         _draw_strip(panels["strip"], cycles, frequencies)
     literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision)}", fontsize=10))
     return figure
-
-
-def _given(problem: FreshnessProblem, result: Mapping[str, Any] | None) -> Any:
-    """The decision of a result, checked to be one of this problem; ``None`` if there is none."""
-    if result is None or result.get("decision") is None:
-        return None
-    try:
-        return problem.space.check(result["decision"])
-    except (TypeError, ValueError) as refused:
-        raise InstanceError("decision", result["decision"], f"it is none of {problem.name!r}: {refused}") from None
 
 
 def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> None:

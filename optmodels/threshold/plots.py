@@ -14,8 +14,8 @@ from heuristics import Evaluation
 from queueing import SojournLaw, SojournTimes
 from queueing.threshold import shares_work
 
-from ..errors import InstanceError, RequestError
-from ..plotting import COLOURS, MARKERS, literal, new_figure, number, plain
+from ..errors import RequestError
+from ..plotting import COLOURS, MARKERS, decision_of, literal, new_figure, plain
 from .policy_plots import colour_of, draw_policy, mode_label, status_of, summary_words, whole_ticks
 from .problem import ThresholdProblem
 from .sojourn import NAMES, cheap_sojourn
@@ -99,7 +99,7 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
     >>> [axes.get_label() for axes in draw_threshold(problem, {"decision": [2]}).axes]
     ['pairs', 'policy', 'sojourn']
     """
-    decision = _decision(problem, result)
+    decision = decision_of(problem, result)
     if isinstance(decision, Mapping):
         return draw_policy(problem, decision, result)
     pairs, three = _landscapes(problem)
@@ -133,29 +133,6 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
-
-
-def _decision(
-    problem: ThresholdProblem, result: Mapping[str, Any] | None
-) -> tuple[int, ...] | Mapping[str, tuple[int, ...]] | None:
-    """Return the policy of a result, checked to be one of this problem."""
-    if result is None or result.get("decision") is None:
-        return None
-    of, given = result.get("problem"), result["decision"]
-    if of is not None and of != problem.name:
-        raise InstanceError("problem", of, f"the picture is of {problem.name!r}; give a result of that instance.")
-    try:
-        decision: tuple[int, ...] | Mapping[str, tuple[int, ...]] = problem.space.check(given)
-    except (TypeError, ValueError) as failure:
-        raise InstanceError("decision", given, str(failure)) from None
-    stated = result.get("objective")
-    if stated is not None and problem.has_objective:
-        found = problem.evaluate(decision).objective
-        if not math.isclose(found, stated, rel_tol=1e-6):
-            raise InstanceError(
-                "objective", stated, f"for this instance it is {number(found)}; the result is of another version of it."
-            )
-    return decision
 
 
 def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape | None]:
