@@ -46,7 +46,7 @@ _R5, _R6, _R7 = 1.818357216161805012e-01, 1.531383769920937332e-01, 1.4798198605
 
 @intrinsic
 def _bits_of(context: Any, number: Any) -> tuple[Any, Callable[..., Any]]:
-    """The 64 bits of a double, as a whole number."""
+    """Return the 64 bits of a double, as a whole number."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
@@ -56,7 +56,7 @@ def _bits_of(context: Any, number: Any) -> tuple[Any, Callable[..., Any]]:
 
 @intrinsic
 def _double_of(context: Any, bits: Any) -> tuple[Any, Callable[..., Any]]:
-    """The double that has these 64 bits."""
+    """Return the double that has these 64 bits."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())

@@ -127,7 +127,7 @@ def states_reached(linked: NDArray[np.bool_], begun: NDArray[np.bool_]) -> NDArr
 
 
 def stationary_distribution(generator: ArrayLike) -> Vector:
-    r"""Stationary distribution of a chain with one closed class of states, each entry to full relative accuracy.
+    r"""Find the stationary distribution of a chain with one closed class, each entry to full relative accuracy.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def stationary_of_rates(rates: Matrix) -> Vector:
 
 
 def stationary_by_levels(blocks: Sequence[Sequence[Matrix]]) -> list[Vector]:
-    r"""Stationary distribution of a chain that falls one level at a time and may climb many.
+    r"""Find the stationary distribution of a chain that falls one level at a time and may climb many.
 
     Blocks are dense, and systems are solved by LAPACK with diagonals set from the (positive) rates: this is the
     reference for chains too large for one dense matrix, not the fastest method for any of them.
@@ -416,7 +416,7 @@ def solve_left_in_place(factors: Matrix, totals: Vector, left: Vector) -> None:
 
 @njit(cache=True)
 def _stationary_kernel(rates: Matrix) -> Vector:
-    """Stationary distribution of an irreducible chain; `rates` (diagonal 0) is used up."""
+    """Find the stationary distribution of an irreducible chain; `rates` (diagonal 0) is used up."""
     size = len(rates)
     for x in range(size - 1, 0, -1):
         first = 0

@@ -196,7 +196,7 @@ def decays_and_deficits(kind: int, parameters: Vector, rates: Vector) -> tuple[V
 
 @njit(cache=True)
 def _from_ending(alive: float, ended: float, beyond: float) -> tuple[float, float]:
-    """From h, 1 - h and mu E[X] - (1 - h), each known to its last digits, the decay and its deficit."""
+    """Return the decay and its deficit from h, 1 - h and mu E[X] - (1 - h), each known to its last digits."""
     if ended < 0.5:
         return -math.log1p(-ended), max(0.0, beyond - log_excess(-ended))
     decay = -math.log(alive)
@@ -217,7 +217,7 @@ def _hyperexponential(parameters: Vector, rate: float) -> tuple[float, float]:
 
 @njit(cache=True)
 def _samples(parameters: Vector, rate: float) -> tuple[float, float]:
-    """Times in increasing order, then their probabilities; the least time is taken out where h would be small."""
+    """Take times in increasing order, then their probabilities; the least time is split off where h would be small."""
     size = len(parameters) // 2
     ended, beyond, lost, lost_beyond = 0.0, 0.0, 0.0, 0.0
     for index in range(size):  # Kahan's sums
@@ -277,7 +277,7 @@ def _log_of_sum(one: float, other: float) -> float:
 
 @njit(cache=True)
 def _phase_type_in_logarithms(parameters: Vector, rate: float) -> float:
-    """The decay where the transform is below every double: the same elimination on logarithms."""
+    """Return the decay where the transform is below every double, by the same elimination on logarithms."""
     size = int(parameters[0])
     rates = np.empty((size, size))
     right, leaving = np.empty(size), np.empty(size)

@@ -67,7 +67,7 @@ class Arrivals(Protocol):
         """Mean time between arrivals."""
 
     def lives(self, service: Service, count: int) -> Lives:
-        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        """Tell what became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class RenewalArrivals:
         return self.law.mean
 
     def lives(self, service: Service, count: int) -> Lives:
-        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        """Tell what became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
         one, slots = checked_service(service), whole("count", count, least=1)
         if isinstance(one, PhaseType):
             return self._with_phases(one, slots)
@@ -165,7 +165,7 @@ class MarkovArrivals:
         return np.asarray(flow / flow.sum())
 
     def lives(self, service: Service, count: int) -> Lives:
-        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        """Tell what became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
         one, slots = checked_service(service), whole("count", count, least=1)
         law = one if isinstance(one, PhaseType) else PhaseType.exponential(one)
         quiet, arrival = self.process.blocks[:2]
@@ -209,7 +209,7 @@ class TraceArrivals:
         return math.fsum(self.values) / len(self.values)
 
     def lives(self, service: Service, count: int) -> Lives:
-        """What became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
+        """Tell what became of a service at the n-th arrival after its beginning, for n = 1, ..., count."""
         one, slots = checked_service(service), whole("count", count, least=1)
         times = np.array(self.values)
         if isinstance(one, float):
@@ -224,7 +224,7 @@ class TraceArrivals:
 
 
 def transforms(arrivals: Arrivals, rates: Vector, count: int) -> Matrix:
-    """E exp(-mu T_n) by rate, for n = 1, ..., count."""
+    """Return E exp(-mu T_n) by rate, for n = 1, ..., count."""
     return np.array([arrivals.lives(rate, count).alive for rate in rates])
 
 
@@ -254,7 +254,7 @@ def _phases_of(law: AccessTime) -> PhaseType:
 
 @njit(cache=True)
 def _independent(rate: float, decay: float, deficit: float, count: int) -> tuple[Vector, Vector, Vector]:
-    """L(n) = exp(-n l), and mu E T_n - 1 + L(n) = n (mu E tau - l) + (exp(-n l) - 1 + n l)."""
+    """Return L(n) = exp(-n l), and mu E T_n - 1 + L(n) = n (mu E tau - l) + (exp(-n l) - 1 + n l)."""
     alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
     for index in range(count):
         slots = index + 1.0
@@ -266,7 +266,7 @@ def _independent(rate: float, decay: float, deficit: float, count: int) -> tuple
 
 @njit(cache=True)
 def _windows(times: Vector, rate: float, count: int) -> tuple[Vector, Vector, Vector]:
-    """Means over all windows of n times, n = 1, ..., count, of a cyclic trace."""
+    """Return means over all windows of n times, n = 1, ..., count, of a cyclic trace."""
     size = len(times)
     alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
     passed = np.zeros(size)
@@ -285,7 +285,7 @@ def _windows(times: Vector, rate: float, count: int) -> tuple[Vector, Vector, Ve
 def _windows_with_phases(
     times: Vector, places: Places, initial: Vector, moves: Flows, ended: Matrix, idle: Matrix, rest: Vector, count: int
 ) -> tuple[Vector, Vector, Vector]:
-    """The same for a service with phases: its phases are followed from each beginning of the trace."""
+    """Do the same for a service with phases, which are followed from each beginning of the trace."""
     size, phases = len(times), len(initial)
     alive, beyond, stale = np.zeros(count), np.zeros(count), np.zeros(count)
     new = np.zeros(phases)

@@ -73,7 +73,7 @@ class _Served:
 
 
 def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLike | None = None) -> GapCosts:
-    r"""Gap costs of lost packets: a packet in service is lost when the next one comes to its server.
+    r"""Make gap costs of lost packets: a packet in service is lost when the next one comes to its server.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def loss_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLi
 
 
 def freshness_costs(arrivals: Arrivals, services: Sequence[Service], weights: ArrayLike | None = None) -> GapCosts:
-    r"""Gap costs of pages out of date: a robot visits pages in a fixed order, and page m changes after a time S_m.
+    r"""Make gap costs of pages out of date: a robot visits pages in a fixed order, page m changes after a time S_m.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _servers(
 
 
 def word_gaps(word: ArrayLike, servers: int) -> list[NDArray[np.int64]]:
-    """By server, the inter-visit gaps of a word repeated for ever.
+    """Find, by server, the inter-visit gaps of a word repeated for ever.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def word_gaps(word: ArrayLike, servers: int) -> list[NDArray[np.int64]]:
 
 
 def word_cost(costs: GapCosts, word: ArrayLike) -> float:
-    r"""Average cost of a slot when this word is repeated for ever.
+    r"""Compute the average cost of a slot when this word is repeated for ever.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def word_cost(costs: GapCosts, word: ArrayLike) -> float:
 
 
 def words_cost(costs: GapCosts, words: ArrayLike) -> Vector:
-    """Average cost of a slot of each of several words of one length.
+    """Compute the average cost of a slot of each of several words of one length.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def words_cost(costs: GapCosts, words: ArrayLike) -> Vector:
 
 
 def horizon_cost(costs: GapCosts, actions: ArrayLike, initial: ArrayLike) -> float:
-    r"""Cost of finitely many slots: of all gaps that end in them and of those cut off at their end.
+    r"""Compute the cost of finitely many slots: of all gaps that end in them and of those cut off at their end.
 
     Parameters
     ----------

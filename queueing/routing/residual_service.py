@@ -67,7 +67,7 @@ class SlotChain(NamedTuple):
 
 
 def mean_rests(service: PhaseType) -> Vector:
-    """The mean time to the end from each phase, (-Gamma)^-1 e."""
+    """Return the mean time to the end from each phase, (-Gamma)^-1 e."""
     factors, totals = transient_factors(service.generator, service.exit_rates)
     column = np.ones((service.order, 1))
     solve_in_place(factors, totals, column)
@@ -75,7 +75,7 @@ def mean_rests(service: PhaseType) -> Vector:
 
 
 def markov_chain(quiet: Matrix, arrival: Matrix, start: Vector, service: PhaseType) -> SlotChain:
-    """The chain of a service and a Markovian source: C, D, and the law of its phase just after an arrival."""
+    """Make the chain of a service and a Markovian source: C, D, and the law of its phase after an arrival."""
     running, ended, passed, spent = _slot(quiet, arrival, service)
     return SlotChain(
         np.outer(start, service.initial).ravel(),
@@ -89,7 +89,7 @@ def markov_chain(quiet: Matrix, arrival: Matrix, start: Vector, service: PhaseTy
 
 
 def renewal_chain(initial: Vector, quiet: Matrix, exits: Vector, service: PhaseType) -> SlotChain:
-    """The chain of a service alone, where slots are independent times with phases: gamma, Gamma and its exit rates."""
+    """Make the chain of a service alone, where slots are independent times with phases: gamma, Gamma, Gamma_0."""
     running, ended, _, spent = _slot(quiet, exits[:, None], service)
     begun = np.kron(initial[None, :], np.eye(service.order))  # (service phase) x (source, service phase)
     ends = begun @ ended
@@ -105,7 +105,7 @@ def renewal_chain(initial: Vector, quiet: Matrix, exits: Vector, service: PhaseT
 
 
 def _slot(quiet: Matrix, arrival: Matrix, service: PhaseType) -> tuple[Matrix, Matrix, Matrix, Vector]:
-    """Z (D x I), Z (I x Gamma_0), P and u; D may have fewer columns than rows."""
+    """Return Z (D x I), Z (I x Gamma_0), P and u; D may have fewer columns than rows."""
     phases, order = len(quiet), service.order
     joint = np.kron(_off_diagonal(quiet), np.eye(order)) + np.kron(np.eye(phases), _off_diagonal(service.generator))
     arrivals = arrival.sum(axis=1)
@@ -127,7 +127,7 @@ def _off_diagonal(rates: Matrix) -> Matrix:
 
 
 def flows(service: PhaseType, times: Vector) -> tuple[Flows, Matrix, Matrix]:
-    r"""In slots of these lengths: :math:`e^{\Gamma t}`, the chances of ending, and the mean time after the end.
+    r"""Return, for such slots, :math:`e^{\Gamma t}`, the chances of ending, and the mean time after the end.
 
     One exponential tells all: of the chain with its end as one more state and the time spent there as another,
     :math:`e^{Mt} = e^{-qt} e^{(M + qI)t}` with q the fastest rate, in which no number is negative.
@@ -164,7 +164,7 @@ def flows(service: PhaseType, times: Vector) -> tuple[Flows, Matrix, Matrix]:
 
 
 def chain_of_times(times: Vector, chances: Vector, service: PhaseType) -> SlotChain:
-    """The chain of a service alone, where slots independently have one of these lengths."""
+    """Make the chain of a service alone, where slots independently have one of these lengths."""
     moves, ended, idle = flows(service, times)
     return SlotChain(
         service.initial,

@@ -56,13 +56,13 @@ class ManyMeasures:
     alone: int
 
     def rows(self) -> list[dict[str, float | None]]:
-        """One record for each policy, with None where a measure has no meaning."""
+        """Return one record for each policy, with None where a measure has no meaning."""
         columns = [[None if value != value else value for value in self.values[name].tolist()] for name in MEASURES]
         return [dict(zip(MEASURES, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def shares_work(queue: ThresholdQueue) -> bool:
-    """Whether policies of this queue can be eliminated together.
+    """Tell whether policies of this queue can be eliminated together.
 
     Parameters
     ----------
@@ -88,14 +88,14 @@ def shares_work(queue: ThresholdQueue) -> bool:
 
 
 def takes_many(queue: ThresholdQueue) -> bool:
-    """Whether several policies of this queue together cost less than one by one."""
+    """Tell whether several policies of this queue together cost less than one by one."""
     from .neighbours import NEIGHBOURS_LIMIT
 
     return shares_work(queue) or queue.model.states <= NEIGHBOURS_LIMIT
 
 
 def measures_of_many(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> ManyMeasures:
-    """All scalar measures of several threshold policies; what policies share is computed once.
+    """Compute all scalar measures of several threshold policies; what policies share is computed once.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _enter(values: dict[str, Vector], index: int, measures: ThresholdMeasures) -
 
 
 def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) -> Integers:
-    """The thresholds of each policy, a row for each."""
+    """Return the thresholds of each policy, a row for each."""
     limits = _whole_numbers(policies, len(queue.modes) - 1)
     if limits is None or (limits < -1).any() or (limits > queue.capacity).any() or (np.diff(limits, axis=1) < 0).any():
         return np.array([queue.thresholds(policy) for policy in policies], np.int64)  # refuses the first wrong one
@@ -161,7 +161,7 @@ def _limits(queue: ThresholdQueue, policies: Sequence[Sequence[SupportsIndex]]) 
 
 
 def _modes_by_level(queue: ThresholdQueue, limits: Integers) -> Integers:
-    """`ThresholdQueue.mode_by_level` of each policy, a row for each."""
+    """Return `ThresholdQueue.mode_by_level` of each policy, a row for each."""
     thresholds = len(queue.modes) - 1
     levels = np.minimum(np.arange(queue.model.top + 1), queue.capacity)
     modes = np.full((len(limits), len(levels)), thresholds, dtype=np.int64)
@@ -171,7 +171,7 @@ def _modes_by_level(queue: ThresholdQueue, limits: Integers) -> Integers:
 
 
 def _whole_numbers(policies: Sequence[Sequence[SupportsIndex]], width: int) -> Integers | None:
-    """The policies as one array, or None if they are not lists of so many whole numbers."""
+    """Return the policies as one array, or None if they are not lists of so many whole numbers."""
     try:
         array = np.array(policies if width else np.zeros((len(policies), 0), np.int64))
     except ValueError:  # of different lengths
@@ -205,7 +205,7 @@ def _measures(sums: Matrix, empty: Vector, places: Integers) -> dict[str, Vector
 
 @njit(cache=True)
 def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> Blocks:
-    """By mode, level, state and column: what a unit of time yields; level 0 has the first W states."""
+    """Tell, by mode, level, state and column, what a unit of time yields; level 0 has the first W states."""
     count, batches, phases, _ = rates.blocks.shape
     largest, order = batches - 1, len(rates.start)
     result = np.zeros((count, rates.top + 1, phases * order, _COLUMNS))
@@ -248,7 +248,7 @@ def _yields(rates: Rates, robots: Vector, outcomes: Blocks) -> Blocks:
 
 @njit(cache=True)
 def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vector, int]:
-    """Columns at level 0 and its own share of time for each policy, and the number of levels computed.
+    """Find, for each policy, columns at level 0 and its share of time, and the number of levels computed.
 
     `modes` has a row for each policy; rows that agree on their highest levels stand together.
     """
@@ -316,7 +316,7 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
 
 @njit(cache=True)
 def _beginnings(rates: Rates, yields: Blocks, width: int) -> Blocks:
-    """By mode and level: rates of moves to the level below, then what a unit of time yields."""
+    """Write, by mode and level, rates to the level below, then what a unit of time yields."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     size = phases * order
     result = np.zeros((yields.shape[0], yields.shape[1], size, width))
@@ -338,7 +338,7 @@ def _beginnings(rates: Rates, yields: Blocks, width: int) -> Blocks:
 
 @njit(cache=True)
 def _lifts(rates: Rates) -> tuple[Blocks, Blocks]:
-    """By mode, room and step: `climb_of` as a matrix of all states of a level, and of level 0; service is with step 0.
+    """Write `climb_of`, by mode, room and step, for all states of a level, and of level 0; service is with step 0.
 
     Room counts up to the largest batch; more makes no difference.
     """
@@ -373,7 +373,7 @@ def _lifts(rates: Rates) -> tuple[Blocks, Blocks]:
 def _climb_and_fall(
     lifts: Blocks, reach: int, level: int, passages: Blocks, within: Matrix, yielded: Matrix, product: Vector
 ) -> None:
-    """Rates of moves from `level` back to it through higher levels, and what these yield per unit of time."""
+    """Find the rates from `level` back to it through higher levels, and what these yield per unit of time."""
     rows, size = lifts.shape[1], lifts.shape[2]
     columns = yielded.shape[1]
     for row in range(rows):
@@ -409,7 +409,7 @@ def _climb_and_fall(
 def _climb_and_fall_by_four(
     lifts: Blocks, reach: int, level: int, passages: Blocks, within: Matrix, yielded: Matrix
 ) -> None:
-    """The loop of `_climb_and_fall` for two phases of arrivals and of service: unrolled, four times as fast."""
+    """Run the loop of `_climb_and_fall` for two phases of arrivals and of service, unrolled: four times as fast."""
     for step in range(reach, 0, -1):
         above, lower = passages[level + step], lifts[step - 1]
         for row in range(lifts.shape[1]):
@@ -426,7 +426,7 @@ def _climb_and_fall_by_four(
 
 @njit(cache=True, fastmath={"contract"})
 def _solve_by_four(factors: Matrix, leaving: Vector, right: Matrix) -> None:
-    """`factor_in_place` and `solve_in_place` for four states, twelve columns: loops that the compiler unrolls."""
+    """Do `factor_in_place` and `solve_in_place` for four states, twelve columns, in loops that are unrolled."""
     for x in range(3, -1, -1):
         total = leaving[x]
         for y in range(x):
@@ -451,7 +451,7 @@ def _solve_by_four(factors: Matrix, leaving: Vector, right: Matrix) -> None:
 
 @njit(cache=True)
 def _stationary(rates: Matrix, result: Vector) -> None:
-    """Stationary distribution of a chain of rates that are used up; nan if this order of states cannot find it."""
+    """Find the stationary distribution by rates, which are used up; nan if this order of states cannot find it."""
     size = len(rates)
     for x in range(size - 1, 0, -1):
         total = 0.0

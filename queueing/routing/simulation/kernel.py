@@ -76,7 +76,7 @@ class State(NamedTuple):
 
 
 def first_state(servers: int, phase: int) -> State:
-    """Nothing was sent anywhere, and the source is in this phase, or at this place of its trace."""
+    """Begin with nothing sent, and the source in this phase, or at this place of its trace."""
     state = State(np.zeros((servers, 3)), np.zeros(2), np.zeros(3, dtype=np.int64))
     state.numbers[PHASE] = phase
     return state

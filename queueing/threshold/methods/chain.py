@@ -128,7 +128,7 @@ def level_offsets(chain: Chain, order: int) -> list[int]:
 
 
 def masses_of_hazards(chain: Chain, hazards: Matrix) -> Matrix:
-    r"""Probabilities of (level, arrival phase, service phase), given the mean total rate of obsolescence in each.
+    r"""Find the probabilities of (level, arrival phase, service phase), given the total rate of obsolescence in each.
 
     Phases of patience act on these states through that rate alone, so with the true rates the answer is exact. It is
     found without a subtraction: each entry is as good, relatively, as the rates are. Row 0 is filled up with zeros.

@@ -249,7 +249,7 @@ def _multiply(left: Matrix, right: Matrix) -> Matrix:
 
 @njit(cache=True)
 def _watched(rates: Rates, modes: ModeByState, level: int, passages: Blocks) -> Matrix:
-    """Rates of moves from `level` back to it, directly or through higher levels, service phases standing still."""
+    """Find the rates from `level` back to it, directly or through higher levels, service phases standing still."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     size = phases * order
     within = np.zeros((size, size))
@@ -273,7 +273,7 @@ def _watched(rates: Rates, modes: ModeByState, level: int, passages: Blocks) -> 
 
 @njit(cache=True)
 def _eliminate(rates: Rates, modes: ModeByState) -> tuple[Blocks, Blocks, Matrix, Matrix]:
-    """G_i, the factors of -Qbar_ii with their totals, and the chain watched at level 0."""
+    """Find G_i, the factors of -Qbar_ii with their totals, and the chain watched at level 0."""
     phases, order, top = rates.blocks.shape[2], len(rates.start), rates.top
     size = phases * order
     passages = np.zeros((top + 1, size, size))
@@ -320,7 +320,7 @@ def _send(rates: Rates, modes: ModeByState, level: int, probabilities: Matrix, p
 def _distribute(
     rates: Rates, modes: ModeByState, empty: Vector, passages: Blocks, factors: Blocks, totals: Matrix
 ) -> Matrix:
-    """Probabilities of all states by level; at level 0 of (nu, the phase the next service will begin in)."""
+    """Find the probabilities of all states by level; at level 0 of (nu, the phase the next service will begin in)."""
     phases, order, top = rates.blocks.shape[2], len(rates.start), rates.top
     size = phases * order
     probabilities = np.zeros((top + 1, size))
@@ -411,7 +411,7 @@ def outcomes_of(rates: Rates) -> Blocks:
 
 @njit(cache=True)
 def _forward_sums(rates: Rates, modes: ModeByLevel, probabilities: Matrix) -> tuple[float, float, float, float]:
-    """Pages arriving, lost, out of date and served per unit of time, as the system sees it."""
+    """Count pages arriving, lost, out of date and served per unit of time, as the system sees it."""
     largest, phases, order = rates.blocks.shape[1] - 1, rates.blocks.shape[2], len(rates.start)
     arriving, lost, obsolete, served = 0.0, 0.0, 0.0, 0.0
     for level in range(rates.top + 1):
@@ -440,7 +440,7 @@ def _forward_sums(rates: Rates, modes: ModeByLevel, probabilities: Matrix) -> tu
 def _backward_sums(
     rates: Rates, modes: ModeByLevel, probabilities: Matrix, outcomes: Blocks
 ) -> tuple[float, float, float, float]:
-    """Pages entering per unit of time by outcome, and the time they will spend, as they see it."""
+    """Count pages entering per unit of time by outcome, and the time they will spend, as they see it."""
     phases, order = rates.blocks.shape[2], len(rates.start)
     result = np.zeros(4)
     joining = np.zeros(phases)

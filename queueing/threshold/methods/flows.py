@@ -222,7 +222,7 @@ def outcomes_of_pages(model: ThresholdModel, letters: Letters, top: int, farthes
 def _joining_totals(
     chain: Chain, letters: Letters, rows: Sequence[Numbers], outcomes: Iterable[Outcomes]
 ) -> list[Vector]:
-    """For each row, by pages that enter: rate of those to be served, their time, of those not to be, their time."""
+    """Add up, for each row, rates of entering pages to be served, their time, of those not to be, their time."""
     size, phases = len(chain.start), chain.climbs.shape[2]
     offsets = level_offsets(chain, letters.order)
     totals: list[Numbers] = [np.zeros(4, dtype=letters.start.dtype) for _ in rows]
@@ -243,13 +243,13 @@ def _joining_totals(
 
 
 def _contracted(column: Numbers, start: Numbers) -> Numbers:
-    """A column with its first letter drawn by the law of a new page."""
+    """Return a column with its first letter drawn by the law of a new page."""
     return np.asarray(start @ column.reshape(len(start), -1))
 
 
 @njit(cache=True)
 def _passed(before: Numbers, length: int, start: Vector, ending: Vector, whole: Numbers, fading: Numbers) -> Numbers:
-    """What a page can expect of the moment one of those before it leaves; `before` has one letter fewer."""
+    """Find what a page can expect when one of those before it leaves; `before` has one letter fewer."""
     size, order = len(start), len(fading)
     inner = 2 * size
     words = len(before) // inner

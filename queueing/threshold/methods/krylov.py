@@ -170,7 +170,7 @@ def fixed_point(
 
 
 def _factors(triangle: Numbers, right: Numbers, count: int) -> Numbers:
-    """Of the first basis vectors: their sum makes the residual least."""
+    """Find factors of the first basis vectors whose sum makes the residual least."""
     return np.asarray(np.linalg.solve(triangle[:count, :count], right[:count]))
 
 
@@ -189,7 +189,7 @@ def norm_of(vector: Numbers) -> float:
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _parts(basis: Numbers, count: int, vector: Numbers) -> Numbers:
-    """Products of the first basis vectors with `vector`."""
+    """Return the products of the first basis vectors with `vector`."""
     parts = np.zeros(count, dtype=vector.dtype)
     for begin in range(0, len(vector), _RUN):
         there = vector[begin : begin + _RUN]
@@ -214,7 +214,7 @@ def _add(basis: Numbers, factors: Numbers, vector: Numbers) -> None:
 
 
 def krylov_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = KRYLOV_TOLERANCE) -> Flows:
-    """All flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
+    """Compute all flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
     chain = chain_of(model, modes)
     plain = plain_letters(*model.patience_rates)
     if chain.top == 0:

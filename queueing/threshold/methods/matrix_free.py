@@ -66,7 +66,7 @@ class Tables(NamedTuple):
 
 
 def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: float = MATRIX_FREE_TOLERANCE) -> Flows:
-    """All flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
+    """Compute all flows of a policy; the iteration ends at a residual of `tolerance`, relative to the solution."""
     chain = chain_of(model, modes)
     letters = triangular_letters(*model.patience_rates)
     rows, shrinking = stationary_rows(chain, letters, tolerance)
@@ -77,7 +77,7 @@ def matrix_free_flows(model: ThresholdModel, modes: ModeByLevel, tolerance: floa
 def stationary_rows(
     chain: Chain, letters: Letters, tolerance: float = MATRIX_FREE_TOLERANCE
 ) -> tuple[list[Numbers], float]:
-    """An earlier and the last iterate of the stationary row over all states, and the quotient of their residuals.
+    """Find an earlier and the last iterate of the stationary row, and the quotient of their residuals.
 
     `letters` must be triangular; rows are in their coordinates, of any sum.
     """

@@ -118,7 +118,7 @@ def reversed_letters(letters: Letters) -> Letters:
 
 
 def _downstream(generator: Matrix) -> list[int]:
-    """Phases in an order in which each leads to later ones only; there must be such an order."""
+    """Put phases in an order in which each leads to later ones only; there must be such an order."""
     left = set(range(len(generator)))
     order: list[int] = []
     while left:
@@ -170,7 +170,7 @@ def classes_of_words(letters: Letters, longest: int) -> Classes:
 
 @lru_cache(maxsize=256)
 def _multisets(order: int, length: int) -> tuple[Integers, NDArray[np.int32]]:
-    """Number of each letter by class; by class of words shorter by one, the class with each letter more."""
+    """Count each letter by class, and find, by class of words shorter by one, the class with each letter more."""
     index = {word: place for place, word in enumerate(combinations_with_replacement(range(order), length))}
     counts = np.zeros((len(index), order), dtype=np.int64)
     for word, place in index.items():
@@ -237,7 +237,7 @@ def rotated(letters: Letters, row: Numbers, length: int, inner: int) -> Numbers:
 
 @njit(cache=True)
 def sum_of_words(weights: Numbers, block: Numbers) -> Numbers:
-    """Sum of a row, given as words by inner numbers, over its words with these weights."""
+    """Sum a row, given as words by inner numbers, over its words with these weights."""
     total = np.zeros(block.shape[1], dtype=block.dtype)
     for word in range(len(weights)):
         for place in range(block.shape[1]):
@@ -247,7 +247,7 @@ def sum_of_words(weights: Numbers, block: Numbers) -> Numbers:
 
 @njit(cache=True)
 def letters_in_run(order: int, length: int, inner: int) -> int:
-    """How many of the last letters are worked on together."""
+    """Tell how many of the last letters are worked on together."""
     low, run = 0, inner
     while low < length and run * order <= _RUN:
         low += 1
@@ -265,7 +265,7 @@ def _add(rate: Any, x: Numbers, source: int, count: int, out: Numbers, target: i
 
 @njit(cache=True)
 def _add_two(rates: Numbers, x: Numbers, source: int, count: int, out: Numbers, target: int) -> None:
-    """The same for two letters at once."""
+    """Do the same for two letters at once."""
     one, two, first, second = x[source : source + count], x[source + count : source + 2 * count], rates[0], rates[1]
     given = out[target : target + count]
     for place in range(count):

@@ -66,7 +66,7 @@ class StateOrder:
 
 
 def state_order(model: ThresholdModel) -> StateOrder:
-    """All states of a model, level by level."""
+    """List all states of a model, level by level."""
     phases, order = model.arrivals[0].phases, model.service.order
     letters = model.patience_order if model.top > 1 else 1
     sizes = np.array([phases, *(phases * order * letters**waiting for waiting in range(model.top))], dtype=np.int64)
@@ -81,7 +81,7 @@ def state_order(model: ThresholdModel) -> StateOrder:
 
 
 def generator_rows(model: ThresholdModel, order: StateOrder, chosen: Integers) -> csr_array:
-    """Rows of the generators of all modes, or of the generator under one mode for each state where these are given."""
+    """Write the rows of the generators of all modes, or of the generator under the chosen mode of each state."""
     gamma, change, fading = patience_rates_of(model)
     states, modes = order.states, 1 if len(chosen) else len(model.arrivals)
     service = np.array(model.service.generator), np.array(model.service.initial), np.array(model.service.exit_rates)
@@ -119,7 +119,7 @@ def _life_moves(
     change: Matrix,
     fading: Vector,
 ) -> tuple[Integers, Integers, Vector]:
-    """Moves of service and patience, whatever the mode: sources, targets, rates; diagonal entries among them."""
+    """Write the moves of service and patience, whatever the mode: sources, targets, rates; diagonals too."""
     order, letters, top = len(start), len(fading), len(offsets) - 2
     count = 0
     for level in range(1, top + 1):
@@ -181,7 +181,7 @@ def _life_moves(
 def _climb_moves(
     model: ThresholdModel, order: StateOrder, gamma: Vector, chosen: Integers
 ) -> tuple[Integers, Integers, Vector]:
-    """Moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
+    """Write the moves of arrivals by mode: sources (with the mode), targets, rates; diagonal entries among them."""
     blocks, entering = arrival_blocks(model)
     likely = [np.ones(1)]  # by length, by word: probability that so many new pages begin with it
     for _ in range(int(entering.max())):
@@ -271,7 +271,7 @@ def yields_of(model: ThresholdModel, order: StateOrder) -> Blocks:
 def _add_outcomes_of_numbers(
     model: ThresholdModel, order: StateOrder, coming: Blocks, entering: Integers, result: Blocks
 ) -> None:
-    """What pages that enter will see, where those that wait are only a number: all levels at once."""
+    """Add what pages that enter will see, where those that wait are only a number: all levels at once."""
     outcomes = outcomes_by_elimination(rates_of(model))  # by outcome, pages ahead, phase of service
     first = outcomes @ model.service.initial  # in a batch that meets nobody: the service ahead is about to begin
     phases, levels = model.arrivals[0].phases, np.arange(model.top + 1)
@@ -291,7 +291,7 @@ def _add_outcomes_of_numbers(
 
 
 def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int) -> list[Vector]:
-    """By outcome and (service phase, waiting pages): sum over the pages of a batch of which so many enter.
+    """Sum outcomes, by (service phase, waiting pages), over the pages of a batch of which so many enter.
 
     `outcomes` has, by pages ahead, a row for each outcome and a column for each (service phase, patience phases of
     those that wait and of the page itself).
@@ -308,7 +308,7 @@ def _told(model: ThresholdModel, outcomes: list[Matrix], level: int, enter: int)
 
 
 def _fading_by_state(model: ThresholdModel, order: StateOrder) -> Vector:
-    """Rate at which pages go out of date, in each state."""
+    """Return the rate at which pages go out of date, in each state."""
     fading, phases = patience_rates_of(model)[2], model.arrivals[0].phases
     if len(fading) == 1:
         return np.asarray(fading[0] * np.maximum(order.level - 1, 0))

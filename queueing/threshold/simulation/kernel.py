@@ -88,7 +88,7 @@ class State(NamedTuple):
 
 
 def empty_state(top: int, samples: int) -> State:
-    """The queue at time 0, without a page; `run` starts the chain."""
+    """Return the queue at time 0, without a page; `run` starts the chain."""
     room = max(1, top)
     after = np.arange(1, room + 1, dtype=np.int64)
     after[-1] = NOBODY
@@ -169,7 +169,7 @@ def _set_move(rules: Rules, state: State, rng: np.random.Generator) -> None:
 
 @njit(cache=True, inline="always")
 def _move(rules: Rules, state: State, rng: np.random.Generator, counted: bool) -> None:
-    """The chain moves, and perhaps a batch comes."""
+    """Let the chain move, and perhaps a batch comes."""
     places, now = state.places, state.clocks[NOW]
     level, phases = places[LEVEL], rules.rates.shape[1]
     chosen = choose(rules.moves, rules.modes[level] * phases + places[PHASE], rng)
@@ -224,7 +224,7 @@ def _next_page(rules: Rules, state: State, rng: np.random.Generator, waiting: in
 
 @njit(cache=True, inline="always")
 def _add(state: State, now: float, deadline: float, waiting: int) -> None:
-    """A page joins the `waiting` ones."""
+    """Let a page join the `waiting` ones."""
     places = state.places
     page = places[FREE]
     places[FREE] = state.after[page]
@@ -242,7 +242,7 @@ def _add(state: State, now: float, deadline: float, waiting: int) -> None:
 
 @njit(cache=True, inline="always")
 def _remove(state: State, page: int, waiting: int) -> None:
-    """A page leaves the `waiting` ones, of which it is one."""
+    """Let a page leave the `waiting` ones, of which it is one."""
     places = state.places
     before, after = state.before[page], state.after[page]
     if before == NOBODY:

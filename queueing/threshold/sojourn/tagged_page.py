@@ -79,18 +79,18 @@ class TaggedPage:
         return np.asarray(self.solver.met(self.chances).real)
 
     def moments(self, order: int) -> Vector:
-        """E[V**order; end] for both ends."""
+        """Return E[V**order; end] for both ends."""
         columns = self.chances
         for power in range(1, order + 1):
             columns = [power * column for column in self.solver.resolved(0.0, columns)]
         return np.asarray(self.solver.met(columns).real)
 
     def transforms(self, shift: complex) -> Numbers:
-        """E[exp(-shift V); end] for both ends."""
+        """Return E[exp(-shift V); end] for both ends."""
         return self.solver.met(self.solver.resolved(shift, self.solver.sources))
 
     def survival_transforms(self, shift: complex) -> Numbers:
-        """Transforms of P(V > t; end) for both ends."""
+        """Return transforms of P(V > t; end) for both ends."""
         return self.solver.met(self.solver.resolved(shift, self.chances))
 
 
@@ -190,7 +190,7 @@ def _met(rows: Sequence[Numbers], columns: Columns) -> Numbers:
 
 
 def _passed(before: Numbers, ahead: int, start: Vector, ending: Vector, whole: Numbers, fading: Numbers) -> Numbers:
-    """What a page with `ahead` pages before it can expect of the moment one of them leaves."""
+    """Find what a page with `ahead` pages before it can expect when one of them leaves."""
     order, size = len(fading), len(start)
     begun = before @ start  # the oldest page, the last letter, begins its service
     result = np.einsum("ew,r,m->ewrm", begun, whole, ending).reshape(2, -1, size)
@@ -206,7 +206,7 @@ def _passed(before: Numbers, ahead: int, start: Vector, ending: Vector, whole: N
 def _resolve_levels(
     service: Matrix, start: Vector, ending: Vector, fading: float, shift: Any, right: Numbers
 ) -> Numbers:
-    """All levels where patience has one phase, by eliminations that never subtract (see :mod:`queueing.numerics`).
+    """Solve all levels where patience has one phase, without a subtraction (see :mod:`queueing.numerics`).
 
     The same sums and quotients hold for a complex shift: its real part is not negative, so no total is 0.
     """

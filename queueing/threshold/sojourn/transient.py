@@ -56,17 +56,17 @@ class PageClock:
         return sum(part.size for part in self.page.arrival)
 
     def left(self, time: float) -> Vector:
-        """P(V > time; end) for both ends."""
+        """Return P(V > time; end) for both ends."""
         return self._mixed(time, 0) if self.is_short(time) else self.left_by_inversion(time)
 
     def ended(self, time: float) -> Vector:
-        """P(V <= time; end) for both ends."""
+        """Return P(V <= time; end) for both ends."""
         if self.is_short(time):
             return self._mixed(time, 1)
         return np.maximum(self.page.probabilities - self.left_by_inversion(time), 0.0)
 
     def is_short(self, time: float) -> bool:
-        """Whether uniformisation is short enough for this time."""
+        """Tell whether uniformisation is short enough for this time."""
         chain = self._chain
         steps = _last_term(chain.fastest * time)
         if steps <= STEPS:
@@ -74,7 +74,7 @@ class PageClock:
         return steps <= MOST_STEPS and steps * (len(chain.rates) + 5 * self.states) <= WORK
 
     def left_by_inversion(self, time: float) -> Vector:
-        """P(V > time; end) for both ends, from transforms."""
+        """Return P(V > time; end) for both ends, from transforms."""
         if time == 0.0:
             return self.page.probabilities
         if self.rounding ** (2 / 3) > HOPELESS:
@@ -156,7 +156,7 @@ def _last_term(mean: float) -> int:
 
 
 def poisson_weights(mean: float) -> tuple[int, Vector]:
-    """Probabilities of a Poisson law from the first that a double can hold to one below 1e-20, and its place.
+    """Return the probabilities of a Poisson law that count, down to 1e-20, and the place of the first.
 
     They are built from the most likely outwards, by ratios, and divided by their sum: each has all its digits.
     """
