@@ -232,7 +232,7 @@ class QueueData(RobotSort):
 
     @property
     def sorts(self) -> Sequence[ClassData | QueueData]:
-        """Robots by class."""
+        """List the robots by class, the one class where none is listed."""
         return self.classes or (self,)
 
     @property

@@ -85,8 +85,8 @@ def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figu
 def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Figure:
     """Draw the policy of `result`, the best one without: after a departure, after an arrival, and its price.
 
-    Where the prices are those of the paper and the system is small, a third panel shows the least cost and that of the
-    best fixed number of robots as functions of the weight of starvation.
+    Where prices are those of Talim et al. (2001) and the system is small, a third panel shows the least cost and that
+    of the best fixed number of robots as functions of the weight of starvation.
     """
 
     def best() -> tuple[int, ...]:

@@ -231,7 +231,7 @@ class RobotsProblem(ControlledRobots):
         return self.unimprovable()
 
     def sweeps(self, rule: Rule) -> Sweeps:
-        """Values by state after a decision; with the rule of the paper, by its states."""
+        """Values by state after a decision; with rule "paper", by the states of Talim et al. (2001)."""
         from queueing.robots import greedy, sweep
 
         from .value_iteration import PaperSweeps, StateSweeps

@@ -42,7 +42,7 @@ class RobotPolicies:
 
     @property
     def several(self) -> bool:
-        """Whether entries are classes."""
+        """Whether there are several classes, which entries are then."""
         return len(self.fleet.classes) > 1
 
     @property

@@ -52,7 +52,7 @@ class BestStatic:
     objective: float
 
     def to_data(self) -> dict[str, Any]:
-        """For ``extra``."""
+        """Write it down for ``extra`` of a result."""
         return {"robots": told(self.robots), "objective": self.objective}
 
 
@@ -258,7 +258,7 @@ def all_numbers(robots: list[int]) -> Iterator[Counts]:
 
 
 def balanced(fleet: RobotFleet) -> Numbers:
-    """Numbers to begin with."""
+    """Guess the numbers that a search begins with."""
     return _numbers(tuple(_balanced(fleet)))
 
 

@@ -85,7 +85,7 @@ class PaperSweeps:
         return self.problem.decision_of(greedy(self.chain.decided(values)))
 
     def close(self, values: Array) -> Closing:
-        """Tell the cost that the paper prints, and the bracket that these values prove."""
+        """Tell the cost that Talim et al. (2001) print, and the bracket that these values prove."""
         image = self.chain.applied(values)
         moved = (image - values)[self.chain.states]
         details: dict[str, Any] = {"printed_cost": float(image[1, 1, 1])}

@@ -61,5 +61,5 @@ class RobotMeasures:
         return cls(starvation, lost, active, length, response, fewest, most, **more)
 
     def scalars(self) -> dict[str, float | None]:
-        """The measures by name."""
+        """Take the measures by name."""
         return {name: getattr(self, name) for name in MEASURES}

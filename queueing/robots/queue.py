@@ -3,10 +3,10 @@ r"""Robots that bring pages to one indexing server, sent out or kept back after 
 Each of r active robots brings a page at rate :math:`\lambda`; a robot that comes back is idle until it is sent out
 again. The server takes a page in an exponential time of rate :math:`\mu`; at most K pages wait or are served, a page
 that finds K of them is lost. After a service or an arrival one more robot may be activated. The state is (q, r) *after*
-that decision: the type of the last event, which the paper [1]_ carries along, says nothing more.
+that decision: the type of the last event, which Talim et al. (2001) [1]_ carry along, says nothing more.
 
 A policy is one array: :math:`\varphi(q, r) = 1` if, when an event leaves q pages and r active robots, one more is
-activated. In the words of the paper :math:`\pi(q, r, 0) = \varphi(q-1, r)` after a departure and
+activated. In their words :math:`\pi(q, r, 0) = \varphi(q-1, r)` after a departure and
 :math:`\pi(q, r, 1) = \varphi(\min(q+1, K), r-1)` after an arrival. The empty system without robots, (0, 0), is
 excluded: there a robot is always activated.
 

@@ -33,8 +33,8 @@ class RobotStructure:
     gap
         smallest \|d\|, as a part of the span of values.
     departure_curve, arrival_curve
-        by active robots r, the paper's :math:`f_0(r)` and :math:`f_1(r)`: a robot is activated at q pages or fewer,
-        seen before the event; if never, 0 after a departure, of which there is at least one page, and -1 after an
+        by active robots r, :math:`f_0(r)` and :math:`f_1(r)` of Talim et al. (2001): a robot is activated at q pages or
+        fewer, seen before the event; if never, 0 after a departure, of which there is a page at least, and -1 after an
         arrival. Of a policy that is no curve, the largest q. :math:`f_1(0)` does not exist: None.
     """
 

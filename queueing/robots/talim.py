@@ -1,12 +1,12 @@
 r"""The relative value iteration of Talim, Liu, Nain and Coffman (2001), on their own chain, event types included.
 
 States are (q, r, s): pages and active robots *before* a decision, and the event that calls for it, s = 0 a departure,
-1 an arrival, 2 nothing. Epochs form a Poisson process of rate :math:`\nu = \lambda N + \mu`. Written from the paper
+1 an arrival, 2 nothing. Epochs form a Poisson process of rate :math:`\nu = \lambda N + \mu`. Written from the article
 alone, as a rival and a witness: nothing here rests on the rest of the robot queue. Their equations are read with the
 misprints mended (docs/robots.md lists them): in (2) the robots *after* the decision bring pages, in (3) the queue is
 cut off at K, and :math:`\theta = T(h)(\hat x)` in Proposition 2.
 
-The paper names neither :math:`\hat x` nor :math:`h_0`. With :math:`\hat x = (1, 1, 1)` and :math:`h_0 = 0` the printed
+They name neither :math:`\hat x` nor :math:`h_0`. With :math:`\hat x = (1, 1, 1)` and :math:`h_0 = 0` the printed
 iteration counts come out, those of Table 1 one higher.
 """
 
@@ -146,7 +146,7 @@ def paper_iteration(
     robots, capacity, arrival_rate, service_rate, gamma
         N, K, lambda, mu and the weight of starvation; losses weigh 1.
     tau, tolerance
-        the paper's: it stops when no value changes by more than `tolerance` of itself.
+        as published: it stops when no value changes by more than `tolerance` of itself.
     certified
         stop instead when `upper` - `lower` is at most `tolerance` times `lower`: then the cost is proved so far.
     most
@@ -163,7 +163,7 @@ def paper_iteration(
 
     Examples
     --------
-    The system of Figure 3 of the paper, which prints a cost of 0.25924.
+    The system of Figure 3 of Talim et al. (2001), which prints a cost of 0.25924.
 
     >>> from queueing.robots import paper_iteration
     >>> round(paper_iteration(16, 5, 0.1, 1.0, gamma=1.4).cost, 5)

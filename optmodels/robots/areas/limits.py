@@ -55,7 +55,7 @@ class Tables:
 
     @property
     def size(self) -> int:
-        """Numbers of robots."""
+        """Count the numbers of robots that an area may get, 0 included."""
         return int(self.costs.shape[1])
 
     def shared_anew(self, counts: Counts, first: int, second: int) -> Counts:

@@ -75,7 +75,7 @@ class LinearLimit:
 
 @dataclass(frozen=True, eq=False)
 class ProgramAnswer:
-    """What the solver said.
+    """What the solver says of a program.
 
     Attributes
     ----------

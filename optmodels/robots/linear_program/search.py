@@ -265,7 +265,7 @@ class LimitedSearch:
 
     @property
     def spent(self) -> bool:
-        """Whether enough was judged."""
+        """Whether as many states were judged as are asked for."""
         return self.judged * self.control.fleet.states > self.work
 
     def judge(self, actions: Actions, start: bool = False) -> Evaluation:

@@ -87,7 +87,7 @@ class LinearProgram:
         return f"it has {states} {what}, and at most {self.largest} are taken."
 
     def prepare(self, problem: Any) -> None:
-        """Compile."""
+        """Compile, before any clock starts, what makes policies of a solution."""
         fleet = fleet_of(2, 2, 1.0)
         moves = event_moves(fleet)
         actions = np.array([1, 0, 0] * 3, dtype=np.int64)

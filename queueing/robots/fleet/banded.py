@@ -32,7 +32,7 @@ LEAST = 1e-280
 
 
 class Factors(NamedTuple):
-    """An eliminated chain.
+    """A chain whose states were eliminated, all but one.
 
     Attributes
     ----------

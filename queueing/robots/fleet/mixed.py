@@ -18,7 +18,7 @@ from .control import FleetMeasures, measures_of
 from .krylov import Pause
 from .model import RobotFleet
 from .stationary import closed_classes, shares_of_chain
-from .transitions import Actions, Chain, Moves, moves_of
+from .transitions import Actions, Chain, Moves, chain_from, moves_of
 
 #: By action and state, the probability of the action where an event leaves the state.
 Chances = NDArray[np.float64]
@@ -159,14 +159,7 @@ def decided(moves: EventMoves, chances: Chances) -> csr_array:
 def mixed_chain(moves: EventMoves, chances: Chances) -> tuple[Chain, csr_array]:
     """Make the chain of a randomised policy, and the matrix of its decisions."""
     decisions = decided(moves, chances)
-    rates = csr_array(moves.plain + moves.events @ decisions)
-    rates.setdiag(0.0)
-    rates.eliminate_zeros()
-    rates.sort_indices()
-    leaving = np.asarray(rates.sum(axis=1), dtype=np.float64).ravel()
-    leaving[leaving == 0] = 1.0
-    pointers, targets = (np.asarray(part, dtype=np.int64) for part in (rates.indptr, rates.indices))
-    return Chain(pointers, targets, np.asarray(rates.data, dtype=np.float64), leaving), decisions
+    return chain_from(csr_array(moves.plain + moves.events @ decisions)), decisions
 
 
 def mixed_classes(fleet: RobotFleet, chances: Chances, moves: EventMoves | None = None) -> list[NDArray[np.int64]]:

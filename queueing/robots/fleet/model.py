@@ -201,7 +201,7 @@ class RobotFleet:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Pages, robots, environment."""
+        """Numbers of queue lengths, of places of robots, and of states of the environment."""
         return self.capacity + 1, self.places, self.environments
 
     @cached_property
@@ -216,7 +216,7 @@ class RobotFleet:
 
     @cached_property
     def class_of(self) -> Places:
-        """By phase, its class."""
+        """Tell the class of each phase."""
         return np.repeat(np.arange(len(self.classes)), [one.journey.order for one in self.classes])
 
     @cached_property

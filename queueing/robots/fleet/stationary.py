@@ -15,7 +15,7 @@ from ...numerics import Vector
 from . import banded, krylov
 from .krylov import Pause
 from .model import RobotFleet
-from .transitions import Actions, Chain, chain_of, moves_of, outcomes, room_for_outcomes
+from .transitions import Actions, Chain, chain_from, chain_of, moves_of, outcomes, room_for_outcomes
 
 Numbers = NDArray[np.int64]
 
@@ -276,16 +276,6 @@ def _chances_of_ending(
         np.concatenate([np.tile(chances, len(classes)), drawn.rates]),
         np.concatenate([np.ones(len(classes)), drawn.leaving[len(classes) :]]),
     )
-    found = _stationary(_tidy(anew), [], pause)
+    found = _stationary(chain_from(anew.matrix()), [], pause)
     weights = found.best[: len(classes)]
     return np.asarray(weights / weights.sum())
-
-
-def _tidy(chain: Chain) -> Chain:
-    """The chain without moves from states to themselves."""
-    graph = chain.matrix()
-    graph.sum_duplicates()
-    graph.setdiag(0.0)
-    graph.eliminate_zeros()
-    pointers, targets = (np.asarray(part, dtype=np.int64) for part in (graph.indptr, graph.indices))
-    return Chain(pointers, targets, graph.data, np.asarray(graph.sum(axis=1)))

@@ -65,9 +65,20 @@ class Chain(NamedTuple):
     leaving: Vector
 
     def matrix(self) -> csr_array:
-        """Rates between states."""
+        """Take the rates between states as a sparse matrix."""
         size = len(self.leaving)
         return csr_array((self.rates, self.targets, self.pointers), shape=(size, size))
+
+
+def chain_from(rates: csr_array) -> Chain:
+    """Make a chain of rates between states; those from a state to itself, and of moves told twice, are put right."""
+    rates.sum_duplicates()
+    rates.setdiag(0.0)
+    rates.eliminate_zeros()
+    leaving = np.asarray(rates.sum(axis=1), dtype=np.float64).ravel()
+    leaving[leaving == 0] = 1.0
+    pointers, targets = (np.asarray(part, dtype=np.int64) for part in (rates.indptr, rates.indices))
+    return Chain(pointers, targets, np.asarray(rates.data, dtype=np.float64), leaving)
 
 
 class Outcomes(NamedTuple):

@@ -35,7 +35,7 @@ class Closed:
     labels: Whole
 
     def label(self, state: int) -> int:
-        """Class of a state."""
+        """Tell the closed class of a state, -1 if it is in none."""
         return int(self.labels[np.searchsorted(self.states, state)])
 
 

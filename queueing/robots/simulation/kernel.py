@@ -74,7 +74,7 @@ class Rules(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that changes.
+    """All that changes in the course of a run.
 
     Attributes
     ----------
