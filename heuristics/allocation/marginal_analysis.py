@@ -206,7 +206,7 @@ def additions(tables: Sequence[Table], units: int) -> int:
 
 
 def least_split(tables: Sequence[Table], units: int) -> tuple[Counts, Table]:
-    """The counts of least cost, by dynamic programming, and the least cost with 0, 1, ..., `units` units.
+    """Find the counts of least cost, by dynamic programming, and the least cost with 0, 1, ..., `units` units.
 
     Counts that cost no less than smaller ones are never needed.
 

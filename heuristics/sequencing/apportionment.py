@@ -33,7 +33,7 @@ LOOKS = 20_000_000
 def apportion(
     frequencies: ArrayLike, length: int, gains: ArrayLike | None = None, host: Whole | None = None, most: int = 0
 ) -> Whole:
-    r"""Visits of each page in a cycle: :math:`\lfloor n f_i \rfloor` or one more, n together.
+    r"""Find the visits of each page in a cycle: :math:`\lfloor n f_i \rfloor` or one more, n together.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def apportion(
 
 
 def cycle_length(frequencies: ArrayLike, slots: int | None = None) -> int:
-    r"""A length, `slots` at most, whose whole visits are near to the frequencies.
+    r"""Find a length, `slots` at most, whose whole visits are near to the frequencies.
 
     The shortest cycle that holds the frequencies exactly, if there is one: 13 for (2, 3, 3, 5)/13. Else that with the
     least :math:`\sum_i f_i (m_i / (n f_i) - 1)^2`; of many pages only the longest cycles are compared. A cycle has as
@@ -125,7 +125,7 @@ def missing(schedule: ArrayLike, frequencies: ArrayLike) -> Whole:
 
 
 def shares_of(frequencies: ArrayLike) -> Vector:
-    """Frequencies divided by their sum, or one sentence on what is wrong with them."""
+    """Divide frequencies by their sum, or refuse them in one sentence."""
     values = numbers("frequencies", frequencies)
     total = float(values.sum())
     if total <= 0 or not math.isfinite(total):
@@ -134,7 +134,7 @@ def shares_of(frequencies: ArrayLike) -> Vector:
 
 
 def numbers(name: str, values: ArrayLike, size: int | None = None) -> Vector:
-    """A vector of finite numbers, zero or more, or one sentence naming the first that is not."""
+    """Make a vector of finite numbers, zero or more, or refuse the first that is not in one sentence."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0 or (size is not None and len(vector) != size):
         wanted = "one number or more" if size is None else f"{size} numbers, one for each page"
@@ -146,7 +146,7 @@ def numbers(name: str, values: ArrayLike, size: int | None = None) -> Vector:
 
 
 def whole(name: str, value: int, *, least: int) -> int:
-    """A whole number of at least `least`, or one sentence."""
+    """Return a whole number of at least `least`, or refuse it in one sentence."""
     try:
         number = operator.index(value)
     except TypeError:

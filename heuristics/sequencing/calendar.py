@@ -68,7 +68,7 @@ class Calendar(NamedTuple):
 
 
 def phases(frequencies: Vector, host: Whole | None = None) -> Vector:
-    """Where in its first gap each page begins, between 0 and 1: pages of like frequencies far from one another.
+    """Choose where in its first gap each page begins, from 0 to 1: pages of like frequencies far from one another.
 
     Due dates then come one a slot from the beginning, and there is no transient to be thrown away. With hosts that is
     so for the pages of each host.
@@ -92,7 +92,7 @@ def phases(frequencies: Vector, host: Whole | None = None) -> Vector:
 
 
 def new_calendar(record: Matrix, step: float = 1.0) -> Calendar:
-    """A calendar with all pages whose gap is above zero linked by their keys, at time 0.
+    """Make a calendar with all pages whose gap is above zero linked by their keys, at time 0.
 
     Pages with an index are all in the calendar: it compares what is lost by itself.
     """
@@ -203,7 +203,7 @@ def next_gap(record: Matrix, page: int, now: float) -> float:
 
 @njit(cache=True)
 def latest(record: Matrix, often: Whole, many: int, first: int, middle: float) -> int:
-    """The place of the page, of those visited often, that is latest in parts of its gap; -1 if page `first` is later.
+    """Find the place of the often visited page that is latest in parts of its gap; -1 if page `first` is later.
 
     Of equals it is the smallest page. `middle` is the middle of the slot; `first` is -1 where there is no other page.
     """

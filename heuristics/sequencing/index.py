@@ -94,7 +94,7 @@ def index(decay: float, age: float) -> float:
 def index_record(
     periods: Vector, visits: Vector | Whole, begun: Vector, worths: Vector, decays: Vector, early: float
 ) -> Matrix:
-    """Records of pages with these gaps (infinite: never visited), visits left, and phases."""
+    """Make the records of pages with these gaps (infinite: never visited), visits left, and phases."""
     record = np.hstack([greedy_record(periods, visits, begun), np.empty((len(periods), 4))])
     record[:, LAST] = (begun - 1.0) * record[:, PERIOD]
     record[:, WORTH] = worths
@@ -120,7 +120,7 @@ def plan_visit(record: Matrix, page: int, gap: float, early: float) -> None:
 
 
 def early_part(pages: int) -> float:
-    """The part of its gap that a page is on the list before it is due: all of it where the list holds all pages."""
+    """Compute the part of its gap that a page is listed before it is due: all where the list holds all pages."""
     return 1.0 if pages <= LIST else EARLY / pages
 
 
@@ -140,7 +140,7 @@ def enlist(record: Matrix, page: int, early: float, dues: Vector, slopes: Vector
 
 @njit(cache=True)
 def choose(record: Matrix, listed: Whole, dues: Vector, slopes: Vector, size: int, now: float) -> int:
-    """The place of the page whose index is most above its price; if none is due, least below it to first order."""
+    """Choose the page whose index is most above its price; if none is due, least below it to first order."""
     best, chosen = -np.inf, -1
     for place in range(size):
         if now >= dues[place]:
@@ -209,7 +209,7 @@ def largest_index(calendar: Calendar, early: float, most: int, schedule: Whole) 
 
 @njit(cache=True)
 def visit_gains(worths: Vector, decays: Vector, counts: Whole, length: int) -> Vector:
-    """What one visit more than `counts` in a cycle gains, with gaps as even as whole slots can be."""
+    """Tell what one visit more than `counts` in a cycle gains, with gaps as even as whole slots can be."""
     gains = np.empty(len(worths))
     for page in range(len(worths)):
         before = _lost(decays[page], counts[page], length)
@@ -235,7 +235,7 @@ def _lost_in(x: float) -> float:
 
 @njit(cache=True)
 def cycle_gain(schedule: Whole, worths: Vector, decays: Vector) -> float:
-    r"""What a cycle gains a slot: :math:`\frac1n \sum_i a_i \sum_j (1 - e^{-l_i d_{ij}})`.
+    r"""Tell what a cycle gains a slot: :math:`\frac1n \sum_i a_i \sum_j (1 - e^{-l_i d_{ij}})`.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def cycle_gain(schedule: Whole, worths: Vector, decays: Vector) -> float:
 
 @njit(cache=True)
 def index_period(worths: Vector, decays: Vector, longest: int, patience: int) -> Whole:
-    """One period of the index policy, after `patience` slots; empty if ages do not come back in `longest` slots."""
+    """Find one period of the index policy, after `patience` slots; empty if ages do not come back in `longest`."""
     pages = len(worths)
     last, then = np.empty(pages, np.int64), np.empty(pages, np.int64)
     for page in range(pages):

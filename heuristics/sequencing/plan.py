@@ -104,7 +104,7 @@ def visits(
 
 
 def _endless(fill: Callable[[Whole], object]) -> Iterator[int]:
-    """Pages without end, a block at a time."""
+    """Yield pages without end, a block at a time."""
     schedule = np.empty(BLOCK, dtype=np.int64)
     while True:
         fill(schedule)
@@ -228,7 +228,7 @@ class VisitPlan:
         link_all(self._calendar, first, last)
 
     def _rebuild(self, more: float, joining: int) -> float:
-        """A calendar without those who left, with room for twice as many as there are; its time 0 is returned."""
+        """Make a calendar without those who left, with room for twice as many as there are; return its time 0."""
         now, kept = float(self._calendar.state[NOW]), len(self._rows)
         room = 2 * (kept + joining) + 64
         record, names = np.zeros((room, 4)), np.zeros(room, dtype=np.int64)

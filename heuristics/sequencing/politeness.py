@@ -72,7 +72,7 @@ class Hosts(NamedTuple):
 
 
 def new_hosts(record: Matrix, shares: Vector, host: Whole, gap: int) -> Hosts:
-    """All hosts ready; `host` numbers them from 0, -1 for pages that are never visited.
+    """Make all hosts ready; `host` numbers them from 0, -1 for pages that are never visited.
 
     A host that has hardly any time to rest can never make up for a slot that it missed: it goes before the others. One
     that has none is visited whenever it is back, whether a page of it is due or not.
@@ -202,7 +202,7 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, forced: Whole, schedule: Wh
 
 
 def capped(shares: Vector, host: Whole, most: float) -> Vector:
-    """Shares with no more than `most` for a host; what is cut off goes to the others in proportion."""
+    """Reduce shares to no more than `most` for a host; what is cut off goes to the others in proportion."""
     members = host >= 0
     totals = np.bincount(host[members], weights=shares[members])
     scale, full = np.ones(len(totals)), np.zeros(len(totals), dtype=bool)
@@ -247,7 +247,7 @@ def columns(shares: Vector, host: Whole, gap: int, length: int) -> Whole:
 
 
 def closing_length(length: int, hosts: int, gap: int) -> int:
-    r"""The longest cycle, `length` at most, that so many hosts can fill: :math:`H \lfloor n/g \rfloor \ge n`."""
+    r"""Find the longest cycle, `length` at most, that so many hosts can fill: :math:`H \lfloor n/g \rfloor \ge n`."""
     if hosts < gap:
         raise ValueError(
             f"host_gap {gap} needs {gap} hosts or more with pages that are visited, but there are only {hosts}."
@@ -260,7 +260,7 @@ def closing_length(length: int, hosts: int, gap: int) -> int:
 
 
 def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Vector) -> tuple[Whole, int]:
-    """Hosts numbered from 0 among those with a page that has a share, -1 for other pages or no rule; and the gap.
+    """Number hosts from 0 among those with a page that has a share, -1 for other pages or no rule; and the gap.
 
     The gap is the least difference between the slots of two visits to one host; 1, which 0 stands for, too, is no rule.
     """
@@ -284,7 +284,7 @@ def hosts_and_gap(hosts: Sequence[int] | Whole | None, host_gap: int, shares: Ve
 def polite_cycle(
     make_record: Callable[[Vector], Matrix], shares: Vector, host: Whole, gap: int, length: int, by_index: bool = False
 ) -> Whole:
-    """A cycle that keeps the gap between visits to a host, by index or by due date.
+    """Make a cycle that keeps the gap between visits to a host, by index or by due date.
 
     `make_record` gives the records of pages that begin at given phases.
     """

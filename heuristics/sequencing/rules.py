@@ -64,7 +64,7 @@ FEW_PAGES, SHORT_CYCLES, SOME_PAGES = 16, 64, 256
 
 
 def regular(frequencies: ArrayLike, length: int) -> Whole:
-    """Nested regular words: gaps of two pages differ by one slot at most, equal or dyadic frequencies have even gaps.
+    """Nest regular words: gaps of two pages differ by one slot at most, equal or dyadic frequencies have even gaps.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def regular(frequencies: ArrayLike, length: int) -> Whole:
 
 
 def tijdeman(frequencies: ArrayLike, length: int) -> Whole:
-    r"""The chairman assignment: after t slots no page is :math:`1 - 1/(2N-2)` visits or more off :math:`t m_i / n`.
+    r"""Assign chairmen: after t slots no page is :math:`1 - 1/(2N-2)` visits or more off :math:`t m_i / n`.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def tijdeman(frequencies: ArrayLike, length: int) -> Whole:
 
 
 def golden_ratio(frequencies: ArrayLike, length: int) -> Whole:
-    r"""The golden ratio policy: the s-th slot is the s-th smallest of frac(:math:`j/\phi`), j = 1, ..., :math:`F_k`.
+    r"""Follow the golden ratio: the s-th slot is the s-th smallest of frac(:math:`j/\phi`), j = 1, ..., :math:`F_k`.
 
     Each page has consecutive j; the published example, (2, 3, 3, 5)/13, is met with j from 1, not from 0.
 
@@ -128,7 +128,7 @@ def golden_ratio(frequencies: ArrayLike, length: int) -> Whole:
 
 
 def power_of_two(frequencies: ArrayLike, length: int | None = None) -> Whole:
-    r"""Frequencies rounded to powers of two that fill a cycle, perfectly evenly spaced.
+    r"""Round frequencies to powers of two that fill a cycle, perfectly evenly spaced.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def power_length(frequencies: ArrayLike, length: int | None = None) -> int:
 
 
 def greedy(frequencies: ArrayLike, length: int, hosts: Sequence[int] | Whole | None = None, host_gap: int = 1) -> Whole:
-    """Earliest due date first; see :mod:`heuristics.sequencing.calendar`.
+    """Visit by the earliest due date; see :mod:`heuristics.sequencing.calendar`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def whittle(
     hosts: Sequence[int] | Whole | None = None,
     host_gap: int = 1,
 ) -> Whole:
-    r"""Largest index first; see :mod:`heuristics.sequencing.index`.
+    r"""Visit by the largest index; see :mod:`heuristics.sequencing.index`.
 
     For 256 pages or less whose frequencies are optimal it is that or the cycle of `greedy`, whichever costs less; for
     16 or less the best of these, of largest-index cycles of all lengths up to 64, and of the period of the plain index
@@ -247,7 +247,7 @@ def whittle(
 
 
 def visit_distances(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> Whole:
-    """How many slots after the one before each visit to a host comes, across the end of the cycle, too.
+    """Count the slots from the visit before to each visit to a host, across the end of the cycle, too.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def visit_distances(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> Whole:
 
 
 def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
-    """How many slots the two visits to one host are apart that are closest, across the end of the cycle, too.
+    """Count the slots between the two closest visits to one host, across the end of the cycle, too.
 
     A host visited once in a cycle of n slots comes back after n slots. A cycle keeps `host_gap` if this is not less.
 
@@ -336,7 +336,7 @@ def _best_of_some(traits: Traits, length: int) -> Whole:
 
 
 def _visits(shares: Vector, length: int, host: Whole, gap: int, gains: Vector | None = None) -> Whole:
-    """Visits of pages in a cycle, no more for a host than one in g slots."""
+    """Find the visits of pages in a cycle, no more for a host than one in g slots."""
     return apportion(shares, length, gains, host, length // gap) if gap > 1 else apportion(shares, length, gains)
 
 

@@ -34,7 +34,7 @@ Queue: TypeAlias = tuple[Vector, Whole, Whole]
 
 
 def nested_words(counts: Whole) -> Whole:
-    r"""Regular words inside regular words, along the tree of Huffman.
+    r"""Nest regular words in regular words, along the tree of Huffman.
 
     The two rarest are put together again and again, as by Huffman. From the root down, of the M visits of a pair its
     first part, with m of them, gets those numbered j with :math:`\lfloor (j+1) m / M \rfloor > \lfloor j m / M
@@ -56,7 +56,7 @@ def nested_words(counts: Whole) -> Whole:
 
 @njit(cache=True)
 def _huffman(counts: Whole) -> tuple[Whole, Whole, Whole]:
-    """Size and both parts of each node of Huffman's tree over rising counts: leaves first, the root last."""
+    """Find size and both parts of each node of Huffman's tree over rising counts: leaves first, the root last."""
     leaves = len(counts)
     size, first, second = np.empty(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64), np.zeros(2 * leaves, np.int64)
     size[:leaves] = counts
@@ -168,7 +168,7 @@ def _elect(
 
 
 def fibonacci_below(length: int) -> tuple[int, int, int]:
-    r"""The largest Fibonacci number :math:`F_k \le` `length`, the one before it, and k (:math:`F_1 = F_2 = 1`).
+    r"""Find the largest Fibonacci number :math:`F_k \le` `length`, the one before it, and k (:math:`F_1 = F_2 = 1`).
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def fibonacci_below(length: int) -> tuple[int, int, int]:
 
 
 def golden_word(counts: Whole, length: int, before: int, even: bool) -> Whole:
-    r"""Page of each slot by the golden ratio, without a sort.
+    r"""Find the page of each slot by the golden ratio, without a sort.
 
     Visit j = 1, ..., :math:`F_k`, counted through the pages, falls on the slot that is the rank of
     :math:`\mathrm{frac}(j / \phi)`. That is :math:`j F_{k-1} \bmod F_k`, but for even k the last point,
@@ -213,7 +213,7 @@ def _golden_piece(counts: Whole, first: int, last: int, before: int, slot: int, 
 
 
 def golden_page(cumulative: ArrayLike, slot: ArrayLike) -> Whole:
-    r"""The page of any slot, without memory: the one in whose stretch of [0, 1) frac(:math:`t/\phi`) lies.
+    r"""Find the page of any slot, without memory: that in whose stretch of [0, 1) frac(:math:`t/\phi`) lies.
 
     Any worker can compute any slot. frac(:math:`t/\phi`) is found by 64-bit Fibonacci hashing.
 

@@ -11,7 +11,7 @@ from ..errors import RequestError
 
 
 def share_of(text: str) -> float:
-    """A probability after a flag."""
+    """Read a probability after a flag."""
     try:
         share = float(text)
     except ValueError:

@@ -162,7 +162,7 @@ class TablePages(Pages):
 
 
 def read_beside(problem: Any, file: Path) -> Iterator[Path]:
-    """The file or folder of pages that was read with the instance `file` of a problem, if there is one."""
+    """Yield the file or folder of pages that was read with the instance `file` of a problem, if there is one."""
     if problem.pages.path is not None:
         yield file.parent / problem.pages.path
 
@@ -200,7 +200,7 @@ class Column:
         return Reader(self.read, {**kind, "rule": self.number.rule})
 
     def read(self, value: Any) -> NDArray[Any] | float:
-        """All numbers, or the one that stands for all."""
+        """Read all numbers, or the one that stands for all."""
         if self.same and not isinstance(value, list | tuple):
             return self.number(value)
         listed = read_list(value, "", f"this is a list, one entry for each {self.noun}.")
@@ -227,7 +227,7 @@ class Column:
 
 
 def _converted(listed: list[Any]) -> Vector | None:
-    """Numbers as an array, nan for null; ``None`` where something else stands among them."""
+    """Make an array of numbers, nan for null; ``None`` where something else stands among them."""
     if any(issubclass(kind, bool | str) for kind in {*map(type, listed)}):
         return None
     try:
@@ -238,7 +238,7 @@ def _converted(listed: list[Any]) -> Vector | None:
 
 
 def misnamed(urls: Sequence[Any]) -> tuple[int, str] | None:
-    """The first page whose name is none, or that of another page, and what is wrong with it."""
+    """Find the first page whose name is none, or that of another page, and say what is wrong with it."""
     known: dict[str, int] = {}
     for page, text in enumerate(urls):
         if not isinstance(text, str) or not text.strip() or not text.isprintable():
@@ -358,7 +358,7 @@ class FreshnessData(Data):
         return self
 
     def read_pages(self, folder: Path | None, least: int | None = None) -> Pages:
-        """The pages; those of a table with more than `least` stay there unless they are `held`."""
+        """Read the pages; those of a table with more than `least` stay there unless they are `held`."""
         if self.pages is None:
             rates: Any = self.change_rates
             weights: Any = rates if self.proportional else self.weights
@@ -373,7 +373,7 @@ class FreshnessData(Data):
         return pages
 
     def read_rules(self, data: Mapping[str, Any], pages: Pages) -> Rules:
-        """What is asked of visits to these pages, and can be kept to; `data` as they stand in the file."""
+        """Read what is asked of visits to these pages, and can be kept to; `data` as they stand in the file."""
         if self.robots > pages.count:
             rule = f"robots are counted in whole numbers, from 1 to the number of pages, {pages.count}."
             raise InstanceError("data.robots", data["robots"], rule)
@@ -399,7 +399,7 @@ class FreshnessData(Data):
 
 
 def _caps(given: Any, data: Mapping[str, Any], labels: Indices) -> Vector:
-    """The caps of the hosts called so; infinite where there is none."""
+    """Find the caps of the hosts called so; infinite where there is none."""
     if np.ndim(given) == 0:
         return np.full(len(labels), given)
     hosts = int(labels[-1]) + 1
@@ -416,5 +416,5 @@ def _too_few(pages: int, noun: str, count: int) -> str:
 
 
 def write_fields(pages: Pages, rules: Rules, law: AccessTime) -> dict[str, Any]:
-    """The data that make the same pages, rules and law."""
+    """Write the data that make the same pages, rules and law."""
     return pages.to_data() | {"access_time": write_time(law)} | rules.to_data()

@@ -112,7 +112,7 @@ class FreshnessGenerator:
         return -(-self.pages // DRAWN)
 
     def draw(self, chunk: int) -> Columns:
-        """The columns of one chunk."""
+        """Draw the columns of one chunk."""
         rng = np.random.default_rng([self.seed, chunk])
         count = min(DRAWN, self.pages - chunk * DRAWN)
         if self.law == "lognormal":
@@ -130,7 +130,7 @@ class FreshnessGenerator:
         return columns
 
     def instance(self) -> Instance:
-        """The pages in the instance itself."""
+        """Draw the pages into the instance itself."""
         if self.pages > INLINE:
             raise RequestError(
                 f"{self.pages} pages do not stand in an instance; write them to columns, as --out pages.parquet does."
@@ -204,7 +204,7 @@ class FreshnessGenerator:
         yield from in_order(self.draw, range(first, last))
 
     def _write_files(self, table: Path, tell: _Told) -> None:
-        """A folder of Parquet files."""
+        """Write a folder of Parquet files."""
         step = FILE_ROWS // DRAWN
         with whole_folder(table) as folder:
             parts: list[Part] = []
@@ -214,7 +214,7 @@ class FreshnessGenerator:
             write_manifest(folder, parts, self.label)
 
     def _write_columns(self, table: Path, tell: _Told) -> None:
-        """A folder of ``.npy`` columns; each chunk is drawn again for every column, as columns are files."""
+        """Write a folder of ``.npy`` columns; each chunk is drawn again for every column, as columns are files."""
         with whole_folder(table) as folder:
             names = [RATE, WEIGHT, *([HOST] if self.hosts else [])]
             parts = []
@@ -232,7 +232,7 @@ class _Told:
         self.progress, self.pages, self.done = progress, pages, 0.0
 
     def each(self, chunks: Iterator[Any], share: float = 1.0) -> Iterator[Any]:
-        """The same chunks, each counted as this share of its pages."""
+        """Yield the same chunks, each counted as this share of its pages."""
         for chunk in chunks:
             yield chunk
             self.done += len(chunk[RATE] if isinstance(chunk, dict) else chunk) * share

@@ -51,7 +51,7 @@ class Part:
 
 
 def best_parts(traits: Traits, rules: Rules, whole: Allocation) -> list[Part]:
-    """The pages of each robot with the frequencies of least cost, evenly spaced.
+    """Hand out the pages to robots with the frequencies of least cost, evenly spaced.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def best_parts(traits: Traits, rules: Rules, whole: Allocation) -> list[Part]:
 
 
 def given_parts(traits: Traits, rules: Rules, frequencies: Vector) -> list[Part]:
-    """The pages of each robot with frequencies that are proportional to those given."""
+    """Hand out the pages to robots with frequencies that are proportional to those given."""
     everything = np.arange(rules.pages)
     chosen = [everything] if rules.robots == 1 else partition(frequencies, rules)
     parts = []
@@ -90,14 +90,14 @@ def given_parts(traits: Traits, rules: Rules, frequencies: Vector) -> list[Part]
 def allocate_within(
     traits: Traits, rules: Rules, least: Vector | None = None, most: Vector | float = 1.0
 ) -> Allocation:
-    """The frequencies of least cost, evenly spaced, within all rules; `least` stands for what these say of it."""
+    """Find the frequencies of least cost, evenly spaced, within all rules but for `least`, if it is given."""
     lowest = rules.minimum if least is None else least
     hosts = None if rules.shares is None else rules.hosts
     return allocate(traits, float(rules.robots), 0.0 if lowest is None else lowest, most, hosts, rules.shares)
 
 
 def partition(frequencies: Vector, rules: Rules) -> list[Indices]:
-    """Pages of each robot, in increasing order; a host is not split where its visits must be apart."""
+    """Hand out pages to robots, in increasing order; a host is not split where its visits must be apart."""
     keep_hosts = rules.gap > 1 and rules.hosts is not None
     units = rules.by_host(frequencies) if keep_hosts else frequencies
     if keep_hosts:
@@ -109,7 +109,7 @@ def partition(frequencies: Vector, rules: Rules) -> list[Indices]:
 
 
 def rules_of(rules: Rules, pages: Indices, frequencies: Vector) -> Rules:
-    """Rules for one robot: it may have that part of the cap of a host which its pages have of the host's frequency."""
+    """Make rules for one robot: of the cap of a host it has the part that its pages have of the host's frequency."""
     minimum = None if rules.minimum is None else rules.minimum[pages]
     found = replace(rules, pages=len(pages), robots=1, minimum=minimum)
     if rules.hosts is None:
@@ -125,7 +125,7 @@ def rules_of(rules: Rules, pages: Indices, frequencies: Vector) -> Rules:
 
 
 def in_proportion(weights: Vector, rules: Rules) -> Vector:
-    """Frequencies in proportion to weights as far as the rules allow.
+    """Find frequencies in proportion to weights as far as the rules allow.
 
     All pages have weight times one factor, but no less than their minimum and no more than 1; hosts that would have
     more than their share have a smaller factor of their own. Where even the largest factor is not enough, pages without
@@ -156,7 +156,7 @@ def in_proportion(weights: Vector, rules: Rules) -> Vector:
 
 
 def _cut_down(found: Vector, factor: float, weights: Vector, least: Vector, rules: Rules) -> Vector:
-    """Frequencies of hosts beyond their shares by smaller factors, one for each host."""
+    """Reduce frequencies of hosts beyond their shares by smaller factors, one for each host."""
     assert rules.hosts is not None and rules.shares is not None
     over = rules.by_host(found) > rules.shares
     if not over.any():

@@ -126,7 +126,7 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
 
 
 def _legend_above(axes: Axes) -> None:
-    """What marks mean, in a row above a panel, where it hides none of them."""
+    """Explain marks in a row above a panel, where it hides none of them."""
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1, frameon=False, ncols=len(COLOURS))
 
 
@@ -145,7 +145,7 @@ def _size(chosen: Any) -> float:
 
 
 def _draw_costs(axes: Axes, problem: FreshnessProblem, decision: Any, strategy: Any) -> None:
-    """How far above the bound strategies are, on a logarithmic scale; and the decision that is drawn."""
+    """Draw how far above the bound strategies are, on a logarithmic scale; and the decision that is drawn."""
     bound = problem.allocation().bound
     rows = [(name, cost) for name in RIVALS if (cost := _cost(problem, name)) is not None]
     mine = problem.evaluate(decision).measures["obsolescence"]
@@ -178,7 +178,7 @@ def _draw_costs(axes: Axes, problem: FreshnessProblem, decision: Any, strategy: 
 
 
 def _cost(problem: FreshnessProblem, name: str) -> float | None:
-    """What a strategy costs; ``None`` if it does not take the problem, or finds nothing feasible."""
+    """Compute what a strategy costs; ``None`` if it does not take the problem, or finds nothing feasible."""
     strategy = make_strategy(name)
     if refusal(problem, strategy) is not None:
         return None
@@ -187,7 +187,7 @@ def _cost(problem: FreshnessProblem, name: str) -> float | None:
 
 
 def _draw_strip(axes: Axes, cycles: Sequence[Any], frequencies: Vector) -> None:
-    """The pages of the first slots, those visited most often at the bottom."""
+    """Draw the pages of the first slots, those visited most often at the bottom."""
     rank = np.empty(len(frequencies), dtype=np.int64)
     rank[np.argsort(-frequencies, kind="stable")] = np.arange(len(frequencies))
     slots = np.arange(STRIP)

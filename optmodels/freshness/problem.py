@@ -194,7 +194,7 @@ class FreshnessProblem:
         return found
 
     def _judged_by_cycles(self, visits: Visits) -> Evaluation:
-        """A page is out of date all the time for robots that never visit it, so the least of all robots counts."""
+        """Judge cycles: a page is out of date all the time for robots that never visit it, so the least counts."""
         rates, longest = np.ones(self.pages.count), 0
         for cycle in visits.cycles:
             rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
@@ -207,7 +207,7 @@ class FreshnessProblem:
         return self.judge(dict(measures), self.rules.broken(frequencies) | more)
 
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
-        """Price and broken limits of measures, beside rules that are broken."""
+        """Price measures, and tell broken limits beside rules that are broken."""
         violations = {**broken, **self.limits.violations(measures)}
         used = {*measures_used(self.cost), *self.limits.by_measure}
         undefined = [name for name, value in measures.items() if value is None and name in used]
@@ -218,7 +218,7 @@ class FreshnessProblem:
         return Evaluation(objective, violations, dict(measures))
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """How a decision is to be read, and how far above the bounds it lies.
+        """Tell how a decision is to be read, and how far above the bounds it lies.
 
         ``attained`` is false for frequencies that are evenly spaced: most cannot be. ``relaxed_bound`` is the least
         cost of even spacing, ``schedule_bound`` takes into account that gaps are whole numbers of slots, which no cycle
@@ -254,7 +254,7 @@ class FreshnessProblem:
         return found
 
     def _obsolescence_of(self, checked: Any) -> float:
-        """That of a decision, which was mostly judged just before."""
+        """Compute the obsolescence of a decision, which was mostly judged just before."""
         last = self._last.get("decision")
         if last is not None and last[0] is checked:
             return float(last[1])
@@ -272,7 +272,7 @@ class FreshnessProblem:
         return LargestIndex(slots)
 
     def experiment(self, decision: Decision) -> FreshnessExperiment:
-        """Visits to be tried out access by access, see `optmodels.studies.simulating`."""
+        """Make visits to be tried out access by access, see `optmodels.studies.simulating`."""
         from .simulation import experiment_of
 
         return experiment_of(self, decision)
@@ -280,7 +280,7 @@ class FreshnessProblem:
     # -- bounds -------------------------------------------------------------------------------------------------------
 
     def allocation(self) -> Allocation:
-        """The frequencies of least cost, evenly spaced, within all rules; its bound holds for every decision."""
+        """Find the frequencies of least cost, evenly spaced, within all rules; its bound holds for every decision."""
         return self._allocation
 
     @cached_property
@@ -299,15 +299,15 @@ class FreshnessProblem:
         return self.allocation().bound
 
     def lower_bound(self) -> float:
-        """Below the cost of every decision."""
+        """Return a number below the cost of every decision."""
         return -math.inf if self.scale is None else self.scale * self.relaxed_bound
 
     def unseparable(self) -> str | None:
-        """Why the least cost is not known, where something else than obsolescence has a price."""
+        """Say why the least cost is not known, where something else than obsolescence has a price."""
         return None if self.scale is not None else "its cost is not the obsolescence, or a multiple of it."
 
     def relaxation(self) -> Relaxation:
-        """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
+        """Find the frequencies of least cost when visits are evenly spaced, and the bound they prove."""
         found, scale = self.allocation(), self.scale or 1.0
         return Relaxation(
             decision=self.space.check(found.frequencies),

@@ -57,7 +57,7 @@ class Rules:
     labels: Indices | None = None
 
     def label(self, host: int) -> int:
-        """What a host is called in the file."""
+        """Tell what a host is called in the file."""
         return host if self.labels is None else int(self.labels[host])
 
     @cached_property
@@ -74,7 +74,7 @@ class Rules:
         return np.minimum(caps, 1.0 / self.gap) if self.gap > 1 else caps
 
     def by_host(self, values: Vector) -> Vector:
-        """Sums of values of pages, host by host."""
+        """Sum up values of pages, host by host."""
         assert self.hosts is not None
         sums: Vector = np.bincount(self.hosts, weights=values, minlength=self.host_count).astype(np.float64)
         return sums
@@ -96,7 +96,7 @@ class Rules:
         return found if self.robots == 1 else found | {"robots": self.robots}
 
     def _caps_by_label(self) -> float | list[float | None]:
-        """Caps as in a file: a list by label, or one number where there are labels without a host and it is enough."""
+        """Write caps by label, or as one number where there are labels without a host and it is enough."""
         assert self.caps is not None
         if self.labels is None:
             caps = self.caps
@@ -110,7 +110,7 @@ class Rules:
     # -- what is broken, and by how much ------------------------------------------------------------------------------
 
     def broken(self, frequencies: Vector) -> dict[str, float]:
-        """Rules about frequencies: their sum, the least and the most of each, shares of hosts."""
+        """Find broken rules about frequencies: their sum, the least and the most of each, shares of hosts."""
         total = math.fsum(frequencies)
         found = {TOTAL: _beyond(abs(total - self.robots), TOLERANCE * self.robots)}
         found[MOST] = _excess(frequencies, np.ones(1))
@@ -121,7 +121,7 @@ class Rules:
         return {name: amount for name, amount in found.items() if amount > 0}
 
     def broken_by_cycles(self, cycles: Sequence[Indices]) -> dict[str, float]:
-        """Rules about the order of visits: those that come too soon, and hosts that are not left to one robot."""
+        """Find broken rules about the order: visits that come too soon, hosts that are not left to one robot."""
         if self.gap <= 1 or self.hosts is None:
             return {}
         from heuristics.sequencing import visit_distances  # all rules of sequencing, which most questions do not need
@@ -134,7 +134,7 @@ class Rules:
         return {name: amount for name, amount in found.items() if amount > 0}
 
     def broken_by_chance(self, frequencies: Vector, robot: Indices | None) -> dict[str, float]:
-        """Rules that draws break: the part of the visits that comes too soon, and shares of robots that are not 1."""
+        """Find rules that draws break: the part of the visits that comes too soon, shares of robots that are not 1."""
         found = {}
         if self.gap > 1:
             shares = np.minimum(self.by_host(frequencies), 1.0)
@@ -146,7 +146,7 @@ class Rules:
 
 
 def numbered(labels: Indices) -> tuple[Indices, Indices | None]:
-    """Hosts numbered from 0, none left out, in the order of their labels; and the labels, ``None`` if they are that.
+    """Number hosts from 0, none left out, in the order of their labels; and the labels, ``None`` if they are that.
 
     Labels are names that happen to be numbers: memory is for the pages, however large a label is.
     """
@@ -190,6 +190,6 @@ def _beyond(amount: float, tolerance: float) -> float:
 
 
 def _excess(values: Vector, limits: Vector) -> float:
-    """By how much values lie above their limits, those within rounding left out."""
+    """Sum up how far values lie above their limits, those within rounding left out."""
     above = values - limits
     return math.fsum(above[above > TOLERANCE * values])

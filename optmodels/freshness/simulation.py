@@ -48,20 +48,20 @@ class FreshnessExperiment:
         return usual_time(self.crawl, events)
 
     def replications(self, time: float, seed: int) -> Iterator[Seen | None]:
-        """One finished replication after another; ``None`` in between."""
+        """Yield one finished replication after another; ``None`` in between."""
         with refusals(f"{self.name!r} cannot be simulated"):
             yield from replicate(self.crawl, time=time, seed=seed)
 
     def measures(self, means: Vector) -> Mapping[str, float | None]:
-        """All measures of the kind."""
+        """Compute all measures of the kind."""
         return measures_of(self.crawl, means)
 
     def occurrences(self, means: Vector) -> Mapping[str, tuple[float, float]]:
-        """How often a page went out of date."""
+        """Tell how often a page went out of date."""
         return {"obsolescence": (float(means[0]), 0.0)}
 
     def resolution(self, time: float) -> Mapping[str, float]:
-        """What the obsolescence would differ by, had one thing more happened to a page that hardly sees any."""
+        """Tell what the obsolescence would differ by, had one thing more happened to a page that hardly sees any."""
         return {"obsolescence": resolution_of(self.crawl, time)}
 
     def describe(self, done: Sequence[Seen]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class FreshnessExperiment:
 
 
 def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperiment:
-    """The pages of a problem, visited as decided; only data are taken, nothing that evaluates."""
+    """Take the pages of a problem, visited as decided; only data are taken, nothing that evaluates."""
     name, robots = problem.name, problem.rules.robots
     if not isinstance(decision, Mapping):
         raise RequestError(

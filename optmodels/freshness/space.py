@@ -126,7 +126,7 @@ class VisitPlans(Simplex):
         return decision if isinstance(decision, Mapping) else super().neighbour(decision, rng)
 
     def crossover(self, first: Any, second: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Two points between the parents; objects stay as they are."""
+        """Find two points between the parents; objects stay as they are."""
         if isinstance(first, Mapping) or isinstance(second, Mapping):
             return first, second
         return super().crossover(first, second, rng)
@@ -174,7 +174,7 @@ class VisitPlans(Simplex):
 
 
 def _restored(entries: Mapping[str, Any], checked: tuple[int, int]) -> Visits:
-    """A decision that travelled between processes; arrays forget on the way that they are read-only."""
+    """Restore a decision that travelled between processes; arrays forget on the way that they are read-only."""
     return Visits(
         {
             key: tuple(map(_frozen, value)) if isinstance(value, tuple) else _frozen(value)
@@ -185,7 +185,7 @@ def _restored(entries: Mapping[str, Any], checked: tuple[int, int]) -> Visits:
 
 
 def _numbers(values: Any, rule: str) -> NDArray[Any]:
-    """A flat list of numbers as an array, or `rule`."""
+    """Make an array of a flat list of numbers, or tell `rule`."""
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):  # rows of different lengths
@@ -196,7 +196,7 @@ def _numbers(values: Any, rule: str) -> NDArray[Any]:
 
 
 def _indices(values: Any, name: str, count: int, noun: str) -> Cycle:
-    """A list of numbers of pages or robots, one at least."""
+    """Make an array of numbers of pages or robots, one at least."""
     found = _numbers(values, f"{name} is a list of whole numbers: {noun}, numbered from 0 to {count - 1}.")
     if len(found) == 0:
         raise ValueError(f"{name} is empty; it needs one entry at least.")

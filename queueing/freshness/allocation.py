@@ -84,7 +84,7 @@ def allocate(
     hosts: ArrayLike | None = None,
     host_caps: ArrayLike | None = None,
 ) -> Allocation:
-    r"""The frequencies of least cost when visits are evenly spaced.
+    r"""Find the frequencies of least cost when visits are evenly spaced.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class Limits:
 def checked_limits(
     count: int, total: float, minimum: ArrayLike, most: ArrayLike, hosts: ArrayLike | None, host_caps: ArrayLike | None
 ) -> Limits:
-    """Limits as arrays, or a sentence about the first that no frequencies can keep."""
+    """Make arrays of limits, or refuse the first that no frequencies can keep."""
     least = _one_each("minimum", minimum, count)
     largest = _one_each("most", most, count)
     if (least > largest).any():
@@ -268,7 +268,7 @@ def _solve_tight_hosts(demands: Demands, found: Vector, prices: Vector) -> None:
 
 
 def _guessed(worths: Vector, decays: Vector, total: float) -> float:
-    """A guess of the price where pages are many, from groups of pages that stand in for them; no limits are kept."""
+    """Guess the price where pages are many, from groups of pages that stand in for them; no limits are kept."""
     if len(worths) < 256:
         return 0.0
     size = max(8, len(worths) // 1024)
@@ -294,7 +294,7 @@ def _spread_left_over(useful: NDArray[np.bool_], limits: Limits, total: float, f
 
 
 def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, multiplier: float) -> float:
-    """The least value of the Lagrangian at these prices of hosts, at least `multiplier`: a bound whatever they are."""
+    """Compute the least value of the Lagrangian at these prices of hosts, at least `multiplier`: a bound always."""
     best = np.empty(len(pages))
     best_frequencies(pages.worths, pages.decays, limits.least, limits.most, prices[limits.hosts], best)
     sums, lost = sums_by(limits.hosts, len(prices), best)
@@ -308,7 +308,7 @@ def _dual_value(pages: Traits, limits: Limits, total: float, prices: Vector, mul
 
 
 def allocate_randomized(pages: Traits, total: float = 1.0) -> Allocation:
-    r"""The frequencies of least cost when every slot is drawn at random.
+    r"""Find the frequencies of least cost when every slot is drawn at random.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def _random_demand(worths: Vector, decays: Vector, marginal: int) -> tuple[Vecto
 
 
 def _judged_random(pages: Traits, frequencies: Vector, price: float, total: float) -> Allocation:
-    """Bound, gap and residual: at any price the least value of the Lagrangian is a bound."""
+    """Find bound, gap and residual: at any price the least value of the Lagrangian is a bound."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         odds = np.expm1(pages.decays)  # 1 / h - 1
         beyond = (pages.worths - price) / (math.sqrt(price) * (np.sqrt(pages.worths) + math.sqrt(price)))

@@ -130,7 +130,7 @@ def refuse_unequal(rates: NDArray[np.floating], weights: NDArray[np.floating]) -
 
 
 def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
-    """Traits of pages with these change rates and weights, visited in accesses of this law.
+    """Compute the traits of pages with these change rates and weights, visited in accesses of this law.
 
     Parameters
     ----------

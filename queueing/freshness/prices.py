@@ -124,7 +124,7 @@ def solve_price(pages: Demands, total: float, guess: float, found: Vector) -> tu
 
 @njit(cache=True, error_model="numpy")
 def _marginal(pages: Demands, total: float, guess: float, useful: int, found: Vector) -> int:
-    """The last of the useful pages at whose worth, as a price, no more than `total` is demanded.
+    """Find the last of the useful pages at whose worth, as a price, no more than `total` is demanded.
 
     Found between two of them by interpolation, by steps that grow from a guess, or by halving.
     """
@@ -203,7 +203,7 @@ def solve_each(pages: Demands, starts: NDArray[np.int64], totals: Vector, found:
 
 @njit(cache=True, error_model="numpy")
 def best_frequency(decay: float, worth: float, price: float) -> float:
-    r"""The frequency at which one visit more per slot is worth its price.
+    r"""Find the frequency at which one visit more per slot is worth its price.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def best_frequencies(
 def residual_of(
     worths: Vector, decays: Vector, least: Vector, most: Vector, frequencies: Vector, prices: Vector
 ) -> float:
-    """Largest violation of the conditions of optimality, in parts of the price, or of the largest worth."""
+    """Find the largest violation of the conditions of optimality, in parts of the price, or of the largest worth."""
     largest = 0.0
     for page in range(len(worths)):
         if worths[page] == 0.0:

@@ -48,7 +48,7 @@ EVEN, RANDOM, WHOLE = range(3)
 
 @njit(cache=True)
 def even_rate(load: float, decay: float, deficit: float, frequency: float) -> float:
-    """Fraction of time that a page is out of date when its visits are evenly spaced."""
+    """Compute the fraction of time that a page is out of date when its visits are evenly spaced."""
     if load == 0.0:
         return 0.0
     if frequency == 0.0:
@@ -60,7 +60,7 @@ def even_rate(load: float, decay: float, deficit: float, frequency: float) -> fl
 
 @njit(cache=True)
 def random_rate(load: float, decay: float, deficit: float, frequency: float) -> float:
-    """Fraction of time that a page is out of date when each slot is its own with probability `frequency`."""
+    """Compute the fraction of time that a page is out of date when each slot is its own with this probability."""
     if load == 0.0:
         return 0.0
     ended = -math.expm1(-decay)
@@ -74,7 +74,7 @@ def random_rate(load: float, decay: float, deficit: float, frequency: float) -> 
 
 
 def even_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    r"""Fraction of time that each page is out of date, its visits evenly spaced: a lower bound for all schedules.
+    r"""Compute the fraction of time that each page is out of date, its visits evenly spaced: a lower bound.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def even_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
 
 
 def randomized_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    r"""Fraction of time that each page is out of date when every slot is drawn by these probabilities.
+    r"""Compute the fraction of time that each page is out of date when every slot is drawn by these probabilities.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def randomized_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
 
 
 def integer_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
-    """Least fraction of time that each page is out of date at these frequencies, gaps being whole numbers of slots.
+    """Compute the least fraction of time that each page is out of date, gaps being whole numbers of slots.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def integer_obsolescence(pages: Traits, frequencies: ArrayLike) -> Vector:
 
 
 def schedule_obsolescence(pages: Traits, schedule: ArrayLike) -> Vector:
-    r"""Fraction of time that each page is out of date when this cycle of pages is repeated for ever.
+    r"""Compute the fraction of time that each page is out of date when this cycle of pages is repeated for ever.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def cost(pages: Traits, obsolescence: ArrayLike) -> float:
 
 
 def integer_bound(pages: Traits, total: float = 1.0, price: float | None = None) -> float:
-    """A proved lower bound on the cost of every schedule with so many visits per slot: gaps are whole numbers of slots.
+    """Prove a lower bound on the cost of every schedule with so many visits per slot: gaps are whole numbers.
 
     It holds for several robots, too, if each page belongs to one of them; see :mod:`queueing.freshness.whole_gaps`.
 
@@ -296,7 +296,7 @@ class ScheduleGaps:
 
 
 def schedule_gaps(schedule: ArrayLike, pages: int) -> ScheduleGaps:
-    """Visits and inter-visit gaps of each of so many pages when this cycle is repeated for ever.
+    """Count visits and inter-visit gaps of each of so many pages when this cycle is repeated for ever.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ Columns: TypeAlias = tuple[Vector, Vector, Vector, Vector, Vector]
 
 
 def best_whole_gap_bound(columns: Columns, total: float) -> tuple[float, float]:
-    """The largest bound over all prices of a visit, and the last price that was tried: it is near to the best one.
+    """Find the largest bound over all prices of a visit, and the last price tried: it is near to the best.
 
     Each bound is proved, so that a search cut short is safe.
     Few pages have slopes that fall in steps: the best price is where two tangents meet. For many pages secants of the
@@ -90,7 +90,7 @@ def _price_of_some(columns: Columns, total: float) -> float:
 
 @njit(cache=True)
 def whole_gap_rate(load: float, decay: float, deficit: float, frequency: float) -> float:
-    """Least fraction of time that a page is out of date when it has this frequency and its gaps are whole."""
+    """Compute the least fraction of time that a page of this frequency is out of date, its gaps being whole."""
     if load == 0.0:
         return 0.0
     if frequency == 0.0:
@@ -106,7 +106,7 @@ def whole_gap_rate(load: float, decay: float, deficit: float, frequency: float) 
 
 @njit(cache=True)
 def whole_gap(decay: float, worth: float, price: float) -> float:
-    """The gap at which one visit more per slot is worth its price; infinite if none is."""
+    """Find the gap at which one visit more per slot is worth its price; infinite if none is."""
     if worth <= price:
         return np.inf
     root, rest = math.sqrt(2.0 * price) / math.sqrt(worth), (worth - price) / worth
@@ -131,7 +131,7 @@ def _gain_of_whole_gap(decay: float, k: float) -> float:
 def whole_gap_sums(
     weights: Vector, loads: Vector, decays: Vector, deficits: Vector, worths: Vector, price: float
 ) -> tuple[float, float]:
-    """The cost of gaps that are best at this price, and the visits per slot they take; compensated sums."""
+    """Sum up the cost of gaps that are best at this price, and the visits per slot they take; compensated."""
     values, visits = np.empty(len(loads)), np.zeros(len(loads))
     for page in range(len(loads)):
         if worths[page] > price:

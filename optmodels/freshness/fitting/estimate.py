@@ -55,7 +55,7 @@ class Fit:
         }
 
     def sentences(self) -> list[str]:
-        """A summary for people."""
+        """Sum up for people."""
         told, per = self.to_data(), f" per {self.log.unit[:-1]}" if self.log.unit else ""
         rates, prior = told["rates"], self.found.prior
         lines = [
@@ -234,7 +234,7 @@ def write_fit(fitted: Fit, path: str | os.PathLike[str], law: Mapping[str, Any] 
 
 
 def instance_of(fitted: Fit, name: str, law: Mapping[str, Any], source: str) -> Instance:
-    """An instance of kind freshness, the pages in it."""
+    """Make an instance of kind freshness, the pages in it."""
     rates = fitted.found.rates
     wrong = ~np.isfinite(rates)
     if wrong.any():

@@ -143,7 +143,7 @@ class _Columns:
 
 
 def _csv_rows(file: str, progress: Progress | None) -> Iterator[_Columns]:
-    """The head line, as rows of which there is none, and then all others; lines count from 1."""
+    """Read the head line, as rows of which there is none, and then all others; lines count from 1."""
     size = os.path.getsize(file)
     try:
         with open(file, "rb") as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
@@ -171,7 +171,7 @@ def _csv_rows(file: str, progress: Progress | None) -> Iterator[_Columns]:
 
 
 def _parquet_rows(file: str, weights: str | None, progress: Progress | None) -> Iterator[_Columns]:
-    """Columns that are needed; rows count from 0."""
+    """Read the columns that are needed; rows count from 0."""
     read = parquet()
     import pyarrow as pa
 
@@ -194,7 +194,7 @@ def _parquet_rows(file: str, weights: str | None, progress: Progress | None) -> 
 
 
 def _plain(column: Any) -> list[Any]:
-    """Values of Python; times to the microsecond, as Python has no others."""
+    """Return values of Python; times to the microsecond, as Python has no others."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(column.type):
@@ -242,7 +242,7 @@ def _gathered(file: str, rows: Iterator[_Columns], weights: str | None, unit: st
 
 
 def _needed(head: _Columns, weights: str | None) -> tuple[str, bool]:
-    """The column with the names of pages, and whether visits have timestamps."""
+    """Find the column with the names of pages, and whether visits have timestamps."""
     present = list(head.values)
     there = ", ".join(present[:10]) or "none"
     column = next((name for name in NAMES if name in present), None)
@@ -314,7 +314,7 @@ def _changes(chunk: _Columns, timed: bool) -> NDArray[np.int8]:
 def _intervals(
     pages: Whole, times: Vector, changed: NDArray[np.int8], places: Whole, where: str
 ) -> tuple[Whole, Vector, NDArray[np.int8]]:
-    """Intervals between visits to one page, of rows sorted by page and time."""
+    """Compute intervals between visits to one page, of rows sorted by page and time."""
     follows = np.diff(pages) == 0
     intervals = np.diff(times)
     same = follows & ~(intervals >= SHORTEST)

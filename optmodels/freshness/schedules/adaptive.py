@@ -87,7 +87,7 @@ class Adaptive:
         )
 
     def refuses(self, problem: VisitedProblem) -> str | None:
-        """Why a problem is not for this rule."""
+        """Say why a problem is not for this rule."""
         rules = problem.rules
         if rules.shares is not None:
             return (
@@ -123,7 +123,7 @@ class Adaptive:
         return oracle.result(stopped_by="complete" if whole else "seconds")
 
     def _crawl(self, problem: VisitedProblem, rounds: int, pages: int | None = None) -> SimulatedCrawl:
-        """Pages dealt out to robots in turn."""
+        """Deal out pages to robots in turn."""
         robots, known = problem.rules.robots, problem.pages
         count = known.count if pages is None else pages
         own = [np.arange(robot, count, robots) for robot in range(robots)]
@@ -135,7 +135,7 @@ class Adaptive:
     def _realised(
         self, crawl: SimulatedCrawl, oracle: Oracle[VisitedProblem], rng: np.random.Generator
     ) -> tuple[list[Whole], bool]:
-        """The last visits of each robot, and whether there was time for all of them."""
+        """Let each robot run and keep its last visits; tell whether there was time for all of them."""
         found, whole = [], True
         for given in crawl.robots:
             assert isinstance(given, Adapting)

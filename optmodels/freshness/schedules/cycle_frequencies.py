@@ -33,7 +33,7 @@ ROUNDS, VERY_MANY = 20, 100_000
 
 
 def fitted(part: Part, slots: int, allowed: Callable[[int], int], longer: bool) -> tuple[Part, int]:
-    """A part with frequencies that a cycle can hold, and the slots of the cycle.
+    """Make a part with frequencies that a cycle can hold, and find the slots of the cycle.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def crowded(frequencies: Vector, slots: int) -> bool:
 
 
 def once_or_never(part: Part, slots: int) -> Vector | None:
-    """The frequencies of least cost, none of them between 0 and one visit in so many slots.
+    """Find the frequencies of least cost, none of them between 0 and one visit in so many slots.
 
     ``None`` where the rules leave no room for them.
     """

@@ -173,7 +173,7 @@ class Sequencing(ABC):
         return True
 
     def wanted(self, rules: Rules) -> int:
-        """Slots of the cycles of all robots."""
+        """Count the slots of the cycles of all robots."""
         if self.slots is not None:
             return self.slots * rules.robots
         usual = max(SLOTS_FOR_EACH * rules.pages, FEWEST_SLOTS * rules.robots)
@@ -203,7 +203,7 @@ class Sequencing(ABC):
                 return
 
     def order(self, part: Part, gap: int, fit: bool = True) -> Indices:
-        """Pages of a robot in order; of few pages the better of two, fit for rare pages or as they are."""
+        """Order the visits of a robot; of few pages the better of two, fit for rare pages or as they are."""
         usual = self.length(part)
         held, slots = fitted(part, usual, self.allowed, longer=self.slots is None) if fit else (part, usual)
         cycle = self.cycle(held, slots, gap)
@@ -214,19 +214,19 @@ class Sequencing(ABC):
         return max((cycle, self.cycle(part, usual, gap)), key=lambda one: cycle_gain(one, *own))
 
     def parts(self, problem: Any, rules: Rules, whole: Allocation) -> Sequence[Part]:
-        """The pages of each robot and their frequencies."""
+        """Hand out pages to robots, with their frequencies."""
         return best_parts(problem.traits, rules, whole)
 
     @abstractmethod
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
-        """Pages of a robot in order, numbered as in its part, in so many slots."""
+        """Order the pages of a robot, numbered as in its part, in so many slots."""
 
     def length(self, part: Part) -> int:
-        """A number of slots in which whole visits are near to the frequencies."""
+        """Choose a number of slots in which whole visits are near to the frequencies."""
         return sequencing.cycle_length(part.frequencies, self.slots)
 
     def allowed(self, slots: int) -> int:
-        """The most slots, up to so many, that a cycle can have."""
+        """Find the most slots, up to so many, that a cycle can have."""
         return slots
 
     # -- other rules --------------------------------------------------------------------------------------------------
@@ -241,11 +241,11 @@ class Sequencing(ABC):
         return not self.baseline and self == type(self)()
 
     def variants(self) -> Sequence[Sequencing]:
-        """The rules of which the best is the answer."""
+        """List the rules of which the best is the answer."""
         return (self,)
 
     def others(self, problem: VisitProblem) -> Sequence[Sequencing]:
-        """The rules that this one is held to."""
+        """List the rules that this one is held to."""
         known: tuple[Sequencing, ...] = (Uniform(),) if problem.rules.gap > 1 else (PowerOfTwo(), Uniform())
         return [other for other in known if type(other) is not type(self)]
 
@@ -285,7 +285,7 @@ class Regular(Sequencing):
         return [replace(self, rule=rule) for rule in ("words", "chairmen")] if self.rule == "best" else [self]
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
-        """Regular words, or chairmen."""
+        """Order visits by regular words, or by chairmen."""
         return (sequencing.tijdeman if self.rule == "chairmen" else sequencing.regular)(part.frequencies, slots)
 
 
@@ -312,17 +312,17 @@ class GoldenRatio(Sequencing):
     shortest: ClassVar[int] = 3
 
     def length(self, part: Part) -> int:
-        """A Fibonacci number of slots."""
+        """Choose a Fibonacci number of slots."""
         exact = super().length(part)
         most = max(SLOTS_FOR_EACH * len(part.pages), FEWEST_SLOTS) if self.slots is None else self.slots
         return self.allowed(exact if self.allowed(exact) == exact else most)
 
     def allowed(self, slots: int) -> int:
-        """The largest Fibonacci number."""
+        """Find the largest Fibonacci number that is not above these slots."""
         return fibonacci_below(slots)[0]
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
-        """A Fibonacci number of slots."""
+        """Order visits by the golden ratio, in a Fibonacci number of slots."""
         if self.form == "sorted":
             return sequencing.golden_ratio(part.frequencies, slots)
         return sequencing.golden_page(np.cumsum(part.frequencies), np.arange(slots))
@@ -383,11 +383,11 @@ class PowerOfTwo(Sequencing):
     shortest: ClassVar[int] = 4
 
     def length(self, part: Part) -> int:
-        """A power of two."""
+        """Choose a power of two."""
         return sequencing.power_length(part.frequencies, self.slots)
 
     def allowed(self, slots: int) -> int:
-        """The largest power of two."""
+        """Find the largest power of two that is not above these slots."""
         return 1 << slots.bit_length() - 1
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
@@ -447,7 +447,7 @@ class Proportional(Greedy):
 
 
 def tightened(rules: Rules, wanted: Rules, visits: Vector, factor: float = 1.0) -> Rules:
-    """Rules with less room: caps lower, and least frequencies higher, by a multiple of what visits miss them by."""
+    """Make rules with less room: caps lower, least frequencies higher, by a multiple of what visits miss."""
     caps, minimum = rules.shares, rules.minimum
     if wanted.shares is not None and caps is not None:
         excess = rules.by_host(visits) - wanted.shares
@@ -471,7 +471,7 @@ def _refuses_gap(name: str, problem: VisitProblem) -> str | None:
 
 
 def _parts_or_reason(oracle: Oracle[Any], find: Callable[[], Sequence[Part]]) -> Sequence[Part] | None:
-    """The pages of each robot; ``None``, and why, where the rules leave one of them no room for its visits."""
+    """Find the pages of each robot; ``None``, and why, where the rules leave one of them no room for its visits."""
     try:
         return find()
     except ValueError as refusal:

@@ -78,7 +78,7 @@ def write_visits(
 
 
 def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:
-    """Pages in the order in which each robot visits them; to be repeated if the decision is a cycle."""
+    """Order the visits of each robot; to be repeated if the decision is a cycle."""
     try:
         checked = problem.space.check(decision)
     except ValueError as failure:
@@ -119,7 +119,7 @@ def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> It
 
 
 def _cells(column: Any) -> list[Any]:
-    """A column as it is written; times without the digits that rounding left."""
+    """Format a column as it is written; times without the digits that rounding left."""
     if isinstance(column, list):
         return column
     return [f"{value:.12g}" for value in column.tolist()] if column.dtype.kind == "f" else column.tolist()

@@ -74,7 +74,7 @@ class Engine(Protocol):
 
 
 def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]:
-    """What comes of every chunk of some pieces; numbers that cannot be used are refused with file, row and column."""
+    """Use every chunk of some pieces; numbers that cannot be used are refused with file, row and column."""
     for piece in pieces:
         for chunk in piece.chunks():
             try:
@@ -85,7 +85,7 @@ def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]
 
 
 def named(phase: str, tell: Tell | None) -> Tell | None:
-    """The same callback, which says what is done."""
+    """Make the same callback, which says what is done."""
     return None if tell is None else lambda _, done, rows: tell(phase, done, rows)
 
 
@@ -268,7 +268,7 @@ class Cluster:
         self.client.run(task, *arguments)
 
     def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
-        """A task for each group of pieces, and a tree of sums over neighbours."""
+        """Submit a task for each group of pieces, and a tree of sums over neighbours."""
         groups = grouped(pieces, self.task)
         layer = self.client.map(task, groups, pure=False)
         leaves = list(zip(layer, groups, strict=True))
@@ -283,7 +283,7 @@ class Cluster:
         return answer
 
     def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
-        """A folder of Parquet files, one for each task, and a manifest."""
+        """Write a folder of Parquet files, one for each task, and a manifest."""
         absolute = target.resolve()
         groups = grouped(table.pieces, self.task)
         with whole_folder(absolute) as folder:
@@ -333,7 +333,7 @@ def grouped(pieces: Sequence[Piece], rows: int) -> list[Pieces]:
 
 
 def write_part(numbered: tuple[Path, Pieces], rule: Rule, law: AccessTime) -> Part:
-    """What a worker does: frequencies of its pieces, in a file that is there whole or not at all."""
+    """Write the frequencies of the pieces of a worker, in a file that is there whole or not at all."""
     path, pieces = numbered
     chunks = chunks_of(pieces, lambda chunk: {FREQUENCY: rule.of(law, chunk)})
     return write_parquet(path, chunks)

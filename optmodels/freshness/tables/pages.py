@@ -49,7 +49,7 @@ HOST_RULE = f"hosts are whole numbers from 0, below {MOST_HOSTS}, or texts."
 
 
 def cell(row: int, column: str) -> str:
-    """Where a number stands in its file."""
+    """Name the place of a number in its file."""
     return f"row {row}, column {column}"
 
 
@@ -92,7 +92,7 @@ class Piece:
             raise UnreadableFile(f"{self.rows} rows were promised, and {row} are there.", self.file)
 
     def _arrays(self, names: Sequence[str], size: int) -> Iterator[list[Vector]]:
-        """So many rows of columns at a time; ``.npy`` files are mapped window by window: address space is bounded."""
+        """Read so many rows of columns at a time; ``.npy`` files window by window: address space is bounded."""
         if self.groups:
             row = self.first
             for batch in self.batches(names, size):
@@ -107,7 +107,7 @@ class Piece:
             yield [npy_window(file, first, min(size, last - first)) for file in files]
 
     def batches(self, names: Sequence[str], size: int = CHUNK) -> Iterator[pa.RecordBatch]:
-        """Columns of a Parquet file as they are."""
+        """Read columns of a Parquet file as they are."""
         if stamp_of(self.file) != self.stamp:
             raise UnreadableFile("the file has changed since it was opened.", self.file)
         yield from batches_of(self.file, self.stamp, self.groups, names, size)
@@ -178,7 +178,7 @@ class PageTable:
         raise InstanceError(cell(page - piece.page + piece.first, column), value, rule, piece.file) from None
 
     def read(self) -> tuple[Vector, Vector]:
-        """All rates and weights, for tables that fit into memory."""
+        """Read all rates and weights, for tables that fit into memory."""
         rates = np.empty(self.rows)
         weights = rates if self.pieces[0].columns[0] == self.pieces[0].columns[1] else np.empty(self.rows)
         for piece in self.pieces:
@@ -202,7 +202,7 @@ class PageTable:
         return hosts, tuple(known) or None
 
     def urls(self) -> tuple[str, ...] | None:
-        """What pages are called; ``None`` without such a column."""
+        """Read what pages are called; ``None`` without such a column."""
         if URL not in self.columns:
             return None
         found = [
@@ -295,7 +295,7 @@ def _parquet(place: Path, files: Sequence[Path], columns: tuple[str, str]) -> Pa
 
 
 def _pieces_of(footer: Any, page: int, file: str, columns: tuple[str, str], stamp: tuple[int, int]) -> Iterator[Piece]:
-    """Row groups, neighbours put together as long as they are small."""
+    """Put together row groups, neighbours as long as they are small."""
     first = row = 0
     groups: list[int] = []
     for group in range(footer.num_row_groups):
@@ -310,7 +310,7 @@ def _pieces_of(footer: Any, page: int, file: str, columns: tuple[str, str], stam
 
 
 def known_columns(footer: Any, file: str, columns: tuple[str, str]) -> tuple[str, ...]:
-    """The columns we know that are there, or the first one that is not what it should be."""
+    """List the columns we know that are there, or refuse the first one that is not what it should be."""
     import pyarrow as pa
 
     schema = footer.schema.to_arrow_schema()
@@ -344,7 +344,7 @@ def _text_kind(kind: Any) -> bool:
 
 
 def numbers_of(column: pa.Array, name: str, row: int, file: str) -> Vector:
-    """One batch of a column as floats, without a copy where it has them."""
+    """Read one batch of a column as floats, without a copy where it has them."""
     if column.null_count:
         missing = int(np.argmin(column.is_valid().to_numpy(zero_copy_only=False)))
         raise InstanceError(cell(row + missing, name), None, RULES[name], file)

@@ -124,7 +124,7 @@ class LargeFreshnessProblem(FreshnessProblem):
         return self.judge(dict(measures), broken | ({MOST: beyond} if beyond > TOLERANCE else {}))
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """How a decision is to be read; ``synthetic`` tells how pages were drawn that no crawler has seen."""
+        """Tell how a decision is to be read; ``synthetic`` says how pages were drawn that no crawler has seen."""
         found: dict[str, Any] = {}
         if isinstance(decision, Mapping):
             found = super().describe(decision)
@@ -146,7 +146,7 @@ class LargeFreshnessProblem(FreshnessProblem):
         return self.streamed.bound
 
     def relaxation(self) -> Relaxation:
-        """The frequencies of least cost when visits are evenly spaced, and the bound they prove."""
+        """Find the frequencies of least cost when visits are evenly spaced, and the bound they prove."""
         found, scale = self.streamed, self.scale or 1.0
         return Relaxation(
             decision=StreamedFrequencies(self.table, self.access_time, found.rule, self.engine, self.tell),

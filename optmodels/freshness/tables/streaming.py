@@ -76,7 +76,7 @@ class Counted:
     pages: Collected
 
     def merged(self, other: Counted) -> Counted:
-        """All pages of both."""
+        """Put together the pages of both."""
         return Counted(self.histogram.merged(other.histogram), _joined(self.pages, other.pages))
 
 
@@ -126,7 +126,7 @@ class Judged:
     most: float
 
     def merged(self, other: Judged) -> Judged:
-        """All pages of both."""
+        """Put together the pages of both."""
         return Judged(
             added(self.cost, other.cost),
             added(self.frequencies, other.frequencies),
@@ -261,7 +261,7 @@ def judge_pages(
     engine: Engine | None = None,
     tell: Tell | None = None,
 ) -> Judged:
-    """Cost and sum of any frequencies of the pages of a table, by the road that judges them in memory."""
+    """Judge any frequencies of the pages of a table, by the road that judges them in memory."""
     task = partial(judge, law=law, frequencies=frequencies)
     return (engine or Threads()).reduce(task, Judged.merged, table.pieces, named("judging", tell))
 
@@ -304,7 +304,7 @@ def write_frequencies(
 
 
 def count(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float] | None = None) -> Counted:
-    """Pages by worth, and those within a window as they are."""
+    """Count pages by worth, and keep those within a window as they are."""
 
     def counted(chunk: Chunk) -> Counted:
         histogram = histogram_of(chunk.rates, chunk.weights, law)
@@ -314,18 +314,18 @@ def count(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float] 
 
 
 def collect(pieces: Sequence[Piece], law: AccessTime, window: tuple[float, float]) -> Collected:
-    """Pages with worths within a window, as they are."""
+    """Collect pages with worths within a window, as they are."""
     return reduce(_joined, chunks_of(pieces, lambda chunk: _collected(chunk, law, window)))
 
 
 def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float, marginal: Marginal | None) -> PassSums:
-    """Cost and number of the visits that are best at a price."""
+    """Sum up cost and number of the visits that are best at a price."""
     found = chunks_of(pieces, lambda chunk: objective_pass(chunk.rates, chunk.weights, law, multiplier, marginal))
     return reduce(PassSums.merged, found)
 
 
 def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Callable[[Chunk], Vector]) -> Judged:
-    """Cost of visits at given frequencies."""
+    """Judge the cost of visits at given frequencies."""
 
     def judged(chunk: Chunk) -> Judged:
         visits = frequencies(chunk)
@@ -360,7 +360,7 @@ def _joined(one: Collected, other: Collected) -> Collected:
 def _without_worth(
     table: PageTable, law: AccessTime, total: float, work: Engine, tell: Tell | None
 ) -> StreamedAllocation:
-    """Pages that never change, or weigh nothing, cost nothing however they are visited."""
+    """Allocate to pages that never change, or weigh nothing: they cost nothing however they are visited."""
     rule = Rule(0.0, total / table.rows)
     found = judge_pages(table, law, partial(rule.of, law), engine=work, tell=tell)
     objective = sum(found.cost)

@@ -28,7 +28,7 @@ _STEPS = 200
 
 @njit(cache=True)
 def maxima(starts: Whole, times: Vector, quiet: Vector, shape: float, rate: float) -> Vector:
-    """For each page, the rate of the largest f: 0 if nothing changed and inf if all did, where there is no prior."""
+    """Find for each page the rate of the largest f: 0 if nothing changed and inf if all did, without a prior."""
     found = np.zeros(len(quiet))
     for page in range(len(quiet)):
         first, last = starts[page], starts[page + 1]
@@ -70,7 +70,7 @@ def _maximum(times: Vector, weight: float, shape: float, idle: float) -> float:
 
 @njit(cache=True)
 def _shape_of(times: Vector, rate: float) -> tuple[float, float, float]:
-    """Sums over changed intervals of ln(1 - e^-x), and of its first and second derivative in the log of the rate."""
+    """Sum up over changed intervals ln(1 - e^-x), and its first and second derivative in the log of the rate."""
     logs, product, slope, bend = 0.0, 1.0, 0.0, 0.0
     for time in times:
         x = rate * time
@@ -91,7 +91,7 @@ def _shape_of(times: Vector, rate: float) -> tuple[float, float, float]:
 
 @njit(cache=True)
 def _height(times: Vector, place: float, shape: float, idle: float) -> tuple[float, float]:
-    """The function f and its slope at a logarithm of the rate."""
+    """Compute the function f and its slope at a logarithm of the rate."""
     rate = math.exp(place)
     logs, slope, _ = _shape_of(times, rate)
     return logs + shape * place - idle * rate, slope + shape - idle * rate
@@ -104,7 +104,7 @@ def _height(times: Vector, place: float, shape: float, idle: float) -> tuple[flo
 def posterior_ends(
     starts: Whole, times: Vector, quiet: Vector, modes: Vector, shape: float, rate: float, tail: float
 ) -> tuple[Vector, Vector]:
-    """For each page that has changed, the rates below and above which the posterior has this mass; else 0."""
+    """Find, for each page that has changed, the rates beyond which the posterior has this mass; else 0."""
     lower, upper = np.zeros(len(quiet)), np.zeros(len(quiet))
     nodes, masses = np.zeros((3, 2 * CELLS + 1)), np.zeros(2 * CELLS)
     for page in range(len(quiet)):
@@ -183,7 +183,7 @@ def _tabulate(times: Vector, mode: float, shape: float, idle: float, nodes: Vect
 
 @njit(cache=True)
 def _reach(times: Vector, mode: float, top: float, shape: float, idle: float, guess: float) -> float:
-    """How far to go from the mode for f to have fallen by FALL at least, and by not very much more."""
+    """Find how far to go from the mode for f to have fallen by FALL at least, and by not very much more."""
     distance = guess
     for _ in range(_STEPS):
         fallen = top - _height(times, mode + distance, shape, idle)[0]
@@ -225,7 +225,7 @@ def _quantile(nodes: Vector, masses: Vector, left: float, right: float, wanted: 
 def profile_ends(
     starts: Whole, times: Vector, quiet: Vector, best: Vector, fall: float, tail: float
 ) -> tuple[Vector, Vector]:
-    """For each page that has changed, where the log-likelihood has fallen by so much; else 0.
+    """Find, for each page that has changed, where the log-likelihood has fallen by so much; else 0.
 
     A page that always changed has no upper end, and as its lower one the rate at which that has probability `tail`.
     """
@@ -251,7 +251,7 @@ def profile_ends(
 
 @njit(cache=True)
 def _crossing(times: Vector, begin: float, idle: float, level: float, step: float) -> float:
-    """Where f crosses a level, in the direction of the step: beyond it first, then back by Newton, which stays there.
+    """Find where f crosses a level along the step: beyond it first, then back by Newton, which stays there.
 
     f is concave, its tangents lie above it: they cross the level before f does, seen from outside.
     """

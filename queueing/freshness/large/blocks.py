@@ -158,7 +158,7 @@ def fill(timing: Timing, rates: Vector, weights: Vector, decays: Vector, deficit
 
 @njit(**VECTOR)
 def folded(terms: Vector) -> float:
-    """The sum of a block, halved again and again: rounding errors grow with the logarithm of its size. Uses it up."""
+    """Sum up a block, halved again and again: rounding errors grow with the logarithm of its size. Uses it up."""
     size = len(terms)
     while size > 1:
         half = (size + 1) // 2

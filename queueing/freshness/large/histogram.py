@@ -140,7 +140,7 @@ def histogram_of(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Histo
 
 
 def price_pages(rates: ArrayLike, weights: ArrayLike, law: AccessTime, total: float = 1.0) -> PricedPages:
-    r"""Price and least cost of so many visits per slot: one pass over the pages, and a look at the marginal ones.
+    r"""Find price and least cost of so many visits per slot: one pass over the pages, a look at the marginal ones.
 
     Parameters
     ----------

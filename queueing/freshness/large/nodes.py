@@ -189,7 +189,7 @@ def _tie(worths: Vector, decays: Vector, price: float) -> int:
 
 @njit(**VECTOR)
 def _late(worths: Vector, decays: Vector, price: float) -> float:
-    """The sum of a l (1 - exp(-u)), where (1 + u) exp(-u) = 1 - price / a."""
+    """Sum up a l (1 - exp(-u)), where (1 + u) exp(-u) = 1 - price / a."""
     total = 0.0
     for node in range(len(worths)):
         part = 1.0
@@ -203,7 +203,7 @@ def _late(worths: Vector, decays: Vector, price: float) -> float:
 
 @njit(**VECTOR)
 def _gauss(first: int, moments: Matrix, middle: int) -> tuple[Vector, Vector]:
-    """Worths and decays of two pages for each group of bins, or for each bin near the group `middle`."""
+    """Find worths and decays of two pages for each group of bins, or for each bin near the group `middle`."""
     bins = len(moments)
     worths, decays = np.empty(2 * bins), np.empty(2 * bins)
     count, stop = 0, bins

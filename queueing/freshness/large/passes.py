@@ -94,11 +94,11 @@ class PassSums:
         return PassSums(self.multiplier, self.pages + other.pages, self.visited + other.visited, *sums)
 
     def scale(self, total: float = 1.0) -> float:
-        """The factor that makes the frequencies sum to `total`."""
+        """Compute the factor that makes the frequencies sum to `total`."""
         return total / sum(self.frequencies)
 
     def bound(self, total: float = 1.0) -> float:
-        """The value of the dual at this price: a lower bound on the cost of all frequencies with this sum."""
+        """Compute the value of the dual at this price: a lower bound on the cost of all frequencies with this sum."""
         beyond = (self.frequencies[0] - total) + self.frequencies[1]
         return self.cost[0] + (self.cost[1] + self.multiplier * beyond - sum(self.excess))
 
@@ -181,7 +181,7 @@ def frequencies_at(
     scale: float = 1.0,
     marginal: Marginal | None = None,
 ) -> Vector:
-    r"""The frequency of each page at this dual price, times `scale`.
+    r"""Find the frequency of each page at this dual price, times `scale`.
 
     Parameters
     ----------

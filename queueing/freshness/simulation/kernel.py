@@ -60,7 +60,7 @@ def first_state(rates: Vector) -> State:
 
 @njit(cache=True, inline="always")
 def _visit(state: State, page: int, rng: np.random.Generator) -> bool:
-    """The copy of a page is new from now on; tells whether it was out of date."""
+    """Make the copy of a page new from now on; tell whether it was out of date."""
     pages, clocks, numbers = state.pages, state.clocks, state.numbers
     now, was = clocks[NOW], pages[page, CHANGED]
     stale = bool(was < now)
@@ -185,7 +185,7 @@ class Plan(NamedTuple):
 
 
 def first_plan(pages: Whole, mean: float, rng: np.random.Generator, record: int) -> Plan:
-    """Equal intervals, and pages in random order."""
+    """Plan equal intervals, and pages in random order."""
     count = len(pages)
     heap = rng.permutation(count)
     due = np.empty(count)

@@ -180,7 +180,7 @@ class CrawlSimulation(Observations[SimulatedCrawl, Seen]):
         return jackknife(lambda means: measures_of(self.model, means)["obsolescence"], self.observations)
 
     def obsolescence_by_page(self, most: int | None = None) -> list[Estimate]:
-        """By page, or of the first so many, the fraction of time out of date."""
+        """Estimate by page, or of the first so many, the fraction of time out of date."""
         return jackknife_columns(lambda means: fractions(self.model, means)[:most], self.observations)
 
 
@@ -209,7 +209,7 @@ def measures_of(crawl: SimulatedCrawl, means: Vector) -> dict[str, float | None]
 
 
 def fractions(crawl: SimulatedCrawl, means: Vector) -> Vector:
-    """By page, the fraction of time out of date, from a mean of observations."""
+    """Compute by page the fraction of time out of date, from a mean of observations."""
     count = len(crawl.robots)
     times = np.append(means[2 : 2 + count], 1.0)[crawl.owners]  # the last is for pages that nobody visits
     return np.where(crawl.owners >= 0, means[2 + count :] / times, np.where(crawl.rates > 0, 1.0, 0.0))
