@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from queueing import RobotQueue
-from queueing.robots.fleet import RobotFleet, fleet_of
+from queueing.robots.fleet import RobotFleet
 from queueing.robots.simulation import (
     SERVED,
     FleetSimulation,
@@ -167,9 +167,5 @@ def experiment_of(name: str, fleet: RobotFleet, actions: ArrayLike) -> RobotsExp
 
 def areas_experiment(name: str, queues: Sequence[tuple[RobotQueue, ArrayLike] | None]) -> AreasExperiment:
     """Queues under policies, side by side; ``None``: an area without robots."""
-    return AreasExperiment(name, tuple(None if one is None else _simulated(*one) for one in queues))
-
-
-def _simulated(queue: RobotQueue, policy: ArrayLike) -> SimulatedFleet:
-    fleet = fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
-    return SimulatedFleet(fleet, np.asarray(policy, dtype=np.int64))
+    found = (one and SimulatedFleet(one[0].fleet, np.asarray(one[1], dtype=np.int64)) for one in queues)
+    return AreasExperiment(name, tuple(found))

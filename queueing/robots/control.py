@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .feedback_states import Grid, Policy, closed_class, expectations, solved, turns_of
-from .fleet import RobotFleet, fleet_of, fleet_step, led_to, moves_of
+from .fleet import fleet_step, led_to, moves_of
 from .levels import Curve, curve_of, improved_curve, level_values, levels_of, policy_of
 from .queue import FEW_CUTS, MOST_CUTS, MOST_PAGES, RobotQueue, static_shares
 from .relative_values import bracket, greedy, refined, refined_curve
@@ -123,7 +123,7 @@ def policy_step(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | No
 def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | None) -> PolicyStep:
     """The step where times between visits are beyond all numbers, or cuts too many: states are taken out one by one."""
     found = fleet_step(
-        _fleet(queue),
+        queue.fleet,
         np.where(np.arange(cost.size) > 0, cost.ravel(), 0.0),
         policy.astype(np.int64).ravel(),
         pause=pause,
@@ -135,14 +135,8 @@ def _as_a_fleet(queue: RobotQueue, cost: Grid, policy: Policy, pause: Pause | No
 
 def lead_to(queue: RobotQueue, policy: Policy, aim: NDArray[np.bool_]) -> Policy:
     """Change a policy outside a closed class so that every state leads there."""
-    fleet = _fleet(queue)
-    led = led_to(moves_of(fleet), policy.astype(np.int64).ravel(), fleet.idle, aim.ravel())
+    led = led_to(moves_of(queue.fleet), policy.astype(np.int64).ravel(), queue.fleet.idle, aim.ravel())
     return np.asarray(led, dtype=np.int8).reshape(queue.shape)
-
-
-def _fleet(queue: RobotQueue) -> RobotFleet:
-    """Take the queue as a fleet of one class."""
-    return fleet_of(queue.robots, queue.capacity, queue.arrival_rate, queue.service_rate)
 
 
 def has_few_cuts(policy: Policy, arrival: float, service: float, most: int = MOST_CUTS) -> bool:

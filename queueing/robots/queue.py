@@ -19,6 +19,7 @@ References
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,9 @@ from ..numerics import positive, whole
 from .feedback_states import Grid, Policy, Reduced, Turns, closed_class, expectations, solved, turns_of
 from .levels import Curve, curve_of, levels_of
 from .measures import RobotMeasures
+
+if TYPE_CHECKING:
+    from .fleet import RobotFleet
 
 #: A policy with more cuts than the first is evaluated level by level if it is a falling curve, and with more than the
 #: second state by state if it is none: through cuts takes the square of their number in memory, the cube in steps.
@@ -103,6 +107,13 @@ class RobotQueue:
     def balanced(self) -> float:
         """Number of robots, not whole, that bring pages as fast as they are served."""
         return self.service_rate / self.arrival_rate
+
+    @cached_property
+    def fleet(self) -> "RobotFleet":
+        """The queue as a fleet of one class, whose states have the same numbers."""
+        from .fleet import fleet_of
+
+        return fleet_of(self.robots, self.capacity, self.arrival_rate, self.service_rate)
 
     @cached_property
     def rates(self) -> Grid:
@@ -201,9 +212,9 @@ class RobotQueue:
         return RobotMeasures.of(totals, self.service_rate, int(robots[0]), int(robots[-1]))
 
     def _as_a_fleet(self, policy: Policy) -> RobotMeasures:
-        from .fleet import fleet_measures, fleet_of
+        from .fleet import fleet_measures
 
-        return fleet_measures(fleet_of(self.robots, self.capacity, self.arrival_rate, self.service_rate), policy)
+        return fleet_measures(self.fleet, policy)
 
     def _shares(self, turns: Turns, reduced: Reduced) -> NDArray[np.float64]:
         """Probabilities of ending in each closed class, from (0, 1)."""

@@ -14,8 +14,6 @@ from optmodels.costs import WeightedSum
 from optmodels.errors import RequestError
 from optmodels.robots import RobotFleetProblem, RobotsProblem, Static
 from optmodels.robots import enough as robots_enough
-from optmodels.robots import fleet as robots_fleet
-from optmodels.robots import problem as robots
 from optmodels.robots import static as robots_static
 from optmodels.robots.linear_program import LinearProgram
 from queueing import RobotQueue, best_policy, static_measures
@@ -59,8 +57,8 @@ def test_the_first_guess_is_around_the_best_fixed_number():
 
 
 def test_reading_and_checking_a_file_does_not_search(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(robots, "enough_of_queue", None)
-    monkeypatch.setattr(robots_fleet, "enough_of_fleet", None)
+    monkeypatch.setattr(robots_enough, "enough_of_queue", None)
+    monkeypatch.setattr(robots_enough, "enough_of_fleet", None)
     for switching in ("one", "any"):
         file = tmp_path / f"{switching}.json"
         data = {"robots": None, "capacity": 3, "arrival_rate": 1.0, "service_rate": 1e6, "switching": switching}
