@@ -29,7 +29,7 @@ from heuristics import Oracle, Result, interrupting
 from heuristics.allocation import additions, envelope, least_split, marginal, total
 
 from ...costs import ROUNDING, Limits
-from ..linear_program import meets, power_of_two, solved_by_highs
+from ..linear_program import meets, power_of_two, rank_of, solved_by_highs
 from .problem import MOST_ADDITIONS
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _starts(
 
 def _search(oracle: Oracle[Any], starts: Iterator[Counts], tables: Tables, work: int) -> None:
     """From the best starts, share the robots of two areas, or some more, out anew as long as that helps."""
-    judged = {counts: _rank(oracle(counts)) for counts in starts}
+    judged = {counts: rank_of(oracle(counts)) for counts in starts}
     left = work
     for start in sorted(judged, key=lambda counts: judged[counts])[:DESCENTS]:
         current, rank = start, judged[start]
@@ -267,10 +267,6 @@ def _search(oracle: Oracle[Any], starts: Iterator[Counts], tables: Tables, work:
                 if left < 0:
                     return
                 other = tables.shared_anew(current, first, second)
-                found = _rank(oracle(other))
+                found = rank_of(oracle(other))
                 if found < rank:
                     current, rank, improved = other, found, True
-
-
-def _rank(judged: Any) -> tuple[int, float]:
-    return (0, judged.objective) if judged.feasible else (1, judged.penalised)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from heuristics import OPTIMALITY_TOLERANCE, Evaluation, Oracle
-from queueing.robots import static_measures
 from queueing.robots.fleet import allowed_actions, likeliest, shares_from_start
 
 from ..pricing import Actions, LimitedControl, Vector
@@ -166,8 +165,7 @@ class LimitedSearch:
         problem = self.oracle.problem
         numbers = list(problem.fixed_numbers())
         if hasattr(problem, "queue"):
-            judged = [(_rank(problem.judge(static_measures(problem.queue, n).scalars())), n) for n in numbers]
-            numbers = [number for _, number in sorted(judged)[:2]]
+            numbers = sorted(numbers, key=lambda number: rank_of(problem.judge_fixed((number,))))[:2]
         for number in numbers:
             self.judge(np.array(problem.keeping(number), dtype=np.int64) + problem.space.shift, start=True)
 
@@ -175,7 +173,7 @@ class LimitedSearch:
 
     def descend(self, start: Actions) -> tuple[Actions, Rank]:
         """Change one decision after the other, and two at a time where one does not help; where that ends."""
-        current, rank = start, self.rank(start)
+        current, rank = start, rank_of(self.judge(start))
         while True:
             current, rank, saving = self._single(current, rank)
             found = self._pair(current, rank, saving)
@@ -207,8 +205,8 @@ class LimitedSearch:
                     return current, rank, []
                 changed = _changed(current, state, action)
                 judged = self.judge(changed)
-                if _rank(judged) < rank:
-                    current, rank, improved = changed, _rank(judged), True
+                if rank_of(judged) < rank:
+                    current, rank, improved = changed, rank_of(judged), True
                 elif not judged.feasible and judged.objective < rank[1]:
                     saving.append((judged.penalised, state, action))
             idle = 0 if improved else idle + 1
@@ -228,7 +226,7 @@ class LimitedSearch:
                     if self.spent:
                         return None
                     changed = _changed(once, other, second)
-                    found = _rank(self.judge(changed))
+                    found = rank_of(self.judge(changed))
                     if found < rank:
                         return changed, found
         return None
@@ -273,12 +271,8 @@ class LimitedSearch:
         self.judged += not start
         found = self.oracle(self.control.decision(actions))
         if start:
-            self.seen.append((_rank(found), actions))
+            self.seen.append((rank_of(found), actions))
         return found
-
-    def rank(self, actions: Actions) -> Rank:
-        """Which of two policies is better: kept limits first, then costs."""
-        return _rank(self.judge(actions))
 
 
 def meets(oracle: Oracle[Any], bound: float) -> bool:
@@ -302,7 +296,19 @@ def meets(oracle: Oracle[Any], bound: float) -> bool:
     return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
 
 
-def _rank(judged: Evaluation) -> Rank:
+def rank_of(judged: Evaluation) -> Rank:
+    """Tell which of two evaluations is better, the lower one: kept limits first, then costs.
+
+    Parameters
+    ----------
+    judged
+        What a policy, or a split, achieves.
+
+    Returns
+    -------
+    tuple
+        0 and the cost where limits are kept, else 1 and the cost with its penalty.
+    """
     return (0, judged.objective) if judged.feasible else (1, judged.penalised)
 
 
