@@ -116,20 +116,30 @@ def _written_down(fleet: RobotFleet) -> Moves:
         last = first + one.journey.order
         journeys[first:last, first:last] = one.journey.generator
         first = last
-    pointers, targets, rates, decided = _moves(
-        fleet.capacity,
+    exits = np.concatenate([one.journey.exit_rates for one in fleet.classes])
+    paces = paces_of(fleet)[:, fleet.class_of]
+    generator = np.zeros((1, 1)) if fleet.environment is None else fleet.environment.generator
+    moving = fleet.counts[:, np.newaxis, :] * paces > 0.0  # by place, environment and phase
+    numbers = np.tile(moving @ ((exits > 0.0) + (journeys > 0.0).sum(axis=1)), (fleet.capacity + 1, 1, 1))
+    numbers += (generator > 0.0).sum(axis=1)
+    numbers[1:] += 1  # services
+    numbers[0, 0] = 0  # no states
+    pointers = np.concatenate([[0], np.cumsum(numbers)])
+    written = _moves(
+        pointers[-1],
         fleet.service_rate,
         fleet.counts,
         fleet.sent,
         fleet.returned,
         journeys,
-        np.concatenate([one.journey.exit_rates for one in fleet.classes]),
-        paces_of(fleet)[:, fleet.class_of],
-        np.zeros((1, 1)) if fleet.environment is None else fleet.environment.generator,
+        exits,
+        paces,
+        generator,
+        fleet.capacity,
     )
     chances = np.concatenate([one.journey.initial for one in fleet.classes])
     several = fleet.switching == "any"
-    return Moves(pointers, targets, rates, decided, fleet.sent, chances, fleet.class_of, fleet.environments, several)
+    return Moves(pointers, *written, fleet.sent, chances, fleet.class_of, fleet.environments, several)
 
 
 def paces_of(fleet: RobotFleet) -> Matrix:
@@ -140,7 +150,7 @@ def paces_of(fleet: RobotFleet) -> Matrix:
 
 @njit(cache=True)
 def _moves(
-    most: int,
+    size: int,
     service: float,
     counts: Places,
     sent: Places,
@@ -149,47 +159,35 @@ def _moves(
     exits: Vector,
     paces: Matrix,
     generator: Matrix,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Vector, NDArray[np.bool_]]:
-    """Count the moves of each state, then write them down."""
-    places, phases = counts.shape
-    worlds = len(generator)
-    states = (most + 1) * places * worlds
-    pointers = np.zeros(states + 1, dtype=np.int64)
-    targets, rates, decided = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0, dtype=np.bool_)
-    for writing in range(2):
-        if writing == 1:
-            size = pointers[states]
-            targets, rates, decided = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=np.bool_)
-        n = 0
-        for state in range(states):
-            j, place, q = state % worlds, state // worlds % places, state // (worlds * places)
-            if state >= worlds:  # the first are no states
-                if q > 0:
-                    if writing == 1:
-                        targets[n], rates[n], decided[n] = state - places * worlds, service, True
+    most: int,
+) -> tuple[NDArray[np.int64], Vector, NDArray[np.bool_]]:
+    """Write down where moves lead, their rates, and whether something is decided there, state by state."""
+    (places, phases), worlds = counts.shape, len(generator)
+    targets, rates, decided = np.zeros(size, dtype=np.int64), np.zeros(size), np.zeros(size, dtype=np.bool_)
+    n = 0
+    for state in range(worlds, (most + 1) * places * worlds):  # the first are no states
+        j, place, q = state % worlds, state // worlds % places, state // (worlds * places)
+        if q > 0:
+            targets[n], rates[n], decided[n] = state - places * worlds, service, True
+            n += 1
+        for phase in range(phases):
+            pace = counts[place, phase] * paces[j, phase]
+            if pace > 0.0:
+                back = returned[place, phase]
+                if exits[phase] > 0.0:
+                    targets[n] = (min(q + 1, most) * places + back) * worlds + j
+                    rates[n], decided[n] = pace * exits[phase], True
                     n += 1
-                for phase in range(phases):
-                    pace = counts[place, phase] * paces[j, phase]
-                    if pace > 0.0:
-                        back = returned[place, phase]
-                        if exits[phase] > 0.0:
-                            if writing == 1:
-                                targets[n] = (min(q + 1, most) * places + back) * worlds + j
-                                rates[n], decided[n] = pace * exits[phase], True
-                            n += 1
-                        for other in range(phases):
-                            if other != phase and journeys[phase, other] > 0.0:
-                                if writing == 1:
-                                    targets[n] = (q * places + sent[back, other]) * worlds + j
-                                    rates[n] = pace * journeys[phase, other]
-                                n += 1
-                for other in range(worlds):
-                    if other != j and generator[j, other] > 0.0:
-                        if writing == 1:
-                            targets[n], rates[n] = state - j + other, generator[j, other]
+                for other in range(phases):
+                    if journeys[phase, other] > 0.0:
+                        targets[n] = (q * places + sent[back, other]) * worlds + j
+                        rates[n] = pace * journeys[phase, other]
                         n += 1
-            pointers[state + 1] = n
-    return pointers, targets, rates, decided
+        for other in range(worlds):
+            if generator[j, other] > 0.0:
+                targets[n], rates[n] = state - j + other, generator[j, other]
+                n += 1
+    return targets, rates, decided
 
 
 @njit(cache=True)
