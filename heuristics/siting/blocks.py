@@ -17,7 +17,7 @@ LARGEST_BLOCK, LARGEST_PIECE, SMALLEST_PIECE = 12, 9, 4
 
 @dataclass(frozen=True)
 class Block:
-    """Cells of a matrix, first and last row and column included, counted from 1 as in the paper."""
+    """Cells of a matrix, first and last row and column included, counted from 1 as in Gautam (2002)."""
 
     first_row: int
     last_row: int
@@ -26,7 +26,7 @@ class Block:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and of columns."""
         return self.last_row - self.first_row + 1, self.last_column - self.first_column + 1
 
 
@@ -40,7 +40,7 @@ class Reading:
 
 
 def is_decomposable(rows: int, columns: int) -> bool:
-    """Whether `decompose` is defined: with 5 columns the paper's number of 3-column blocks would be -1."""
+    """Tell whether `decompose` is defined: with 5 columns its number of 3-column blocks would be -1."""
     return rows >= 2 and columns >= 6
 
 
@@ -48,7 +48,7 @@ def decompose(rows: int, columns: int) -> list[Block]:
     r"""Cut an :math:`A \times B` matrix into blocks of 3 x 3, 2 x 3, 3 x 2 and 2 x 4 cells: algorithm DECOMPOSE.
 
     Step 1 counts strips: :math:`A_3` of three rows and :math:`A_2` of two, :math:`B_3` of three columns and
-    :math:`B_4` of four. The paper divides the remainders a and b where it must divide A and B, and does not start
+    :math:`B_4` of four. Gautam (2002) divides the remainders a and b where it must divide A and B, and does not start
     again at the left in each strip (`v` is not reset); with both put right 10 x 13 gives its 18 blocks and 11 x 22 its
     31.
     """

@@ -66,7 +66,7 @@ class Road:
 
 @dataclass(frozen=True)
 class Dejavu:
-    """The heuristic of Gautam's paper; on its 11 x 22 example all three printed matrices come out, cell by cell.
+    """The heuristic of Gautam (2002); on its 11 x 22 example all three printed matrices come out, cell by cell.
 
     A grid is cut into blocks (DECOMPOSE), each block is solved on its own by enumeration (EVALUATE), the answers are
     put together (JOIN), servers are added where others have too many clients (APPEND) until none has (VERIFY), and
@@ -84,8 +84,8 @@ class Dejavu:
     Parameters
     ----------
     transpose
-        Run on the transposed matrices too and take the better, as the paper suggests in section 6.2. Networks have no
-        transpose.
+        Run on the transposed matrices too and take the better, as Gautam (2002) suggests in section 6.2. Networks have
+        no transpose.
     """
 
     transpose: bool = False
@@ -143,10 +143,10 @@ def travel(oracle: Oracle[SitingProblem], whole: Oracle[SitingProblem], reading:
 def evaluate(part: Oracle[SitingProblem], free: Sequence[int]) -> Decision:
     """The cheapest feasible placement of one block, by enumeration: algorithm EVALUATE.
 
-    The paper goes through all placements and keeps the last of the cheapest. Its printed answers come out if it counts
-    from all ones downwards, the first cell being the most significant bit; so of several cheapest placements the one
-    that is the smallest binary number is taken. Here neighbouring placements of a Gray code are judged, each a flip
-    from the last.
+    Gautam (2002) goes through all placements and keeps the last of the cheapest. The printed answers come out if they
+    are counted from all ones downwards, the first cell being the most significant bit; so of several cheapest
+    placements the one that is the smallest binary number is taken. Here neighbouring placements of a Gray code are
+    evaluated, each a flip from the last.
 
     Parameters
     ----------

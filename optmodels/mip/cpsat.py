@@ -76,7 +76,7 @@ def solve(request: Request, channel: Channel) -> Outcome:
         return value / factor + program.offset
 
     class Tell(cp_model.CpSolverSolutionCallback):
-        """Tells every solution."""
+        """Tells every solution that CP-SAT finds, and the bound it has then."""
 
         def on_solution_callback(self) -> None:
             point = np.array([self.value(variable) for variable in variables], dtype=float)

@@ -85,7 +85,7 @@ class SolverProcess:
 
     @property
     def pid(self) -> int:
-        """Number of the process."""
+        """Number of the process, as the system counts."""
         return self._process.pid
 
     def ask(
@@ -159,7 +159,7 @@ class SolverProcess:
         self._outbox.put("stop")
 
     def kill(self) -> None:
-        """End the process now."""
+        """End the process now, whatever it is doing."""
         self._process.kill()
         self._process.wait()
 

@@ -246,7 +246,7 @@ NOTHING = ("infeasible", "unbounded", "unclear")
 
 @dataclass(frozen=True)
 class Outcome:
-    """A solver's last word.
+    """What a solver says when it has ended.
 
     Parameters
     ----------

@@ -14,6 +14,9 @@ from .worker import Channel
 
 _EVENTS = PY_SCIP_EVENTTYPE
 
+#: What SCIP takes for infinite.
+_INFINITE = 1e20
+
 _STATUS = {
     "optimal": "optimal",
     "gaplimit": "optimal",
@@ -32,7 +35,7 @@ def solve(request: Request, channel: Channel) -> Outcome:
     model.hideOutput()
     model.setParam("misc/catchctrlc", False)
     model.setParam("limits/gap", request.gap)
-    model.setParam("limits/time", min(channel.remaining_seconds, 1e20))
+    model.setParam("limits/time", min(channel.remaining_seconds, _INFINITE))
     if request.threads is not None:
         model.setParam("parallel/maxnthreads", request.threads)
         model.setParam("lp/threads", request.threads)
@@ -45,8 +48,8 @@ def solve(request: Request, channel: Channel) -> Outcome:
         model.addVar(
             name=f"c{j}",
             vtype="I" if program.whole[j] else "C",
-            lb=_or_none(program.column_lower[j]),
-            ub=_or_none(program.column_upper[j]),
+            lb=max(float(program.column_lower[j]), -_INFINITE),
+            ub=min(float(program.column_upper[j]), _INFINITE),
         )
         for j in range(columns)
     ]
@@ -110,10 +113,6 @@ def solve(request: Request, channel: Channel) -> Outcome:
         "seconds": float(model.getSolvingTime()),
     }
     return Outcome(word, found, _finite(model, model.getDualbound()), message=model.getStatus(), detail=detail)
-
-
-def _or_none(bound: float) -> float | None:
-    return float(bound) if math.isfinite(bound) else None
 
 
 def _finite(model: Any, value: float) -> float:

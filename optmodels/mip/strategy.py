@@ -222,13 +222,13 @@ class _Run:
     #: What solvers see: the program in a unit that suits them, and the unit.
     scaled: Program = field(init=False)
     unit: float = field(init=False)
+    program: Program = field(init=False)
     cut_off: list[Numbers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        best = self.oracle.best
-        self.scaled, self.unit = self.program.in_unit(
-            None if best is None else self.program.sign * best.evaluation.objective
-        )
+        best, self.program = self.oracle.best, self.compiled.program
+        known = None if best is None else self.program.sign * best.evaluation.objective
+        self.scaled, self.unit = self.program.in_unit(known)
         rows, columns = self.program.shape
         self.detail |= {
             "name": self.strategy.solver,
@@ -237,11 +237,6 @@ class _Run:
             "entries": len(self.program.values),
             "whole_columns": int(self.program.whole.sum()),
         }
-
-    @property
-    def program(self) -> Program:
-        """What is solved."""
-        return self.compiled.program
 
     def through(self, process: SolverProcess) -> Result:
         """Ask the solver; ask again before believing that there is no solution."""

@@ -52,7 +52,7 @@ class Channel:
         return max(0.0, self._deadline - time.monotonic())
 
     def send(self, message: Message) -> None:
-        """Report something at once."""
+        """Send a message to those who asked, at once."""
         with self._lock:  # several threads of a solver may call back
             pickle.dump(message, self._out, protocol=pickle.HIGHEST_PROTOCOL)
             self._out.flush()

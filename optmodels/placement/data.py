@@ -64,10 +64,6 @@ class Quality:
     delay: float
     guarantee: Literal["worst-case", "farthest"] = "worst-case"
 
-    def to_data(self) -> dict[str, Any]:
-        """The form in a file."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class PerSite:
@@ -176,7 +172,10 @@ def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArra
     """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the end of a list."""
     place = "data.think_time"
     if "by_distance" in data:
-        return _by_distance(data["by_distance"], layout, largest)
+        listed, place = data["by_distance"], f"{place}.by_distance"
+        if isinstance(listed, list | tuple) and listed and isinstance(listed[0], list | tuple):
+            return np.array([_curve(curve, where, largest) for where, curve in entries(listed, layout, place)])
+        return np.tile(_curve(listed, place, largest), (layout.sites, 1))
     base = BASE.read(data["base"], layout, f"{place}.base")
     slope = SLOPE.read(data["per_distance"], layout, f"{place}.per_distance")
     if (base + slope <= 0).any():
@@ -256,20 +255,13 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
         **problem.layout.to_data(),
         **{name: nested(values.tolist(), problem.layout) for name, values in by_site.items() if values is not None},
         "think_time": {"by_distance": curves[0] if same else nested(curves, problem.layout)},
-        "quality": problem.quality.to_data(),
+        "quality": asdict(problem.quality),
     }
 
 
 def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
     """Where the value of a site stands in a field of one number or one per site, and that value."""
     return entries(data, layout, place)[site] if isinstance(data, list | tuple) else (place, data)
-
-
-def _by_distance(data: Any, layout: Layout, largest: int) -> NDArray[np.float64]:
-    place = "data.think_time.by_distance"
-    if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
-        return np.array([_curve(curve, where, largest) for where, curve in entries(data, layout, place)])
-    return np.tile(_curve(data, place, largest), (layout.sites, 1))
 
 
 def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
@@ -344,13 +336,13 @@ class QualityData(Data):
     delay: Limit = entry("the wait that few requests exceed", unit=TIME)
     guarantee: Annotated[Literal["worst-case", "farthest"], Choice('a guarantee is "worst-case" or "farthest".')] = (
         entry(
-            "for every mix of distances, or by the rule of the paper, which is not on the safe side",
+            "for every mix of distances, or by the rule of Gautam (2002), which is not on the safe side",
             default="worst-case",
         )
     )
 
     def made(self) -> Quality:
-        """The promise."""
+        """Make what every client is promised."""
         return Quality(self.min_throughput, self.max_delay_probability, self.delay, self.guarantee)
 
 

@@ -36,7 +36,7 @@ class Grid:
 
     @property
     def sites(self) -> int:
-        """Number of cells."""
+        """How many cells there are."""
         return self.rows * self.columns
 
     @cached_property
@@ -65,7 +65,7 @@ class Network:
 
     @property
     def sites(self) -> int:
-        """Number of nodes."""
+        """How many nodes there are."""
         return self.nodes
 
     @cached_property
@@ -205,7 +205,7 @@ class EdgesData(Data):
     )
 
     def made(self) -> Network:
-        """The network."""
+        """Make the network that is described."""
         for index, edge in enumerate(self.edges):
             good = isinstance(edge, list | tuple) and len(edge) == 2
             if not good or not all(is_whole(end) and 0 <= end < self.nodes for end in edge) or edge[0] == edge[1]:
@@ -222,7 +222,7 @@ class TopologyData(Data):
     )
 
     def made(self) -> Network:
-        """The network."""
+        """Make the network that is described."""
         return self.topohub
 
 
@@ -233,7 +233,7 @@ def _form(network: Any) -> str:
 
 
 class LayoutData(Data):
-    """Where the sites are."""
+    """Where the sites are, and which are near."""
 
     alternatives = ("shape", "network")
 

@@ -22,7 +22,7 @@ MEASURES = ("opening", "operating", "open_sites", "worst_throughput", "worst_del
 
 
 class PlacementMeasures(Mapping[str, float | None]):
-    """Measures of one placement.
+    """The measures of one placement, computed when they are read.
 
     Searches judge many thousands of placements by their opening costs alone and keep what they judged, so nothing but
     the placement itself is held here until a measure of the queues is asked for.

@@ -94,12 +94,12 @@ def refuses(problem: PlacementProblem) -> str | None:
     weights = problem.weights
     if weights is None:
         return f"the model of {problem.name!r} needs a cost that is a weighted sum of measures."
-    limited = sorted(set(problem.limits.by_measure) - set(PRICED))
-    if limited:
-        return f"the model of {problem.name!r} can limit {', '.join(PRICED)}, not {', '.join(limited)}; use a search."
-    foreign = sorted(name for name, weight in weights.items() if weight != 0 and name not in PRICED)
-    if foreign:
-        return f"the model of {problem.name!r} can price {', '.join(PRICED)}, not {', '.join(foreign)}; use a search."
+    weighted = [name for name, weight in weights.items() if weight != 0]
+    for verb, names in (("limit", problem.limits.by_measure), ("price", weighted)):
+        foreign = sorted(set(names) - set(PRICED))
+        if foreign:
+            told = f"{', '.join(PRICED)}, not {', '.join(foreign)}"
+            return f"the model of {problem.name!r} can {verb} {told}; use a search."
     priced = priced_sites(problem)
     if not priced:
         return None

@@ -156,23 +156,15 @@ def _summary(problem: PlacementProblem, result: Mapping[str, Any] | None, decisi
     if result is None:
         places = "nodes" if isinstance(_whole(problem.layout)[0], Network) else "cells"
         return f"{int(problem.demand.sum())} clients in {problem.layout.sites} {places}"
-    words = []
-    objective = result.get("objective")
-    if decision is not None:
-        objective = problem.evaluate(decision).objective if objective is None else objective
-        words = [f"objective {number(objective)}"]
-    if result.get("bound") is not None:
-        words.append(f"bound {number(result['bound'])}")
-    if result.get("status") is not None:
-        words.append(plain(result["status"], 20))
-    if decision is not None:
-        count = sum(decision)
-        words.append(f"{count} open site{'' if count == 1 else 's'}")
-        overloaded = int((problem.overloaded(decision) > 0).sum())
-        words.extend([f"{overloaded} overloaded"] if overloaded else [])
-    else:
-        words.append("no placement")
-    return ", ".join(words)
+    words = [] if result.get("bound") is None else [f"bound {number(result['bound'])}"]
+    words += [] if result.get("status") is None else [plain(result["status"], 20)]
+    if decision is None:
+        return ", ".join([*words, "no placement"])
+    stated, count = result.get("objective"), sum(decision)
+    objective = problem.evaluate(decision).objective if stated is None else stated
+    words = [f"objective {number(objective)}", *words, f"{count} open site{'' if count == 1 else 's'}"]
+    overloaded = int((problem.overloaded(decision) > 0).sum())
+    return ", ".join([*words, f"{overloaded} overloaded"] if overloaded else words)
 
 
 def _whole(layout: Layout) -> tuple[Grid | Network, Ints]:

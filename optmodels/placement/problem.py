@@ -240,18 +240,12 @@ class PlacementProblem:
         is_open = np.asarray(decision, np.uint8)
         _, _, load, farthest, mix = self._assigned(is_open)
         report = service.report_service(self, farthest, mix)
-        served = load > 0
-
-        def shown(values: NDArray[Any]) -> list[Any]:
-            return [value if kept else None for value, kept in zip(values.tolist(), served.tolist(), strict=True)]
-
+        told = {"load": load, "farthest": farthest, "capacity": self.room(farthest)}
+        told |= {name: getattr(report, name) for name in ("throughput", "delay_probability", "utilisation")}
+        served = (load > 0).tolist()
         return {
-            "load": shown(load),
-            "farthest": shown(farthest),
-            "capacity": shown(self.room(farthest)),
-            "throughput": shown(report.throughput),
-            "delay_probability": shown(report.delay_probability),
-            "utilisation": shown(report.utilisation),
+            name: [value if kept else None for value, kept in zip(values.tolist(), served, strict=True)]
+            for name, values in told.items()
         }
 
     def load_and_farthest(self, decision: Decision) -> tuple[Ints, Ints]:

@@ -108,7 +108,7 @@ class Sites(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where a walk stands."""
+    """Where a walk stands: the placement, and all that follows from it."""
 
     is_open: NDArray[np.uint8]
     nearest: Ints  #: per cell, one more than the largest distance if nothing is open

@@ -26,7 +26,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 _FONT = "DejaVu Sans"  # comes with matplotlib: the same picture on every machine
-_STYLE: dict[str, Any] = {
+_STYLE: dict[Any, Any] = {
     "font.family": [_FONT],
     "font.size": 9.0,
     "axes.titlesize": 10.0,
@@ -62,11 +62,8 @@ def house_style() -> Iterator[None]:
         import matplotlib
     except ImportError:
         raise RequestError("plots need an extra: pip install 'optmodels[plots]'") from None
-    settings: dict[Any, Any] = {
-        name: value for name, value in matplotlib.rcParamsDefault.items() if name not in _THEIRS
-    }
-    settings.update(_STYLE)
-    with matplotlib.rc_context(settings):
+    usual: dict[Any, Any] = {k: value for k, value in matplotlib.rcParamsDefault.items() if k not in _THEIRS}
+    with matplotlib.rc_context(usual | _STYLE):
         yield
 
 

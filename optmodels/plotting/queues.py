@@ -93,10 +93,9 @@ def _draw_limit(
     """A line at the limit, and one at the largest crowd that keeps it, where it is in the picture."""
     axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words} {number(limit)}", gid="limit")
     left, right = axes.get_xlim()
-    kept = "never kept" if largest == 0 else "always kept"
-    if 0 < largest < POPULATION_CAP:
-        kept = f"kept up to {largest} clients"
-    if 0 < largest < POPULATION_CAP and left <= largest <= right:
+    always = largest >= POPULATION_CAP
+    kept = "never kept" if largest == 0 else "always kept" if always else f"kept up to {largest} clients"
+    if not always and max(left, 1) <= largest <= right:
         axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=kept, gid="largest")
     else:
         axes.plot([], [], " ", label=kept)

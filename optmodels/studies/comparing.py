@@ -157,8 +157,7 @@ def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float |
     except InstanceError as failure:
         return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
     except Exception as failure:  # the runs will tell more; one instance must not take the others down
-        reason = printable(sentence(failure))
-        return None, f"{file}: best_known cannot be evaluated ({reason}); it is not used."
+        return None, f"{file}: best_known cannot be evaluated ({printable(sentence(failure))}); it is not used."
     return best.objective, None
 
 

@@ -110,8 +110,32 @@ class Comparison:
         return tuple(_summary(runs, references[problem]) for (problem, _), runs in groups.items())
 
     def table(self, width: int | None = None) -> str:
-        """The table, as text; in full, or made to fit into `width` columns."""
-        return table_text(self, width)
+        """The table as text: a head for each kind of reference, because the head of the gap names it.
+
+        Parameters
+        ----------
+        width
+            Columns of the terminal. What is least needed is left out until the table fits, and said to be; then long
+            names are folded. ``None``: all of it.
+        """
+        if not self.runs:
+            return "no run was finished."
+        lines = self.summaries
+        single = all(line.runs == 1 for line in lines)  # then mean and worst say what the objective says
+        shown = [name for name in COLUMNS if not (single and name in ("mean", "worst"))]
+        layout = _Layout(lines, shown)
+        if width is not None:
+            layouts = _layouts(lines, shown, width)
+            layout = next(layouts)
+            while layout.total > width and (narrower := next(layouts, None)):
+                layout = narrower
+        notes = _footnotes(self, layout.names)
+        hidden = [COLUMNS[name].head for name in shown if name not in layout.names]
+        if hidden:
+            notes.append(f"left out to fit into {width} columns: {', '.join(hidden)}")
+        if width is not None:
+            notes = [piece for note in notes for piece in wrap(note, max(width, 20), subsequent_indent="  ")]
+        return "\n\n".join([*layout.blocks(), "\n".join(notes)])
 
     def best(self, problem: str) -> Run | None:
         """The run with the lowest objective; among equals one that is proved, then the quickest."""
@@ -158,29 +182,27 @@ def _merit(run: Run) -> tuple[float, bool, float]:
 def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> dict[str, Any]:
     result = run.result
     kind, value = reference or ("", None)
-    record: dict[str, Any] = plain(
-        {
-            "problem": run.problem,
-            "kind": result.kind,
-            "strategy": run.strategy,
-            "parameters": json.dumps(plain(result.parameters)),
-            "seed": run.seed,
-            "budget_seconds": budget.seconds,
-            "budget_evaluations": budget.evaluations,
-            "status": run.status,
-            "objective": result.objective,
-            "bound": result.bound,
-            "gap": result.gap(),
-            "reference": kind,
-            "reference_value": value,
-            "gap_to_reference": None if value is None else result.gap(value),
-            **{name: getattr(result, name) for name in _TOLD},
-            "error": run.error,
-            "versions": json.dumps(dict(result.versions)),
-            "key": run.key,
-        }
-    )
-    return record
+    told = {
+        "problem": run.problem,
+        "kind": result.kind,
+        "strategy": run.strategy,
+        "parameters": json.dumps(plain(result.parameters)),
+        "seed": run.seed,
+        "budget_seconds": budget.seconds,
+        "budget_evaluations": budget.evaluations,
+        "status": run.status,
+        "objective": result.objective,
+        "bound": result.bound,
+        "gap": result.gap(),
+        "reference": kind,
+        "reference_value": value,
+        "gap_to_reference": None if value is None else result.gap(value),
+        **{name: getattr(result, name) for name in _TOLD},
+        "error": run.error,
+        "versions": json.dumps(dict(result.versions)),
+        "key": run.key,
+    }
+    return dict(plain(told))
 
 
 # -- the table --------------------------------------------------------------------------------------------------------
@@ -252,35 +274,6 @@ DISPENSABLE = ("evaluations", "runs", "seconds_to_best", "ended_by", "worst", "m
 NARROWEST = 8
 
 
-def table_text(comparison: Comparison, width: int | None = None) -> str:
-    """The table as text: a head for each kind of reference, because the head of the gap names it.
-
-    Parameters
-    ----------
-    width
-        Columns of the terminal. What is least needed is left out until the table fits, and said to be; then long names
-        are folded. ``None``: all of it.
-    """
-    if not comparison.runs:
-        return "no run was finished."
-    lines = comparison.summaries
-    single = all(line.runs == 1 for line in lines)  # then mean and worst say what the objective says
-    shown = [name for name in COLUMNS if not (single and name in ("mean", "worst"))]
-    layout = _Layout(lines, shown)
-    if width is not None:
-        layouts = _layouts(lines, shown, width)
-        layout = next(layouts)
-        while layout.total > width and (narrower := next(layouts, None)):
-            layout = narrower
-    notes = _footnotes(comparison, layout.names)
-    hidden = [COLUMNS[name].head for name in shown if name not in layout.names]
-    if hidden:
-        notes.append(f"left out to fit into {width} columns: {', '.join(hidden)}")
-    if width is not None:
-        notes = [piece for note in notes for piece in wrap(note, max(width, 20), subsequent_indent="  ")]
-    return "\n\n".join([*layout.blocks(), "\n".join(notes)])
-
-
 class _Layout:
     """Which columns are shown, under which heads, how wide; texts are folded into `room`."""
 
@@ -302,7 +295,7 @@ class _Layout:
 
     @property
     def total(self) -> int:
-        """Letters in a line."""
+        """How many letters a line has."""
         return sum(self.widths) + 2 * (len(self.widths) - 1)
 
     def blocks(self) -> Iterator[str]:
@@ -352,16 +345,10 @@ def _fold(text: str, width: int) -> list[str]:
 
 def _footnotes(comparison: Comparison, shown: Sequence[str]) -> list[str]:
     limits = {"seconds": "s", "evaluations": "evaluations", "stall": "evaluations without progress"}
-    given = [
-        f"{getattr(comparison.budget, name):g} {unit}"
-        for name, unit in limits.items()
-        if getattr(comparison.budget, name)
-    ]
+    given = [f"{value:g} {unit}" for name, unit in limits.items() if (value := getattr(comparison.budget, name))]
     several = any(line.runs > 1 for line in comparison.summaries)
-    notes = [
-        f"budget of a run: {', '.join(given) or 'none'}"
-        + ("; objective: best over the runs; gap: of the mean" if several else "")
-    ]
+    over = "; objective: best over the runs; gap: of the mean" if several else ""
+    notes = [f"budget of a run: {', '.join(given) or 'none'}{over}"]
     held = {line.problem: line.reference for line in comparison.summaries}
     known = [
         f"{problem} {number(comparison.best_known[problem])}"

@@ -24,7 +24,7 @@ from heuristics.search import Exhaustive, spelled
 from ..costs import WeightedSum
 from ..data import columns, csv_text, number, write_text
 from ..errors import RequestError, suggestion
-from ..protocols import Measured, kind_of
+from ..protocols import kind_of, measure_names
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
@@ -133,7 +133,7 @@ class Front:
 
     @property
     def names(self) -> tuple[str, str]:
-        """The two measures."""
+        """The names of the two measures, in order."""
         return self.objectives[0].measure, self.objectives[1].measure
 
     def rows(self) -> list[dict[str, Any]]:
@@ -289,9 +289,7 @@ def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[
         given = 1 if isinstance(measures, str) else len(measures)
         raise RequestError(f"a front has two measures, got {given}; write for example: loss max:success.")
     first, second = (Objective.parse(one) for one in measures)
-    offered = problem.measure_names if isinstance(problem, Measured) else None
-    if offered is None:
-        offered = tuple(problem.evaluate(next(iter(problem.space))).measures)
+    offered = measure_names(problem) or tuple(problem.evaluate(next(iter(problem.space))).measures)
     for one in (first, second):
         if one.measure not in offered:
             raise RequestError(f"{problem.name!r} has no measure {one.measure!r}. {suggestion(one.measure, offered)}")

@@ -66,9 +66,6 @@ class Objective:
         """What makes the measure a number to be small."""
         return -1.0 if self.maximise else 1.0
 
-    def __str__(self) -> str:
-        return f"{'largest' if self.maximise else 'least'} {self.measure}"
-
 
 @dataclass(frozen=True)
 class Found:
@@ -98,7 +95,7 @@ def with_cost(problem: Problem, cost: WeightedSum, limits: Limits | None = None)
 def enumerated(
     problem: Problem, first: Objective, second: Objective, budget: Budget, progress: BatchProgress | None
 ) -> Found:
-    """Judge every decision."""
+    """Evaluate every decision of the space, and keep those that no other one dominates."""
     oracle, archive, stopped_by = Oracle(problem, budget), Archive(), "complete"
     try:
         with interrupting.deferred():

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from heuristics import UnsupportedProblem, clock
 
@@ -88,7 +88,7 @@ def call_all(
     try:
         while True:
             for worker in crew:
-                while worker.idle and waiting:
+                while waiting and worker.busy_with is None and not worker.lost:
                     index = waiting.pop()
                     failure = worker.give(index, function, calls[index])
                     if failure is not None:
@@ -171,18 +171,13 @@ class _Worker:
                 signal.signal(signal.SIGINT, previous)
         theirs.close()
 
-    @property
-    def idle(self) -> bool:
-        return self.busy_with is None and not self.lost
-
     def give(self, index: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Answer | None:
         """Send a call; an answer comes back at once only if it cannot be sent."""
         try:
             parcel = pickle.dumps((function, arguments))
         except Exception as failure:
-            return Answer(
-                index, error=f"this run cannot travel to another process ({sentence(failure)}); use one worker."
-            )
+            error = f"this run cannot travel to another process ({sentence(failure)}); use one worker."
+            return Answer(index, error=error)
         self.busy_with = index
         with contextlib.suppress(OSError):  # it has died; `take` will notice
             self.connection.send((index, parcel))
@@ -213,8 +208,7 @@ class _Worker:
             clock.tell()
             return None
         self.busy_with = None
-        answer: Answer = message
-        return answer
+        return cast(Answer, message)
 
     def end(self) -> None:
         """End the process: ask, then insist."""

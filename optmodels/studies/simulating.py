@@ -202,56 +202,43 @@ def simulate(
             f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
         ) from None
     with kinds.blame(kind_of(asked), "simulation"):
-        return _confront(asked, checked, time, seed, most, seconds, progress)
+        experiment = asked.experiment(checked)
+        exact = asked.evaluate(checked)
+        span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
+        if seconds is None and time is None:
+            seconds = PATIENCE + most
+        done, lasted, stopped_by = _run(experiment, span, seed, most, seconds, progress)
+        observations = np.array([one.observation for one in done])
+        if len(done) < 2:
+            nothing = Estimate(None, None, 0)
+            lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
+        else:
+            lines = _lines(experiment, exact.measures, observations, span)
+            if has_objective(asked) and isinstance(asked, Judging) and asked.linear_cost:
+                lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
+        agree, largest, limit = _judged(lines, len(done))
+        if agree is False and _drifting(experiment, observations, span):
+            lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
+            agree, largest, limit = _judged(lines, len(done))
+        return Confrontation(
+            problem=asked.name,
+            kind=kind_of(asked),
+            decision=checked,
+            seed=seed,
+            lines=tuple(lines),
+            agree=agree,
+            largest=largest,
+            limit=limit,
+            replications=len(done),
+            time=span,
+            events=sum(one.events for one in done),
+            seconds=lasted,
+            stopped_by=stopped_by,
+            extra=experiment.describe(done) if len(done) > 1 else {},
+        )
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
-
-
-def _confront(
-    asked: Simulable,
-    checked: Any,
-    time: float | None,
-    seed: int,
-    most: int,
-    seconds: float | None,
-    progress: Progress | None,
-) -> Confrontation:
-    """Evaluate and try out a decision of the space."""
-    experiment = asked.experiment(checked)
-    exact = asked.evaluate(checked)
-    span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
-    if seconds is None and time is None:
-        seconds = PATIENCE + most
-    done, lasted, stopped_by = _run(experiment, span, seed, most, seconds, progress)
-    observations = np.array([one.observation for one in done])
-    if len(done) < 2:
-        nothing = Estimate(None, None, 0)
-        lines = [Line(name, value, nothing, None, "not simulated") for name, value in exact.measures.items()]
-    else:
-        lines = _lines(experiment, exact.measures, observations, span)
-        if has_objective(asked) and isinstance(asked, Judging) and asked.linear_cost:
-            lines.append(_objective(asked, experiment, exact.measures, lines, observations, span))
-    agree, largest, limit = _judged(lines, len(done))
-    if agree is False and _drifting(experiment, observations, span):
-        lines = [replace(line, deviation=None, remark="averages still drift: give more --time") for line in lines]
-        agree, largest, limit = _judged(lines, len(done))
-    return Confrontation(
-        problem=asked.name,
-        kind=kind_of(asked),
-        decision=checked,
-        seed=seed,
-        lines=tuple(lines),
-        agree=agree,
-        largest=largest,
-        limit=limit,
-        replications=len(done),
-        time=span,
-        events=sum(one.events for one in done),
-        seconds=lasted,
-        stopped_by=stopped_by,
-        extra=experiment.describe(done) if len(done) > 1 else {},
-    )
 
 
 def _run(

@@ -117,11 +117,10 @@ class Sweep:
 
     def to_data(self) -> dict[str, Any]:
         """Everything as one JSON object."""
-        axes = {axis.path: list(axis.values) for axis in self.axes}
         return {
             "format": 1,
             "problem": self.name,
-            "vary": axes,
+            "vary": {axis.path: list(axis.values) for axis in self.axes},
             "strategy": self.strategy,
             "complete": self.complete,
             "points": self.rows(),
@@ -129,7 +128,7 @@ class Sweep:
         }
 
     def table(self) -> str:
-        """The points as text."""
+        """The points as text, a line each, and why some have no answer."""
         shown = [*(axis.path for axis in self.axes), "status", "objective", "bound", "seconds", "stopped_by"]
         rows = [shown, *([number(read_value(str(point.record[name]))) for name in shown] for point in self.points)]
         notes = [f"{coordinates(self.axes, point.values)}: {point.error}" for point in self.points if point.error]
@@ -196,13 +195,8 @@ def sweep(
     limits, seed = make_budget(budget, seconds, evaluations), check_seed(seed)
     base, make = _maker(instance)
     grid = list(itertools.product(*(axis.values for axis in axes)))
-    same = {
-        "strategy": label,
-        "seed": seed,
-        "budget_seconds": limits.seconds,
-        "budget_evaluations": limits.evaluations,
-    }
-    file = SweepFile(None if out is None else Path(out), axes, same)
+    budget_told = {"budget_seconds": limits.seconds, "budget_evaluations": limits.evaluations}
+    file = SweepFile(None if out is None else Path(out), axes, {"strategy": label, "seed": seed, **budget_told})
     records: dict[int, dict[str, Any]] = {}
     cells: dict[int, Cell] = {}
     for index, values in enumerate(grid):
@@ -313,18 +307,17 @@ def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]])
 
 
 def _maker(instance: str | os.PathLike[str] | Instance) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Problem]]:
-    if isinstance(instance, Instance):
-        return instance.to_data(), lambda data: Instance.from_data(data).problem()
-    file = os.fspath(instance)
+    file = None if isinstance(instance, Instance) else os.fspath(instance)
+    base = instance if isinstance(instance, Instance) else read(instance)
 
     def make(data: dict[str, Any]) -> Problem:
         try:
             changed = Instance.from_data(data)
         except InstanceError as failure:
-            raise failure.at(file) from None
-        return problem_of(changed, file)
+            raise (failure if file is None else failure.at(file)) from None
+        return changed.problem() if file is None else problem_of(changed, file)
 
-    return read(instance).to_data(), make
+    return base.to_data(), make
 
 
 def _changed(base: dict[str, Any], axes: Sequence[Axis], values: Sequence[Any]) -> dict[str, Any]:

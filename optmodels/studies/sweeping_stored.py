@@ -105,12 +105,11 @@ class SweepFile:
                 told = result.extra.get(name)
                 parts = told.items() if isinstance(told, Mapping) else ()
                 outcome |= {f"{name}.{part}": value for part, value in parts} or {name: told}
-        told_last = {"decision": _decision_text(getattr(result, "decision", None)), "error": error, **self.same}
-        record: dict[str, Any] = plain(self._place(values) | outcome) | told_last | {"key": key}
-        return record
+        decision = _decision_text(getattr(result, "decision", None))
+        return dict(plain(self._place(values) | outcome), decision=decision, error=error, **self.same, key=key)
 
     def add(self, record: Mapping[str, Any]) -> None:
-        """Write a finished point."""
+        """Write a finished point to the end of the file, whoever else writes to it."""
         if self.path is None or record["error"]:
             return  # failed points are tried again by the next sweep; they are written at the end
         with locked(self.path) as stream:  # another sweep may have begun the file, or put it in order, since

@@ -66,7 +66,7 @@ class FiniteSourceQueue:
     Throughput per client is :math:`\tau = 1 / (m + E[W])` [1]_ (equation 4); the delay probability
     :math:`\pi_\delta = P(W > \delta)` (equation 5) and the utilisation (equation 6) follow from the same weights. All
     three get worse with every client, so that the largest population is found by bisection. The methods hold for any s;
-    the paper has s = 1.
+    Gautam (2002) has s = 1.
 
     References
     ----------
@@ -169,18 +169,14 @@ class FiniteSourceQueue:
         check_limits(min_throughput, max_delay_probability, delay)
 
         def kept(clients: int) -> bool:
-            fast = min_throughput is None or self.throughput_per_client(clients) >= min_throughput
-            return fast and self._prompt(clients, max_delay_probability, delay)
+            if min_throughput is not None and self.throughput_per_client(clients) < min_throughput:
+                return False
+            # P(W > delay) is below 1 for every delay above 0, though it rounds to 1 for large crowds.
+            if max_delay_probability is None or delay is None or (max_delay_probability == 1.0 and delay > 0):
+                return True
+            return self.delay_probability(clients, delay) < max_delay_probability
 
         return largest_true(kept, most)
-
-    def _prompt(self, clients: int, max_delay_probability: float | None, delay: float | None) -> bool:
-        if max_delay_probability is None or delay is None:
-            return True
-        # P(W > delay) is below 1 for every delay above 0, though it rounds to 1 for large crowds.
-        if max_delay_probability == 1.0 and delay > 0:
-            return True
-        return self.delay_probability(clients, delay) < max_delay_probability
 
 
 def check_limits(min_throughput: float | None, max_delay_probability: float | None, delay: float | None) -> None:
