@@ -166,7 +166,7 @@ def test_clients_out_of_reach_get_nothing(farthest):
 
 @pytest.mark.parametrize("limit", [1, 1000], ids=["large crowds", "exact"])
 def test_sites_that_reach_none_of_their_clients_are_described_in_numbers(monkeypatch, limit):
-    monkeypatch.setattr("optmodels.placement.measures.CLIENT_LIMIT", limit)
+    monkeypatch.setattr("queueing.placement.CLIENT_LIMIT", limit)
     demand = [[9, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 6]]
     quality = {**DATA["quality"], "guarantee": "worst-case"}
     plain = {name: DATA[name] for name in ("shape", "opening_cost")} | {"service_rate": 50}
@@ -195,7 +195,7 @@ def test_utilisation_table_is_exact_up_to_capacity_and_full_beyond(farthest):
 
 def test_crowds_too_large_for_the_exact_mix_are_judged_by_the_worst_mix(monkeypatch, exact):
     exactly = exact.describe(PLACEMENT)
-    monkeypatch.setattr("optmodels.placement.measures.CLIENT_LIMIT", 1)
+    monkeypatch.setattr("queueing.placement.CLIENT_LIMIT", 1)
     roughly = exact.describe(PLACEMENT)
     for site in np.flatnonzero(PLACEMENT):
         assert roughly["throughput"][site] <= exactly["throughput"][site] + 1e-12
