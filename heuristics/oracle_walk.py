@@ -15,7 +15,26 @@ if TYPE_CHECKING:
 
 
 class OracleWalk:
-    """A walk whose steps are charged in bulk; every incumbent is judged in full before it counts."""
+    """A walk whose steps are charged in bulk; every incumbent is evaluated in full before it counts.
+
+    Parameters
+    ----------
+    oracle
+        Who pays for the steps.
+    walk
+        Of the problem that the oracle asks.
+
+    Examples
+    --------
+    >>> from heuristics import Oracle
+    >>> from heuristics.testing import Ring
+    >>> ring = Ring()
+    >>> oracle = Oracle(ring)
+    >>> walk = oracle.walk((0,) * ring.space.length)
+    >>> change = walk.flip(0)
+    >>> walk.current[0], oracle.evaluations
+    (1, 2)
+    """
 
     def __init__(self, oracle: Oracle[Any], walk: Walk) -> None:
         self._oracle = oracle

@@ -91,6 +91,13 @@ class Space(Protocol):
 
     ``size`` is an exact int, or ``math.inf`` for a continuum; ``check`` returns the decision in canonical form (a
     tuple) or raises ``ValueError`` with one sentence; ``neighbours`` lists the whole neighbourhood of a decision once.
+
+    Examples
+    --------
+    >>> from heuristics import BinaryVectors
+    >>> space = BinaryVectors(3)
+    >>> isinstance(space, Space), space.size, space.check([1, 0, 1])
+    (True, 8, (1, 0, 1))
     """
 
     @property
@@ -107,7 +114,14 @@ class Space(Protocol):
 
 @runtime_checkable
 class Problem(Protocol):
-    """A decision space and a way to judge a decision."""
+    """A decision space and a way to judge a decision.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Separable
+    >>> isinstance(Separable(), Problem), isinstance("separable", Problem)
+    (True, False)
+    """
 
     @property
     def name(self) -> str: ...
@@ -123,6 +137,19 @@ class Strategy(Protocol):
     ``linear_cost_only`` and ``takes_limits``. Two optional methods: ``refuses(problem)`` returns a sentence if this
     problem cannot be taken, else ``None``; ``prepare(problem)`` imports and compiles before the clock starts, on
     small data of its own (what it leaves out is compiled when it is needed, and the clock stands still meanwhile).
+
+    Examples
+    --------
+    >>> from heuristics import run
+    >>> from heuristics.testing import Separable
+    >>> class First:
+    ...     name, needs = "first", Problem
+    ...
+    ...     def solve(self, oracle, rng):
+    ...         oracle(next(iter(oracle.problem.space)))
+    ...         return oracle.result()
+    >>> print(run(Separable(), First()).status)
+    feasible
     """
 
     name: ClassVar[str]
@@ -133,49 +160,112 @@ class Strategy(Protocol):
 
 @runtime_checkable
 class Repairable(Problem, Protocol):
-    """A problem that can turn any decision of its space into a feasible one nearby (or return it unchanged)."""
+    """A problem that can turn any decision of its space into a feasible one nearby (or return it unchanged).
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack, MendedKnapsack
+    >>> isinstance(Knapsack(), Repairable), isinstance(MendedKnapsack(), Repairable)
+    (False, True)
+    """
 
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision: ...
 
 
 @runtime_checkable
 class Suggesting(Problem, Protocol):
-    """A problem that knows decisions worth starting from, the most promising first; few, and cheap to find."""
+    """A problem that knows decisions worth starting from, the most promising first; few, and cheap to find.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack
+    >>> class Example(Knapsack):
+    ...     def suggestions(self, rng):
+    ...         return [(0,) * 8]
+    >>> isinstance(Knapsack(), Suggesting), isinstance(Example(), Suggesting)
+    (False, True)
+    """
 
     def suggestions(self, rng: np.random.Generator) -> Iterable[Decision]: ...
 
 
 @runtime_checkable
 class Describing(Problem, Protocol):
-    """A problem that tells more about a decision than scalars: vectors for ``Result.extra``."""
+    """A problem that tells more about a decision than scalars: vectors for ``Result.extra``.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack
+    >>> class Example(Knapsack):
+    ...     def describe(self, decision):
+    ...         return {"items": sum(decision)}
+    >>> isinstance(Knapsack(), Describing), isinstance(Example(), Describing)
+    (False, True)
+    """
 
     def describe(self, decision: Decision) -> dict[str, Any]: ...
 
 
 @runtime_checkable
 class Bounded(Problem, Protocol):
-    """A problem that knows, cheaply, a value no feasible decision can go below."""
+    """A problem that knows, cheaply, a value no feasible decision can go below.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack
+    >>> class Example(Knapsack):
+    ...     def lower_bound(self):
+    ...         return -20.0
+    >>> isinstance(Knapsack(), Bounded), isinstance(Example(), Bounded)
+    (False, True)
+    """
 
     def lower_bound(self) -> float: ...
 
 
 @runtime_checkable
 class Explaining(Problem, Protocol):
-    """A problem that can tell, cheaply and for certain, that it has no feasible decision: why, in one sentence."""
+    """A problem that can tell, cheaply and for certain, that it has no feasible decision: why, in one sentence.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack
+    >>> class Example(Knapsack):
+    ...     def infeasibility(self):
+    ...         return None
+    >>> isinstance(Knapsack(), Explaining), isinstance(Example(), Explaining)
+    (False, True)
+    """
 
     def infeasibility(self) -> str | None: ...
 
 
 @runtime_checkable
 class Batch(Problem, Protocol):
-    """A problem that shares work across decisions."""
+    """A problem that shares work across decisions.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Ladder, Shared
+    >>> isinstance(Ladder(), Batch), isinstance(Shared(), Batch)
+    (False, True)
+    """
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]: ...
 
 
 @runtime_checkable
 class Estimating(Problem, Protocol):
-    """A problem that may know decisions only up to errors that matter; if so, no complete search proves anything."""
+    """A problem that may know decisions only up to errors that matter; if so, no complete search proves anything.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack
+    >>> class Example(Knapsack):
+    ...     estimated = True
+    >>> isinstance(Knapsack(), Estimating), isinstance(Example(), Estimating)
+    (False, True)
+    """
 
     @property
     def estimated(self) -> bool: ...
@@ -189,8 +279,18 @@ Moves = NDArray[np.int64]
 class Followed:
     """What came of following a list of moves.
 
-    ``best`` is the best feasible decision met whose penalised objective fell below the level asked for, and ``lowest``
-    that objective as the walk knows it; both ``None`` if there was none.
+    Parameters
+    ----------
+    kept
+        How many moves were kept.
+    best, lowest
+        The best feasible decision met whose penalised objective fell below the level asked for, and that objective as
+        the walk knows it; both ``None`` if there was none.
+
+    Examples
+    --------
+    >>> Followed(kept=3, best=None, lowest=None).kept
+    3
     """
 
     kept: int
@@ -199,7 +299,17 @@ class Followed:
 
 
 class Walk(Protocol):
-    """A decision that moves by small steps, each judged at the price of what it changes."""
+    """A decision that moves by small steps, each judged at the price of what it changes.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Ring
+    >>> ring = Ring()
+    >>> walk = ring.start((0,) * ring.space.length)
+    >>> change = walk.flip(0)
+    >>> walk.current[0], walk.flip(0) == -change
+    (1, True)
+    """
 
     @property
     def current(self) -> Decision: ...
@@ -238,6 +348,13 @@ class Lenient(Walk, Protocol):
 
 @runtime_checkable
 class Incremental(Problem, Protocol):
-    """A problem on which one can walk; 1e5 steps a second and more."""
+    """A problem on which one can walk; 1e5 steps a second and more.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Knapsack, Ring
+    >>> isinstance(Knapsack(), Incremental), isinstance(Ring(), Incremental)
+    (False, True)
+    """
 
     def start(self, decision: Decision) -> Walk: ...

@@ -32,7 +32,28 @@ BEST_KNOWN_TOLERANCE = 1e-6
 
 
 class BestKnown(BaseModel):
-    """The best decision anybody has shown; updated by hand."""
+    """The best decision anybody has shown; updated by hand.
+
+    Parameters
+    ----------
+    objective
+        Of the decision.
+    decision
+        The decision itself, if it is known.
+    proved
+        Whether nothing better can exist.
+    by
+        How it was found.
+    bound
+        No decision has a lower objective than this.
+
+    Examples
+    --------
+    >>> from optmodels import read_instance
+    >>> best = read_instance("instances/placement/gautam-2x3.json").best_known
+    >>> best.objective, best.proved
+    (8.0, True)
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -44,7 +65,36 @@ class BestKnown(BaseModel):
 
 
 class Instance(BaseModel):
-    """One problem as it stands in a file: the envelope of every kind."""
+    """One problem as it stands in a file: the envelope of every kind.
+
+    Parameters
+    ----------
+    format
+        Version of this format: 1.
+    kind
+        Which model the data belong to, see ``optmodels list``.
+    name
+        Short name used in tables.
+    source
+        Where the data come from.
+    notes
+        What a reader must know: misprints, choices.
+    data
+        By kind, see ``optmodels schema KIND``.
+    cost
+        Name of a registered cost, and its parameters.
+    limits
+        Measures, and the largest and least values that they may take.
+    best_known
+        The best decision anybody has shown.
+
+    Examples
+    --------
+    >>> from optmodels import Instance, read_instance
+    >>> instance = read_instance("instances/placement/gautam-2x3.json")
+    >>> instance.kind, Instance.from_data(instance.to_data()) == instance
+    ('placement', True)
+    """
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, json_schema_extra={"title": "optmodels instance"}

@@ -89,6 +89,8 @@ class Multipliers:
 
     Attributes
     ----------
+    problem
+        Its name.
     prices
         Each limit with its multiplier; empty if no mixture keeps the limits (the dual has no end).
     bound
@@ -104,6 +106,15 @@ class Multipliers:
         if the problem does not say how its measures mix.
     decisions
         How many decisions were looked at.
+
+    Examples
+    --------
+    >>> from optmodels import find_multipliers
+    >>> found = find_multipliers("instances/threshold/avrachenkov-k5-loss-15.json")
+    >>> found.prices[0].measure, round(found.prices[0].multiplier, 3)
+    ('loss', 147.525)
+    >>> round(found.bound, 4), round(found.objective, 4), len(found.mixture)
+    (67.0001, 67.4438, 2)
     """
 
     problem: str
@@ -151,13 +162,35 @@ class Multipliers:
 
 
 def find_multipliers(problem: ProblemLike) -> Multipliers:
-    """Lagrange multipliers of the limits of a problem, by enumeration of its decisions and a linear program.
+    r"""Find Lagrange multipliers of the limits of a problem, by enumeration of its decisions and a linear program.
 
     Parameters
     ----------
     problem
         A problem with a cost and limits on measures, or the path of an instance file, of at most a million decisions.
         Decisions that break other constraints than the limits are left out on both sides.
+
+    Returns
+    -------
+    Multipliers
+        What each limit is worth, the dual bound, and the mixture of decisions that attains it.
+
+    Raises
+    ------
+    RequestError
+        If the problem has no limits, no cost, or too many decisions.
+
+    Notes
+    -----
+    The dual bound is :math:`\max_{\lambda \ge 0} \min_x f(x) + \sum_i \lambda_i (g_i(x) - b_i)` over all decisions x,
+    with :math:`g_i(x) \le b_i` the limits.
+
+    Examples
+    --------
+    >>> from optmodels import find_multipliers
+    >>> found = find_multipliers("instances/threshold/avrachenkov-k5-loss-15.json")
+    >>> found.prices[0].measure, round(found.prices[0].multiplier, 3)
+    ('loss', 147.525)
     """
     asked = as_problem(problem)
     limits = limits_of(asked)

@@ -269,6 +269,11 @@ def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, se
     ------
     AssertionError
         With a sentence on the first rule that is broken.
+
+    Examples
+    --------
+    >>> from optmodels import check_problem, load
+    >>> check_problem(load("instances/placement/gautam-2x3.json"), decisions=3, steps=5)
     """
     is_problem = isinstance(problem, Problem) and not isinstance(problem, type)
     assert is_problem, f"{problem!r} needs a name, a space and a method 'evaluate'."

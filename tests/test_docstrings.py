@@ -13,6 +13,7 @@ numpydoc has a validator as well, but brings Sphinx with it. The parts are looke
 import doctest
 import inspect
 import re
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -64,6 +65,8 @@ def entries(section):
 
 def parameters(thing):
     """Names of the arguments that somebody may give: those that begin with an underscore are private."""
+    if inspect.isclass(thing) and issubclass(thing, Enum):
+        return []  # it is asked for by a value
     try:
         names = inspect.signature(thing).parameters
     except (ValueError, TypeError):  # classes of the language say nothing

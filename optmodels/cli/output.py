@@ -26,7 +26,13 @@ SHOWN_ENTRIES = 300
 
 
 def say(sentence: str) -> None:
-    """One line on stderr, whatever the sentence holds; where stderr takes nothing, silence is no reason to fail."""
+    """Write one line to stderr; where stderr takes nothing, silence is no reason to fail.
+
+    Parameters
+    ----------
+    sentence
+        Whatever it holds, it becomes one line of printable text.
+    """
     line = printable(" ".join(str(sentence).split()))
     try:
         print(f"optmodels: {line}", file=sys.stderr, flush=True)
@@ -60,7 +66,20 @@ def open_closed_streams() -> None:
 
 
 def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
-    """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole."""
+    """Refuse, before any work, a file that cannot be written, is what is read, or lies in a folder read as a whole.
+
+    Parameters
+    ----------
+    out
+        Where the answer is to be written; ``None``: nowhere.
+    *read
+        Files and folders that are read.
+
+    Raises
+    ------
+    RequestError
+        One sentence with the file and the reason.
+    """
     if out is None:
         return
     with explained(out):
@@ -99,7 +118,13 @@ def terminal_width() -> int | None:
 
 
 def print_json(value: Any) -> None:
-    """JSON, and nothing else, on stdout."""
+    """Print JSON, and nothing else, on stdout.
+
+    Parameters
+    ----------
+    value
+        Of plain lists, objects, texts and finite numbers.
+    """
     print(json.dumps(value, allow_nan=False))
 
 
@@ -262,9 +287,21 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
 
 @contextlib.contextmanager
 def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on the terminal that follows many runs; where stderr is none, it only tells what takes long to compile.
+    """Show a bar on the terminal that follows many runs; where stderr is none, only what takes long to compile is told.
 
     At its end there is an answer, see `settle`.
+
+    Parameters
+    ----------
+    label
+        What is done.
+    quiet
+        Show no bar.
+
+    Yields
+    ------
+    callable or None
+        To be called with what is done, of how much, and what it is; ``None`` where there is no bar.
     """
     if quiet or not sys.stderr.isatty():
         with _telling_compilation():

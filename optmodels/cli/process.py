@@ -27,7 +27,18 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command of the command line.
+
+    Parameters
+    ----------
+    arguments
+        Its words; those that the process was started with unless said.
+
+    Returns
+    -------
+    int
+        The exit code: 0 answered, 3 no feasible decision, 2 not understood, 1 a defect of ours.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
     words = [word for word in words if word != "--debug"] or ["--help"]

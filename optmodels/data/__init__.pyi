@@ -11,7 +11,6 @@ from .fields import is_whole as is_whole
 from .fields import read_list as read_list
 from .fields import read_matrix as read_matrix
 from .fields import read_numbers as read_numbers
-from .fields import read_object as read_object
 from .fields import refuse_negative as refuse_negative
 from .fields import refuse_unknown as refuse_unknown
 from .fields import told as told
@@ -24,7 +23,6 @@ from .laws import Law as Law
 from .laws import Phases as Phases
 from .laws import Time as Time
 from .laws import draw_law as draw_law
-from .laws import read_law as read_law
 from .laws import read_time as read_time
 from .laws import times as times
 from .laws import write_law as write_law
@@ -135,11 +133,9 @@ __all__ = [
     "parse_json",
     "read_as",
     "read_json",
-    "read_law",
     "read_list",
     "read_matrix",
     "read_numbers",
-    "read_object",
     "read_time",
     "read_written",
     "reason",

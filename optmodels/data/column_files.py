@@ -23,7 +23,23 @@ BUFFER = 2**20
 
 
 def stamp_of(file: str) -> tuple[int, int]:
-    """Size and time of a file: another stamp, another file."""
+    """Tell size and time of a file: another stamp, another file.
+
+    Parameters
+    ----------
+    file
+        Path of the file.
+
+    Returns
+    -------
+    tuple of int
+        Bytes, and nanoseconds of the last change.
+
+    Raises
+    ------
+    UnreadableFile
+        If there is no such file.
+    """
     try:
         status = os.stat(file)
     except OSError as failure:
@@ -32,7 +48,18 @@ def stamp_of(file: str) -> tuple[int, int]:
 
 
 def reason(failure: BaseException) -> str:
-    """What a library says, as the end of a sentence."""
+    """Take what a library says as the end of a sentence.
+
+    Parameters
+    ----------
+    failure
+        What was raised.
+
+    Returns
+    -------
+    str
+        Its text on one line, with a full stop.
+    """
     text = " ".join(str(failure).split()) or type(failure).__name__
     return text if text.endswith(".") else f"{text}."
 
@@ -41,7 +68,27 @@ def reason(failure: BaseException) -> str:
 
 
 def npy_window(file: str, first: int, count: int) -> Vector:
-    """Some rows of a column as floats, mapped into memory where it has them."""
+    """Read some rows of a column as floats, mapped into memory where it has them.
+
+    Parameters
+    ----------
+    file
+        Path of a ``.npy`` file.
+    first
+        The first row.
+    count
+        How many rows.
+
+    Returns
+    -------
+    Vector
+        The rows.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file is damaged.
+    """
     kind, offset, _ = npy_layout(file, stamp_of(file))
     try:
         window = np.memmap(file, kind, "r", offset + first * kind.itemsize, (count,))
@@ -52,7 +99,25 @@ def npy_window(file: str, first: int, count: int) -> Vector:
 
 @lru_cache(maxsize=64)
 def npy_layout(file: str, stamp: tuple[int, int]) -> tuple[np.dtype[Any], int, tuple[int, ...]]:
-    """Kind of the numbers, where they begin, and shape; nothing is mapped, as a whole column may not fit."""
+    """Read kind, offset and shape of a column; nothing is mapped, as a whole column may not fit.
+
+    Parameters
+    ----------
+    file
+        Path of a ``.npy`` file.
+    stamp
+        Its `stamp_of`.
+
+    Returns
+    -------
+    tuple
+        Kind of the numbers, where they begin, and the shape.
+
+    Raises
+    ------
+    UnreadableFile
+        If this is no ``.npy`` file, or only a part of one.
+    """
     try:
         with open(file, "rb") as stream:
             version = np.lib.format.read_magic(stream)
@@ -73,7 +138,18 @@ def npy_layout(file: str, stamp: tuple[int, int]) -> tuple[np.dtype[Any], int, t
 
 
 def parquet() -> Any:
-    """``pyarrow.parquet``, or a sentence that says how to get it."""
+    """Import ``pyarrow.parquet``, or say how to get it.
+
+    Returns
+    -------
+    module
+        ``pyarrow.parquet``.
+
+    Raises
+    ------
+    RequestError
+        If pyarrow is not installed.
+    """
     try:
         import pyarrow.parquet
     except ImportError as failure:
@@ -83,7 +159,25 @@ def parquet() -> Any:
 
 @lru_cache(maxsize=64)
 def footer_of(file: str, stamp: tuple[int, int]) -> Any:
-    """What a Parquet file tells of itself; kept, as every piece of the file asks for it again."""
+    """Read what a Parquet file tells of itself; it is kept, as every piece of the file asks for it again.
+
+    Parameters
+    ----------
+    file
+        Path of the file.
+    stamp
+        Its `stamp_of`: a file that changed is read again.
+
+    Returns
+    -------
+    pyarrow.parquet.FileMetaData
+        Schema, row groups and sizes.
+
+    Raises
+    ------
+    UnreadableFile
+        If this is no Parquet file, or only a part of one.
+    """
     read = parquet()
     import pyarrow as pa
 
@@ -100,7 +194,31 @@ def footer_of(file: str, stamp: tuple[int, int]) -> Any:
 def batches_of(
     file: str, stamp: tuple[int, int], groups: Sequence[int], names: Sequence[str], size: int
 ) -> Iterator[pa.RecordBatch]:
-    """Columns of some row groups as they are, so many rows at a time."""
+    """Read columns of some row groups as they are, so many rows at a time.
+
+    Parameters
+    ----------
+    file
+        Path of a Parquet file.
+    stamp
+        Its `stamp_of`.
+    groups
+        Numbers of the row groups.
+    names
+        Names of the columns.
+    size
+        Most rows of a batch.
+
+    Yields
+    ------
+    pa.RecordBatch
+        The next rows.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file is damaged.
+    """
     import pyarrow as pa
 
     footer = footer_of(file, stamp)

@@ -20,7 +20,18 @@ LARGEST = 1e300
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a finite number (not a truth value), and no int too large for a double."""
+    """Tell whether a value is a finite number (not a truth value), and no int too large for a double.
+
+    Parameters
+    ----------
+    value
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -30,7 +41,18 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether `value` is a whole number; true for 3 and 3.0, false for True, "3", 3.5 and what no double holds."""
+    """Tell whether a value is a whole number: 3 and 3.0 are, True, "3", 3.5 and what no double holds are not.
+
+    Parameters
+    ----------
+    value
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
     try:
@@ -40,7 +62,22 @@ def is_whole(value: Any) -> bool:
 
 
 def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str = "") -> None:
-    """Refuse fields nobody reads: they are misspellings."""
+    """Refuse fields nobody reads: they are misspellings.
+
+    Parameters
+    ----------
+    data
+        An object of a file.
+    known
+        Names of its fields.
+    place
+        Where it stands.
+
+    Raises
+    ------
+    InstanceError
+        With the first field that is not known.
+    """
     for field in data:
         if field not in known:
             rule = f"no such field; known are {', '.join(sorted(known))}."
@@ -48,22 +85,52 @@ def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str = "") ->
 
 
 def read_list(value: Any, place: str, rule: str) -> list[Any]:
-    """A list that is not empty, or `rule`."""
+    """Read a list that is not empty.
+
+    Parameters
+    ----------
+    value
+        As it stands in the file.
+    place
+        Where it stands.
+    rule
+        Told of anything else.
+
+    Returns
+    -------
+    list
+        Its entries.
+
+    Raises
+    ------
+    InstanceError
+        If it is none.
+    """
     if not isinstance(value, list | tuple) or not value:
         raise InstanceError(place, value, rule)
     return list(value)
 
 
-def read_object(value: Any, place: str, known: set[str], form: str) -> Mapping[str, Any]:
-    """An object with no other than the `known` fields; `form` says what it looks like."""
-    if not isinstance(value, Mapping):
-        raise InstanceError(place, value, form)
-    refuse_unknown(value, known, place)
-    return value
-
-
 def read_numbers(value: Any, place: str = "") -> list[float]:
-    """A list of finite numbers, one at least."""
+    """Read a list of finite numbers, one at least.
+
+    Parameters
+    ----------
+    value
+        As it stands in the file.
+    place
+        Where it stands.
+
+    Returns
+    -------
+    list of float
+        The numbers.
+
+    Raises
+    ------
+    InstanceError
+        With the first entry that is wrong.
+    """
     listed = read_list(value, place, "this is a list of numbers.")
     for index, entry in enumerate(listed):
         if not is_number(entry):
@@ -72,7 +139,25 @@ def read_numbers(value: Any, place: str = "") -> list[float]:
 
 
 def read_matrix(value: Any, place: str = "") -> Matrix:
-    """A square matrix of finite numbers."""
+    """Read a square matrix of finite numbers.
+
+    Parameters
+    ----------
+    value
+        As it stands in the file.
+    place
+        Where it stands.
+
+    Returns
+    -------
+    Matrix
+        The numbers.
+
+    Raises
+    ------
+    InstanceError
+        With the first row or entry that is wrong.
+    """
     rows = read_list(value, place, "a matrix is a list of rows.")
     for index, row in enumerate(rows):
         entries = read_numbers(row, f"{place}[{index}]")
@@ -87,14 +172,51 @@ def read_matrix(value: Any, place: str = "") -> Matrix:
 
 
 def refuse_negative(matrix: Matrix, place: str, rule: str, *, diagonal: bool) -> None:
-    """Refuse negative entries by `rule`; those on the diagonal only where it says so."""
+    """Refuse negative entries of a matrix.
+
+    Parameters
+    ----------
+    matrix
+        The matrix.
+    place
+        Where it stands.
+    rule
+        Told of the first of them.
+    diagonal
+        Whether those on the diagonal are refused, too.
+
+    Raises
+    ------
+    InstanceError
+        If there is one.
+    """
     for row, column in np.argwhere(matrix < 0).tolist():
         if diagonal or row != column:
             raise InstanceError(f"{place}[{row}][{column}]", float(matrix[row, column]), rule)
 
 
 def told(make: Callable[[], Made], place: str, value: Any) -> Made:
-    """What `make` makes; a refusal of the queueing package gets its place in the file."""
+    """Make something of the queueing package; what that refuses gets its place in the file.
+
+    Parameters
+    ----------
+    make
+        Makes it.
+    place
+        Where what it is made of stands.
+    value
+        What stands there.
+
+    Returns
+    -------
+    Made
+        What was made.
+
+    Raises
+    ------
+    InstanceError
+        If `make` raises ``ValueError``.
+    """
     try:
         return make()
     except ValueError as refusal:

@@ -1,7 +1,7 @@
 """Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
 
-`read_time` and `write_time` know every law by its name; `read_law`, `write_law` and `draw_law` are of phase-type laws,
-which stand in files without a name. A model of another data file has fields of the types `Time` and `Phases`.
+`read_time` and `write_time` know every law by its name; `write_law` and `draw_law` are of phase-type laws, which stand
+in files without a name. A model of another data file has fields of the types `Time` and `Phases`.
 """
 
 from __future__ import annotations
@@ -80,14 +80,19 @@ class PhaseTypeData(Data):
 Phases: TypeAlias = Annotated[PhaseType, Made(PhaseTypeData)]
 
 
-def read_law(value: Any, place: str) -> PhaseType:
-    """A phase-type law ``{"initial": [..], "generator": [[..]]}``, all rates multiplied by ``scale`` if given."""
-    law: PhaseType = read_as(Phases, value, place)
-    return law
-
-
 def write_law(law: PhaseType) -> dict[str, Any]:
-    """The form read by `read_law`."""
+    """Write a phase-type law in the form of a file.
+
+    Parameters
+    ----------
+    law
+        The law.
+
+    Returns
+    -------
+    dict
+        ``initial`` and ``generator``, as a field of type `Phases` reads them.
+    """
     return {"initial": law.initial.tolist(), "generator": law.generator.tolist()}
 
 
@@ -217,13 +222,47 @@ Time: TypeAlias = Annotated[AccessTime, OneOf(LAWS, FORM)]
 
 
 def read_time(value: Any, place: str) -> AccessTime:
-    """The law of a time: ``{"law": name, ...}``."""
+    """Read the law of a time: ``{"law": name, ...}``.
+
+    Parameters
+    ----------
+    value
+        As it stands in the file.
+    place
+        Where it stands.
+
+    Returns
+    -------
+    AccessTime
+        The law.
+
+    Raises
+    ------
+    InstanceError
+        If it is none.
+    """
     law: AccessTime = read_as(Time, value, place)
     return law
 
 
 def write_time(law: AccessTime) -> dict[str, Any]:
-    """The form read by `read_time`."""
+    """Write the law of a time in the form that `read_time` reads.
+
+    Parameters
+    ----------
+    law
+        The law.
+
+    Returns
+    -------
+    dict
+        ``law`` with its name, and its parameters.
+
+    Raises
+    ------
+    InstanceError
+        If the law has no name a file could use.
+    """
     match law:
         case processes.Constant():
             return {"law": "constant", "value": law.value}
@@ -245,7 +284,24 @@ def write_time(law: AccessTime) -> dict[str, Any]:
 
 
 def draw_law(law: str, order: int, mean: float, rng: np.random.Generator) -> dict[str, Any]:
-    """A phase-type law of this mean, up to rounding, as in an instance file."""
+    """Draw a phase-type law of this mean, up to rounding, as in an instance file.
+
+    Parameters
+    ----------
+    law
+        ``"erlang"``, ``"hyperexponential"``, or anything else for a law without a structure.
+    order
+        Number of phases.
+    mean
+        Mean time.
+    rng
+        Where random numbers come from.
+
+    Returns
+    -------
+    dict
+        ``initial`` and ``generator``.
+    """
     initial = np.zeros(order)
     if law == "erlang":
         initial[0] = 1.0

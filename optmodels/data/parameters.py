@@ -27,6 +27,16 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
         Field name to value; a text is converted as the annotation of the field says.
     noun
         What is made, for the sentences: ``strategy 'genetic'``.
+
+    Returns
+    -------
+    Any
+        The object.
+
+    Raises
+    ------
+    RequestError
+        If a parameter is unknown, missing, or none of what it should be.
     """
     offered = parameter_fields(target)
     hints = field_types(target)
@@ -75,23 +85,67 @@ def check_ranges(record: Any, **ranges: tuple[float, float]) -> None:
 
 
 def parameter_fields(target: Any) -> dict[str, Field[Any]]:
-    """Fields of a dataclass that can be given when it is made; none for another class."""
+    """List the fields of a dataclass that can be given when it is made.
+
+    Parameters
+    ----------
+    target
+        A class.
+
+    Returns
+    -------
+    dict
+        Fields by name; none for a class that is no dataclass.
+    """
     return {field.name: field for field in fields(target) if field.init} if is_dataclass(target) else {}
 
 
 def parameter_list(target: Any) -> str:
-    """The parameters of a class and their defaults, for a sentence."""
+    """Write the parameters of a class and their defaults, for a sentence.
+
+    Parameters
+    ----------
+    target
+        A class.
+
+    Returns
+    -------
+    str
+        Names with defaults, or "no parameters".
+    """
     offered = parameter_fields(target)
     return ", ".join(f"{name}{_default(field)}" for name, field in offered.items()) or "no parameters"
 
 
 def is_required(field: Field[Any]) -> bool:
-    """Whether a field has no default."""
+    """Tell whether a field has no default.
+
+    Parameters
+    ----------
+    field
+        Of a dataclass.
+
+    Returns
+    -------
+    bool
+        Whether it must be given.
+    """
     return field.default is MISSING and field.default_factory is MISSING
 
 
 def field_types(target: Any) -> dict[str, Any]:
-    """Annotations of a class, resolved; where one names something that is not there, the type of the default."""
+    """Resolve the annotations of a class; where one names something that is not there, the type of the default counts.
+
+    Parameters
+    ----------
+    target
+        A class.
+
+    Returns
+    -------
+    dict
+        Types by the names of fields.
+    """
     try:
         return typing.get_type_hints(target)
     except (NameError, TypeError, AttributeError):
@@ -102,8 +156,27 @@ def field_types(target: Any) -> dict[str, Any]:
 
 
 def from_text(text: str, annotation: Any) -> Any:
-    """Read `text` as a value of the annotated type; ``ValueError`` with the end of a sentence if it is none.
+    """Read a text as a value of the annotated type.
 
+    Parameters
+    ----------
+    text
+        As it was typed.
+    annotation
+        The type.
+
+    Returns
+    -------
+    Any
+        The value.
+
+    Raises
+    ------
+    ValueError
+        With the end of a sentence, if it is none.
+
+    Examples
+    --------
     >>> from_text("1e3", int), from_text("none", int | None), from_text("yes", bool)
     (1000, None, True)
     """
@@ -120,7 +193,23 @@ def from_text(text: str, annotation: Any) -> Any:
 
 
 def whole_from_text(text: str) -> int:
-    """A whole number as people write it, ``1e6`` too; ``ValueError`` with the end of a sentence if it is none."""
+    """Read a whole number as people write it, ``1e6`` too.
+
+    Parameters
+    ----------
+    text
+        As it was typed.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        With the end of a sentence, if it is none.
+    """
     try:
         return int(text)
     except ValueError:
@@ -162,9 +251,26 @@ def _from_text(text: str, kind: Any) -> Any:
 
 
 def from_json(value: Any, annotation: Any) -> Any:
-    """A value read from a file as one of the annotated type; ``ValueError`` with the end of a sentence if it is none.
+    """Read a value from a file as one of the annotated type.
 
     Types that JSON does not know (mappings, tuples of names) are left to the class itself.
+
+    Parameters
+    ----------
+    value
+        As JSON has it.
+    annotation
+        The type.
+
+    Returns
+    -------
+    Any
+        The value; a list becomes a tuple.
+
+    Raises
+    ------
+    ValueError
+        With the end of a sentence, if it is none.
     """
     options = _options(annotation)
     if value is None:

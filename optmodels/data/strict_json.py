@@ -28,7 +28,23 @@ HUGE = 2**63
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON file of moderate size, strictly: UTF-8, no repeated keys, finite numbers, sane nesting."""
+    """Read a JSON file of moderate size, strictly: UTF-8, no repeated keys, finite numbers, sane nesting.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Returns
+    -------
+    Any
+        Its content.
+
+    Raises
+    ------
+    InstanceError
+        One sentence with file, place, value and rule.
+    """
     file = os.fspath(path)
     try:
         with _collector_off():
@@ -40,7 +56,25 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def parse_json(text: str, origin: str) -> Any:
-    """Read JSON that did not come from a file, as strictly as `read_json`; `origin` is named in errors."""
+    """Read JSON that did not come from a file, as strictly as `read_json`.
+
+    Parameters
+    ----------
+    text
+        The JSON.
+    origin
+        What it is called in errors.
+
+    Returns
+    -------
+    Any
+        Its content.
+
+    Raises
+    ------
+    InstanceError
+        One sentence with origin, place, value and rule.
+    """
     try:
         with _collector_off():
             content = _parse(text.encode("utf-8", "surrogateescape"))
@@ -125,6 +159,16 @@ def check_tree(content: Any) -> None:
 
     The tree is walked in the order of the file. Nothing is kept of it but the way to here, and scalars are judged
     together: large files are no larger in memory for being checked, and little slower to check than to read.
+
+    Parameters
+    ----------
+    content
+        What was read from JSON.
+
+    Raises
+    ------
+    InstanceError
+        With the first place that is wrong.
     """
     route: list[tuple[Any, Iterator[tuple[Any, Any]]]] = [(None, iter([("", content)]))]
     while route:
@@ -207,5 +251,18 @@ def _place(route: list[tuple[Any, Any]], last: Any) -> str:
 
 
 def join_place(place: str, key: str) -> str:
-    """The place of a field of an object."""
+    """Spell the place of a field of an object.
+
+    Parameters
+    ----------
+    place
+        Of the object; empty for the whole file.
+    key
+        Name of the field.
+
+    Returns
+    -------
+    str
+        Both, with a dot between.
+    """
     return f"{place}.{key}" if place else key

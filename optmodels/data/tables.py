@@ -13,14 +13,38 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def number(value: Any) -> str:
-    """A number for people, a dash where there is none."""
+    """Write a number for people, a dash where there is none.
+
+    Parameters
+    ----------
+    value
+        A number, or ``None``.
+
+    Returns
+    -------
+    str
+        Six digits of it.
+    """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Rows of text aligned in columns."""
+    """Align rows of text in columns.
+
+    Parameters
+    ----------
+    rows
+        Cells, as many in each row.
+    indent
+        Stands before each line.
+
+    Returns
+    -------
+    str
+        A line for each row.
+    """
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return "\n".join(
         (indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
@@ -29,13 +53,35 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 
 
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with a head line."""
+    """Write records as CSV with a head line.
+
+    Parameters
+    ----------
+    records
+        Values by column; columns stand in the order in which they are first met.
+
+    Returns
+    -------
+    str
+        The head, and a line for each record.
+    """
     names = list(dict.fromkeys(name for record in records for name in record))
     return csv_rows([names, *([record.get(name, "") for name in names] for record in records)])
 
 
 def csv_rows(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows as CSV; texts that would be formulas are marked as texts, see `guarded`."""
+    """Write rows as CSV; texts that would be formulas are marked as texts, see `guarded`.
+
+    Parameters
+    ----------
+    rows
+        Cells of each row.
+
+    Returns
+    -------
+    str
+        A line for each row.
+    """
     stream = io.StringIO()
     ordinary = csv.writer(stream, lineterminator="\n")
     quoted = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
@@ -59,7 +105,18 @@ def guarded(cell: Any) -> Any:
 
 
 def unguarded(cell: str) -> str:
-    """What `guarded` was given."""
+    """Take away the apostrophe that `guarded` put before a text.
+
+    Parameters
+    ----------
+    cell
+        As it stands in a CSV file.
+
+    Returns
+    -------
+    str
+        What `guarded` was given.
+    """
     return cell[1:] if cell.startswith("'") and _like_a_formula(cell) else cell
 
 

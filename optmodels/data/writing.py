@@ -32,7 +32,17 @@ _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os,
 
 @contextlib.contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream whose content takes the place of a file when the block ends well, and is gone otherwise.
+    """Open a stream whose content takes the place of a file when the block ends well, and is gone otherwise.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Yields
+    ------
+    file
+        The stream, for bytes.
 
     Raises
     ------
@@ -59,17 +69,47 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Replace the content of a file by this text, in UTF-8."""
+    """Replace the content of a file by a text, in UTF-8.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    text
+        The new content.
+
+    Raises
+    ------
+    UnwritableFile
+        One sentence with the file and the reason.
+    """
     with replaced(path) as stream:
         stream.write(text.encode())
 
 
 @contextlib.contextmanager
 def locked(path: str | os.PathLike[str], *, create: bool = True) -> Iterator[IO[bytes]]:
-    """A file, open for reading and for adding to its end, that no other program of ours changes meanwhile.
+    """Open a file for reading and for adding to its end, which no other program of ours changes meanwhile.
 
     The lock belongs to the file that has the name when the block begins: one that was replaced while we waited for it
     is let go, and its successor taken.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    create
+        Whether it is made where there is none.
+
+    Yields
+    ------
+    file
+        The stream, not buffered.
+
+    Raises
+    ------
+    UnwritableFile
+        One sentence with the file and the reason.
     """
     target = Path(path)
     flags = os.O_RDWR | os.O_APPEND | _SAFE | (os.O_CREAT if create else 0)
@@ -88,13 +128,34 @@ def locked(path: str | os.PathLike[str], *, create: bool = True) -> Iterator[IO[
 
 
 def append_line(path: str | os.PathLike[str], line: str) -> None:
-    """Add a line to a file and see it onto the disk, in full or not at all; two lines never run together."""
+    """Add a line to a file and see it onto the disk, in full or not at all; two lines never run together.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    line
+        Without its end.
+
+    Raises
+    ------
+    UnwritableFile
+        One sentence with the file and the reason.
+    """
     with locked(path) as stream:
         append_to(stream, line)
 
 
 def append_to(stream: IO[bytes], line: str) -> None:
-    """Add a line to a locked file; what a program that died has left of a line is cut away before."""
+    """Add a line to a locked file; what a program that died has left of a line is cut away before.
+
+    Parameters
+    ----------
+    stream
+        Of `locked`.
+    line
+        Without its end.
+    """
     size = stream.seek(0, os.SEEK_END)
     if size:
         stream.seek(size - 1)
@@ -112,7 +173,18 @@ def append_to(stream: IO[bytes], line: str) -> None:
 
 
 def whole_part(stream: IO[bytes]) -> bytes:
-    """The whole lines of a locked file; a torn piece at its end is cut away."""
+    """Read the whole lines of a locked file; a torn piece at its end is cut away.
+
+    Parameters
+    ----------
+    stream
+        Of `locked`.
+
+    Returns
+    -------
+    bytes
+        All of them.
+    """
     stream.seek(0)
     content = stream.read()
     whole = content.rfind(b"\n") + 1
@@ -122,7 +194,18 @@ def whole_part(stream: IO[bytes]) -> bytes:
 
 
 def whole_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Lines of a file that may have been torn off in the middle of the last one; none where there is no file."""
+    """Read the lines of a file that may have been torn off in the middle of the last one.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Returns
+    -------
+    list of str
+        The whole lines; none where there is no file.
+    """
     if not os.path.lexists(path):
         return []
     with locked(path, create=False) as stream:
@@ -131,7 +214,23 @@ def whole_lines(path: str | os.PathLike[str]) -> list[str]:
 
 @contextlib.contextmanager
 def explained(target: str | os.PathLike[str]) -> Iterator[None]:
-    """What the system finds wrong with a file in this block, as one sentence that names the file."""
+    """Tell what the system finds wrong with a file in this block as one sentence that names the file.
+
+    Parameters
+    ----------
+    target
+        Path of the file.
+
+    Yields
+    ------
+    None
+        Nothing.
+
+    Raises
+    ------
+    UnwritableFile
+        The sentence.
+    """
     try:
         yield
     except OSError as failure:
@@ -139,7 +238,18 @@ def explained(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def refuse_device(path: str | os.PathLike[str]) -> None:
-    """Refuse what is there and is no file: to replace ``/dev/null`` would harm every other program."""
+    """Refuse what is there and is no file: to replace ``/dev/null`` would harm every other program.
+
+    Parameters
+    ----------
+    path
+        That is to be written.
+
+    Raises
+    ------
+    UnwritableFile
+        If there is a folder, a device or a pipe.
+    """
     target = Path(path)
     if (target.exists() and not target.is_file()) or target.parent.resolve() == Path("/dev"):
         kind = "a directory; name a file" if target.is_dir() else "not a regular file"

@@ -35,20 +35,42 @@ ROW_GROUP = 1_000_000
 
 @dataclass(frozen=True)
 class Written:
-    """A file or folder that is complete: its name, rows and checksum (of a folder: that of its manifest)."""
+    """A file or folder that is complete, as results tell of it.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    rows
+        How many it holds.
+    sha256
+        Its checksum; of a folder that of its manifest.
+    """
 
     file: str
     rows: int
     sha256: str
 
     def to_data(self) -> dict[str, Any]:
-        """As results tell it."""
+        """Write it as a JSON object."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file of a folder, as its manifest tells it."""
+    """One file of a folder, as its manifest tells it.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    rows
+        How many it holds.
+    bytes
+        Its size.
+    sha256
+        Its checksum.
+    """
 
     file: str
     rows: int
@@ -65,7 +87,7 @@ class HashingStream:
         self.closed = False
 
     def write(self, data: Any) -> int:
-        """Append."""
+        """Add bytes at the end, and return how many."""
         view = memoryview(data).cast("B")
         self._hash.update(view)
         self._stream.write(view)
@@ -73,46 +95,72 @@ class HashingStream:
         return len(view)
 
     def writable(self) -> bool:
-        """As files say."""
+        """Tell that it can be written to, as files do."""
         return True
 
     def readable(self) -> bool:
-        """As files say."""
+        """Tell that it cannot be read from, as files do."""
         return False
 
     def seekable(self) -> bool:
-        """As files say."""
+        """Tell that there is no way back, as files do."""
         return False
 
     def tell(self) -> int:
-        """Bytes written."""
+        """Count the bytes written so far."""
         return self.bytes
 
     def flush(self) -> None:
-        """Pass on."""
+        """Hand what is held back to the file."""
         self._stream.flush()
 
     def close(self) -> None:
-        """Left to whoever opened the file."""
+        """Do nothing: whoever opened the file closes it."""
 
     @property
     def sha256(self) -> str:
-        """Checksum so far."""
+        """Checksum of what was written so far."""
         return self._hash.hexdigest()
 
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[HashingStream]:
-    """A new file at `path`, which appears there when the block ends well, and not at all otherwise."""
+    """Open a new file, which appears at its path when the block ends well, and not at all otherwise.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Yields
+    ------
+    HashingStream
+        A stream that knows its checksum.
+    """
     with replaced(path) as stream:
         yield HashingStream(stream)
 
 
 @contextlib.contextmanager
 def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new folder, which takes the place of `path` when the block ends well and has left a manifest in it.
+    """Make a new folder, which takes the place of `path` when the block ends well and has left a manifest in it.
 
     A folder that is there already is replaced if it is one of ours, or empty; nothing else is ever removed.
+
+    Parameters
+    ----------
+    path
+        Of the folder.
+
+    Yields
+    ------
+    Path
+        Where its files are written meanwhile.
+
+    Raises
+    ------
+    RequestError
+        If there is something else already.
     """
     target = Path(path)
     if target.exists() and not (target.is_dir() and ((target / MANIFEST).is_file() or not any(target.iterdir()))):
@@ -154,7 +202,24 @@ def _umask() -> int:
 
 
 def write_npy(path: str | os.PathLike[str], chunks: Iterable[NDArray[Any]], rows: int, kind: Any = np.float64) -> Part:
-    """One column in numpy's own format; `rows` must be what the chunks add up to."""
+    """Write one column in numpy's own format.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    chunks
+        The numbers, in order.
+    rows
+        How many they are together.
+    kind
+        Of the numbers.
+
+    Returns
+    -------
+    Part
+        What was written.
+    """
     with whole_file(path) as stream:
         header = {"descr": np.lib.format.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": (rows,)}
         np.lib.format.write_array_header_1_0(stream, header)
@@ -170,7 +235,22 @@ def write_npy(path: str | os.PathLike[str], chunks: Iterable[NDArray[Any]], rows
 def write_parquet(
     path: str | os.PathLike[str], chunks: Iterable[Mapping[str, Any]], labels: Mapping[bytes, bytes] | None = None
 ) -> Part:
-    """Columns in a Parquet file, a row group for each chunk; `labels` go into its metadata."""
+    """Write columns to a Parquet file, a row group for each chunk.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    chunks
+        Columns by name.
+    labels
+        What goes into its metadata.
+
+    Returns
+    -------
+    Part
+        What was written.
+    """
     write = parquet()
     import pyarrow as pa
 
@@ -199,7 +279,22 @@ def write_parquet(
 
 
 def write_manifest(folder: Path, parts: Iterable[Part], label: str | None = None) -> tuple[int, str]:
-    """The last file of a folder; returns the rows of all files together, and the checksum of the manifest."""
+    """Write the last file of a folder.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    parts
+        Its files.
+    label
+        How synthetic pages were drawn, if they were.
+
+    Returns
+    -------
+    tuple
+        Rows of all files together, and the checksum of the manifest.
+    """
     listed = sorted(parts, key=lambda part: part.file)
     rows = sum(part.rows for part in listed)
     content: dict[str, Any] = {"format": 1, "rows": rows, "files": [asdict(part) for part in listed]}
@@ -215,10 +310,22 @@ def check_manifest(folder: Path, *, required: bool = False, checksums: bool = Fa
 
     Parameters
     ----------
+    folder
+        The folder.
     required
         Refuse a folder without a manifest: it was not finished, or is not ours.
     checksums
         Read all files, not only their sizes.
+
+    Returns
+    -------
+    str or None
+        The label of synthetic pages, if there is one.
+
+    Raises
+    ------
+    UnreadableFile
+        If a file is missing, has changed, or is not in the manifest.
     """
     place = folder / MANIFEST
     if not place.is_file():
@@ -245,7 +352,25 @@ def check_manifest(folder: Path, *, required: bool = False, checksums: bool = Fa
 
 
 def read_written(path: Path, told: Mapping[str, Any]) -> NDArray[np.float64]:
-    """The column that was written to a file or folder of Parquet, if it is still what a result tells of it."""
+    """Read the column that was written to a file or folder of Parquet, if it is still what a result tells of it.
+
+    Parameters
+    ----------
+    path
+        Of the file or folder.
+    told
+        ``sha256`` as the result has it.
+
+    Returns
+    -------
+    array
+        The column.
+
+    Raises
+    ------
+    InstanceError
+        If it has changed.
+    """
     told_of = path / MANIFEST if path.is_dir() else path
     if path.is_dir():
         check_manifest(path, required=True, checksums=True)
@@ -268,6 +393,6 @@ def _only_column(file: Path) -> NDArray[np.float64]:
 
 
 def checksum(file: Path) -> str:
-    """SHA-256 of a file."""
+    """Compute the SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

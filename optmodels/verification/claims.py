@@ -57,6 +57,14 @@ class Verification:
         What `prove` would do, or has done, about claims taken on trust, as the end of a sentence.
     compared
         How the objective compares with the best known of the instance, where there is one.
+
+    Examples
+    --------
+    >>> from optmodels import solve, verify
+    >>> file = "instances/placement/gautam-2x3.json"
+    >>> found = verify(solve(file, "exhaustive"), file)
+    >>> found.verified, found.on_trust, str(found.claims["objective"].verdict)
+    (True, (), 'confirmed')
     """
 
     problem: str
