@@ -51,6 +51,7 @@ class Bare(Separable):
 class Doomed(Hopeless):
     """A kind without a feasible decision."""
 
+    name: str = "doomed"
     kind: ClassVar[str] = "doomed"
 
     @classmethod
