@@ -1,8 +1,8 @@
-"""How many placements a second does exhaustive search judge, flip by flip and one by one?
+"""How many placements a second does exhaustive search evaluate, flip by flip and one by one?
 
 Both roads go through the same placements of a 4x4 and of a 5x5 grid, and must find the same least cost: `sweep_all`
-walks in Gray code, `judge_all` lists the space and judges every placement in full, which is what exhaustive search did
-before and still does where a problem offers no small steps. The ratio is the claim.
+walks in Gray code, `evaluate_all` lists the space and evaluates every placement in full, as exhaustive search does
+where a problem offers no small steps. The ratio is the claim.
 """
 
 import time
@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from heuristics import Budget, BudgetSpent, Oracle, run
-from heuristics.search import Exhaustive, judge_all, sweep_all
+from heuristics.search import Exhaustive, evaluate_all, sweep_all
 from optmodels.generating import generate
 from optmodels.instance import load
 
@@ -39,7 +39,7 @@ def main():
         whole = problem.space.size <= LISTED
         listed = Oracle(problem, Budget(evaluations=LISTED))
         walked = Oracle(problem, Budget(evaluations=min(problem.space.size, 16 * LISTED)))
-        one_by_one, flip_by_flip = pace(judge_all, listed), pace(walk, walked)
+        one_by_one, flip_by_flip = pace(evaluate_all, listed), pace(walk, walked)
         if whole:
             assert listed.best.evaluation.objective == walked.best.evaluation.objective
         ratio = flip_by_flip / one_by_one

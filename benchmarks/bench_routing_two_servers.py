@@ -5,7 +5,7 @@
 Poisson arrivals of rate 1, rates of the servers 1 and mu in the middle of the stretch (Figure 1 of Altman et al.
 (2000)) where one packet of n = 2, 4, 5, 10 or 20 for the slow server is best of all words: then it is best of those
 with 20 slots, too. Costs of gaps are tabulated before any clock starts; all words are evaluated by
-`heuristics.multimodular.judged`.
+`heuristics.multimodular.evaluate_word`.
 
 * closed form: `two_server.closed_form`, period and proof, the mean of 200 calls;
 * local search over feasible neighbours, to a word that none betters: mean and slowest of 22 starts (the servers in
@@ -26,7 +26,7 @@ import time
 import numpy as np
 from numba import njit
 
-from heuristics.multimodular import Descent, WordCosts, judged
+from heuristics.multimodular import Descent, WordCosts, evaluate_word
 from heuristics.routing import GapTable, Split, closed_form, later_slopes
 
 LENGTH, ROUNDS, CALLS, RANDOM_STARTS = 20, 5, 200, 20
@@ -51,7 +51,7 @@ def least_word(costs, length):
     word = np.zeros(length, dtype=np.int64)
     least, best = np.inf, word.copy()
     for _ in range(1 << length):
-        value = judged(costs, word)
+        value = evaluate_word(costs, word)
         if value < least:
             least = value
             best[:] = word
@@ -68,7 +68,7 @@ def least_word(costs, length):
 def least_necklace(costs, length):
     """The least cost of all necklaces (Fredricksen, Kessler, Maiorana), and their number."""
     word = np.zeros(length, dtype=np.int64)
-    least, count = judged(costs, word), 1
+    least, count = evaluate_word(costs, word), 1
     while True:
         kept = length
         while kept > 0 and word[kept - 1] == 1:
@@ -80,7 +80,7 @@ def least_necklace(costs, length):
             word[i] = word[i - kept]
         if length % kept == 0:
             count += 1
-            least = min(least, judged(costs, word))
+            least = min(least, evaluate_word(costs, word))
 
 
 @njit
@@ -97,12 +97,12 @@ def scanned(costs, word):
                 feasible = False
                 break
         if feasible:
-            least = min(least, judged(costs, moved))
+            least = min(least, evaluate_word(costs, moved))
     return least
 
 
 def searched(costs: WordCosts, start: np.ndarray) -> tuple[float, int]:
-    """Cost of the word reached, and neighbours judged."""
+    """Cost of the word reached, and neighbours evaluated."""
     descent, count = Descent(costs, start), 0
     while not descent.done:
         count += descent.follow(1 << 30)

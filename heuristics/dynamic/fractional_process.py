@@ -205,17 +205,17 @@ class FractionalSearch:
             pieces[:1] = [Piece(first.left, middle), Piece(middle, first.right)]
 
     def _goal(self) -> float:
-        """A bound that is good enough: no more than what is attained."""
+        """Compute a bound that is good enough: no more than what is attained."""
         known = min(self.value, self.randomised)
         return known - self._slack(known)
 
     def _slack(self, value: float) -> float:
-        """What is too little to matter: a part of the value, and rounding where its two parts cancel."""
+        """Compute what is too little to matter: a part of the value, and rounding where its two parts cancel."""
         linear, numerator, denominator = self.averages
         return GAP * abs(value) + ROUNDING * (abs(linear) + abs(numerator / denominator))
 
     def _point(self, inverse: float) -> Point:
-        """The multiplier that makes the bound at one alpha as high as possible.
+        """Find the multiplier that makes the bound at one alpha as high as possible.
 
         Every policy is a line over multipliers, c + alpha n + lambda (d - 1/alpha); G is below all of them. The lowest
         rising and the lowest falling line cross above the best multiplier, and the search ends where G meets the cross.
@@ -245,7 +245,7 @@ class FractionalSearch:
         return best
 
     def _beyond(self, end: Point) -> float:
-        r"""A bound for all smaller denominators, down to 0.
+        r"""Bound J for all smaller denominators, down to 0.
 
         If n >= t d everywhere, :math:`G(\alpha + s, \lambda - s t) \ge G(\alpha, \lambda)` for s >= 0, and J is at
         least :math:`G - (\lambda - s t)/(\alpha + s)`, which moves from :math:`G - \lambda/\alpha` to :math:`G + t`.
@@ -265,12 +265,12 @@ class FractionalSearch:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _lines(self, inverse: float) -> tuple[Vector, Vector]:
-        """For each policy met, c + alpha n and d."""
+        """Return c + alpha n and d of each policy met."""
         gains = np.array([gains for _, gains in self._met])
         return gains[:, LINEAR] + inverse * gains[:, NUMERATOR], gains[:, DENOMINATOR]
 
     def _nearest(self, inverse: float, multiplier: float) -> Actions:
-        """Of all policies met, the one that is best here."""
+        """Find the policy that is best here, of all that were met."""
         heights, slopes = self._lines(inverse)
         return self._met[int(np.argmin(heights + multiplier * slopes))][0].astype(np.int64)
 
@@ -301,7 +301,7 @@ class FractionalSearch:
 
 
 def _highest(heights: Vector, slopes: Vector, start: float) -> tuple[float, float]:
-    """Where the lowest of some lines over multipliers is highest, and how high; far out where all lean to one side."""
+    """Find where the lowest of some lines over multipliers is highest; far out where all lean to one side."""
     rising, falling = slopes > 0, slopes < 0
     if not rising.any() or not falling.any():
         spread = float(np.ptp(heights)) or float(np.abs(heights).max()) or 1.0

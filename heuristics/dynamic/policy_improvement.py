@@ -67,7 +67,7 @@ class PolicyIteration:
     """Howard's policy iteration; every step brackets the least cost, and the last one proves the answer.
 
     ``extra.bracket`` has the best lower and upper end met. Without a budget the first steps are taken by the problem
-    itself, at once; with one, each counts as an evaluation. A policy at hand when time is over is judged all the same.
+    itself, at once; with one, each counts as an evaluation. A policy at hand when time is up is evaluated all the same.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class PolicyIteration:
         require_fields(self, steps=(self.steps >= 1, "1 or more"))
 
     def refuses(self, problem: Improvable) -> str | None:
-        """Refuse costs that are no averages over states."""
+        """Refuse costs that are not averages over states."""
         return explain_refusal(self.name, problem, problem.unimprovable())
 
     def solve(self, oracle: Oracle[Improvable], rng: np.random.Generator) -> Result:

@@ -28,7 +28,7 @@ PATIENCE = 1000
 
 @dataclass(frozen=True)
 class Swept:
-    """Values after a sweep.
+    """The values after a sweep, and what it proves.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Swept:
     lower, upper
         The least average cost lies between them; infinite where a sweep does not tell.
     change
-        What the stopping rule of the paper looks at: largest change of a value, relative.
+        What the stopping rule of the publication looks at: the largest change of a value, relative.
     """
 
     values: Any

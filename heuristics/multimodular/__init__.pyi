@@ -1,11 +1,11 @@
 from .search import Multimodular as Multimodular
 from .words import Descent as Descent
 from .words import WordCosts as WordCosts
-from .words import judged as judged
+from .words import evaluate_word as evaluate_word
 
 __all__ = [
     "Descent",
     "Multimodular",
     "WordCosts",
-    "judged",
+    "evaluate_word",
 ]

@@ -57,7 +57,7 @@ from ..routing import (
 )
 from ..running import require_fields
 from .minimum_cuts import best_set
-from .words import Descent, WordCosts, judged
+from .words import Descent, WordCosts, evaluate_word
 
 #: Longest words all of whose neighbours are listed, and longest in which four slots are changed at once, not two.
 LISTED, FOUR = 24, 64
@@ -65,7 +65,7 @@ LISTED, FOUR = 24, 64
 #: Longest horizon whose neighbours are looked at by minimum cuts.
 MOST_PACKETS = 500
 
-#: Slots of words judged between two looks at the clock.
+#: Slots of words evaluated between two looks at the clock.
 SLICE = 2_000_000
 
 #: What a later word must be better by than an earlier one, which may be shorter, relative to its cost.
@@ -94,9 +94,10 @@ class GapProblem(Problem, Protocol):
 class Multimodular:
     """Go to better words in the neighbourhood of multimodular functions until there is none.
 
-    Only neighbours that are words are judged; all of them up to 24 slots, else those that differ in four slots at most,
-    or in two beyond 64. A finite horizon with two servers is proved optimal, up to 500 packets (beyond 24 the best
-    neighbour is a minimum cut); words repeated for ever only where they meet a bound. ``extra.argument`` tells which.
+    Only neighbours that are words are evaluated: all of them up to 24 slots, else those that differ in at most four
+    slots, or in two beyond 64. A finite horizon with two servers is proved optimal, up to 500 packets (beyond 24 the
+    best neighbour is a minimum cut); words repeated for ever only where they meet a bound. ``extra.argument`` tells
+    which.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ def descended(oracle: Oracle[Any], descent: Descent) -> None:
 
 def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: Whole) -> tuple[float, float]:
     """Go to best neighbours, found by cuts: the cost reached, and what neighbours may cost less by."""
-    word, cost = start, judged(costs, start)
+    word, cost = start, evaluate_word(costs, start)
     progress = costs.rounding(start)
     try:
         while True:
@@ -220,7 +221,7 @@ def cut_descent(oracle: Oracle[Any], costs: WordCosts, windows: Windows, start: 
                 interrupting.check()
                 better, wrong = windows.step(word)
             oracle.charge(1)
-            value = judged(costs, better)
+            value = evaluate_word(costs, better)
             if not value < cost - progress:
                 break
             word, cost = better, value

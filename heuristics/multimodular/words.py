@@ -45,11 +45,11 @@ class WordCosts(NamedTuple):
     def rounding(self, word: Whole) -> float:
         """Bound what rounding may do to the cost of a word like this one."""
         terms = len(word) + len(self.costs)
-        return 2 * terms * float(np.finfo(float).eps) * judged(WordCosts(*map(np.abs, self)), word)
+        return 2 * terms * float(np.finfo(float).eps) * evaluate_word(WordCosts(*map(np.abs, self)), word)
 
 
 @njit(cache=True)
-def judged(costs: WordCosts, word: Whole) -> float:
+def evaluate_word(costs: WordCosts, word: Whole) -> float:
     """Evaluate a word: the one kernel of all searches.
 
     Parameters
@@ -89,7 +89,7 @@ class Descent:
         servers = len(costs.costs)
         self.costs = costs
         self.word = np.array(word, dtype=np.int64)
-        self.cost = judged(costs, self.word)
+        self.cost = evaluate_word(costs, self.word)
         self.progress = costs.rounding(self.word) if math.isfinite(self.cost) else 0.0
         self.pairs = np.array([(i, j) for i in range(servers) for j in range(i + 1, servers)], dtype=np.int64)
         self.stack = np.empty(len(word) + 1, dtype=np.int64)
@@ -134,7 +134,7 @@ def _follow(
             if vain == len(pairs) and limit < deepest:
                 vain, limit = 0, deepest
             continue
-        value = judged(costs, word)
+        value = evaluate_word(costs, word)
         count += 1
         if value < cost - progress:
             cost, depth, vain, limit = value, 0, 0, min(SHALLOW, deepest)

@@ -79,7 +79,7 @@ def no_pause() -> None:
 
 @runtime_checkable
 class RoutedProblem(Problem, Protocol):
-    """A problem whose decisions are words of server numbers, one period each, judged by the costs of their gaps.
+    """A problem whose decisions are words of server numbers, one period each, evaluated by the costs of their gaps.
 
     ``gap_table(count)`` has the costs of gaps up to `count`; ``unroutable()`` tells in a sentence why the best of all
     words is not what the problem asks for, else ``None``.

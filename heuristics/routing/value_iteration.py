@@ -89,11 +89,11 @@ class RoutingSweeps:
         return cls(graph, charges, kinds, gap_table, found.table.known)
 
     def start(self) -> Vector:
-        """No state is better than another."""
+        """Begin with values of 0: no state is better than another."""
         return np.zeros(self.graph.states)
 
     def sweep(self, values: Vector) -> Swept:
-        """One sweep, and what it proves about the graph."""
+        """Sweep once, and tell what that proves about the graph."""
         swept = np.empty_like(values)
         low, high = sweep_states(self.graph, self.charges.values, values, swept)
         base = self.charges.base
@@ -101,12 +101,12 @@ class RoutingSweeps:
         return Swept(swept, base + low if self.known else -np.inf, base + high)
 
     def greedy(self, values: Vector) -> Decision:
-        """The word on which the policy that is greedy for the values ends."""
+        """Find the word on which the policy that is greedy for the values ends."""
         policy = greedy(self.graph, self.charges.values, values)
         return self.kinds.servers(cycle_word(self.graph, policy, settled(self.graph, policy)))
 
     def close(self, values: Vector) -> Closing:
-        """Size and limits of the graph, and a bracket for all words: the upper end is the true cost of one."""
+        """Tell size and limits of the graph, and a bracket for all words: the upper end is the true cost of one."""
         details = {"states": self.graph.states, "limits": list(self.kinds.spread(self.graph.limits))}
         if not self.known:
             return Closing(details=details)

@@ -2,7 +2,7 @@ from .annealing import Annealing as Annealing
 from .common import EvaluatedWalk as EvaluatedWalk
 from .exhaustive import LARGEST_BATCH as LARGEST_BATCH
 from .exhaustive import Exhaustive as Exhaustive
-from .exhaustive import judge_all as judge_all
+from .exhaustive import evaluate_all as evaluate_all
 from .exhaustive import spelled as spelled
 from .exhaustive import sweep_all as sweep_all
 from .genetic import Genetic as Genetic
@@ -15,7 +15,7 @@ __all__ = [
     "Exhaustive",
     "Genetic",
     "LocalSearch",
-    "judge_all",
+    "evaluate_all",
     "spelled",
     "sweep_all",
 ]

@@ -44,7 +44,7 @@ class Annealing:
     geometrically from `start_temperature` to `end_temperature` over a cooling. A cooling takes `steps` steps or, if
     these are not given, its share of the budget. The next cooling starts from the best decision known.
 
-    On `Incremental` problems the problem's own moves are walked in bulk; elsewhere neighbours are judged one by one.
+    On `Incremental` problems the problem's own moves are walked in bulk; elsewhere neighbours are evaluated one by one.
     Where walks can charge less for broken constraints (`Lenient`), the penalty rises from 0.03 of the full one to all
     of it over the first half of a cooling: *compressed* annealing [1]_.
 
@@ -189,7 +189,7 @@ class Clock:
 
 
 class Chain:
-    """A random walk over neighbours, each judged in full."""
+    """A random walk over neighbours, each evaluated in full."""
 
     def __init__(self, oracle: Oracle[Problem], rng: np.random.Generator) -> None:
         self.oracle, self.rng = oracle, rng

@@ -109,7 +109,7 @@ class EvaluatedWalk:
 
     @property
     def penalised(self) -> float:
-        """Penalised objective there."""
+        """The penalised objective there."""
         return self.evaluation.penalised
 
     @property
@@ -122,7 +122,7 @@ class EvaluatedWalk:
         return self._go(flipped(self.decision, (index,)))
 
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
-        """Half single flips, half pairs of entries."""
+        """Draw moves: half are single flips, half pairs of entries."""
         length = len(self.decision)
         first = rng.integers(length, size=count)
         second = np.where(rng.random(count) < 0.5, rng.integers(length, size=count), -1)

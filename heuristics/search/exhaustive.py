@@ -46,9 +46,9 @@ class Sweeping(Walk, Protocol):
 class Exhaustive:
     """Evaluate every decision of a finite space and prove the best of them optimal.
 
-    The first feasible decision that the problem suggests (or repairs) is judged first, so that a run cut short has an
+    The first feasible decision that the problem suggests (or repairs) comes first, so that a run cut short has an
     answer. The others follow in the order of the space or, where the problem offers a walk that can be led through
-    binary vectors (`Sweeping`), in the order of the Gray code from there; every better one met is judged in full. Of
+    binary vectors (`Sweeping`), in the order of the Gray code from there; every better one met is evaluated in full. Of
     several best decisions the one met first is the answer.
 
     A space that says it is not ``complete`` lists some of its decisions only; then the best of these is optimal if the
@@ -101,7 +101,7 @@ class Exhaustive:
             oracle(start)
             sweep_all(oracle, walk, len(start))
         else:
-            judge_all(oracle)
+            evaluate_all(oracle)
         if getattr(oracle.problem.space, "complete", True):
             return oracle.result(proved=True)
         if isinstance(oracle.problem, Bounded):
@@ -111,7 +111,7 @@ class Exhaustive:
 
 
 def gray_flips(length: int, first: int, stop: int) -> NDArray[np.int64]:
-    """Entries flipped in the steps from `first` on, before `stop`, of the Gray code of vectors of a length.
+    """List the entries flipped in the steps from `first` on, before `stop`, of the Gray code of vectors of a length.
 
     >>> gray_flips(3, 1, 8).tolist()
     [2, 1, 2, 0, 2, 1, 2]
@@ -124,7 +124,7 @@ def gray_flips(length: int, first: int, stop: int) -> NDArray[np.int64]:
 def _first_feasible(oracle: Oracle[Problem]) -> Decision | None:
     """Find the first feasible decision among some that the problem suggests; always the same, whatever the seed."""
     for decision in islice(_suggested(oracle.problem), SUGGESTIONS):
-        if oracle.many([decision])[0].feasible:  # as all others will be judged
+        if oracle.many([decision])[0].feasible:  # as all others will be evaluated
             return oracle.problem.space.check(decision)
     return None
 
@@ -168,7 +168,7 @@ def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
             size = min(2 * size, 4 * LARGEST_BATCH)
 
 
-def judge_all(oracle: Oracle[Problem]) -> None:
+def evaluate_all(oracle: Oracle[Problem]) -> None:
     """Go through the space in its own order, in batches.
 
     Parameters

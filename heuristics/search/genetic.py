@@ -28,7 +28,7 @@ SETTLED, HARDLY = 5, 0.1
 #: Share of the first population that may come from the suggestions of the problem; the rest is random.
 SUGGESTED = 0.2
 
-#: Suggestions judged at a time: there may be many, and the budget small.
+#: Suggestions evaluated at a time: there may be many, and the budget small.
 SOME = 20
 
 #: A child that was seen before is mutated so often before its parents are given up; children drawn for each wanted.
@@ -48,7 +48,7 @@ class Genetic:
     steps (`Incremental`) it is then polished by random ones, downhill only: a *memetic* algorithm. For the first half
     of them broken constraints cost a random part of their penalty, from 0.03 to 1, where walks offer that (`Lenient`).
 
-    No decision is judged twice: a child that was seen before is mutated again, and if that does not help it is given
+    No decision is evaluated twice: a child that was seen before is mutated again, and if that does not help it is given
     up. Where diversity is gone, because half of the children are refused so or because the best individual has not
     changed for `patience` generations, all but the best are replaced by random decisions. ``extra`` counts
     ``generations``, ``restarts`` and ``repeats``, the children refused.
@@ -132,7 +132,7 @@ class Genetic:
         individual_class()
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
-        """Evolve until the generations or the budget are over."""
+        """Evolve until the generations are over or the budget is spent."""
         with own_draws(int(rng.integers(2**63))):
             settled = Evolution(self, oracle, rng).run()
         return oracle.result(stopped_by="settled" if settled else "complete")
@@ -214,10 +214,10 @@ class Evolution:
         return population
 
     def _grown(self, decision: Decision) -> Any | None:
-        """Make an individual of a decision: repair, judge and polish it; ``None`` if there is nothing new about it."""
+        """Make an individual of a decision: repair, evaluate and polish it; ``None`` if nothing is new about it."""
         self.drawn += 1
         for tries in range(1 + MUTATIONS):
-            self.oracle.require()  # repairing may take longer than judging
+            self.oracle.require()  # repairing may take longer than evaluating
             if self.mends is not None:
                 decision = self.mends.repair(decision, self.rng)
             if self._notes(decision):
@@ -285,7 +285,7 @@ class Evolution:
 
 
 def takes_small_steps(problem: Problem) -> bool:
-    """Tell whether steps cost less than judging in full: otherwise polishing would take all the time."""
+    """Tell whether steps cost less than evaluating in full: otherwise polishing would take all the time."""
     if not isinstance(problem, Incremental):
         return False
     return not isinstance(problem.start(problem.space.sample(np.random.default_rng(0))), EvaluatedWalk)

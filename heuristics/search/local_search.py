@@ -23,7 +23,7 @@ from .common import LEAST_PENALTY, Slices, flipped, refuses_continuum, starting_
 #: Starting points where neither `restarts` nor a budget says how many.
 RESTARTS = 10
 
-#: Neighbours judged together.
+#: Neighbours evaluated together.
 BATCH = 64
 
 #: Swaps drawn at once at most, whatever the length of the vectors.
@@ -42,7 +42,7 @@ class LocalSearch:
 
     The first descents begin at what the problem suggests, if it does, the others at random decisions. A local optimum
     of the penalised objective is nothing proved. On `Incremental` problems over binary vectors the neighbours are
-    walked, not judged one by one. Where walks can charge less for broken constraints (`Lenient`), a descent is first
+    walked, not evaluated one by one. Where walks can charge less for broken constraints (`Lenient`), a descent is first
     made at a random part of the penalty, from 0.03 to 1, and goes on from its end at all of it. Binary vectors have
     swaps for neighbours, too: where no single entry is worth flipping, a 1 and a 0 change places.
 

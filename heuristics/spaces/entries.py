@@ -61,7 +61,7 @@ def as_integers(decision: Any, length: int | None, rule: str) -> Integers:
 
 
 def _entry(position: int, value: Any, rule: str) -> int:
-    """One entry as a Python integer; 1.0 and numpy's integers are taken, 1.5 is not."""
+    """Return one entry as a Python integer; 1.0 and numpy's integers are accepted, 1.5 is not."""
     try:
         number = int(value)
         if number == value and not isinstance(value, (str, bytes)):

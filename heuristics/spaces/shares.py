@@ -54,7 +54,7 @@ class Simplex(Checked):
 
     @property
     def size(self) -> float:
-        """Infinite."""
+        """Infinitely many: a continuum."""
         return math.inf
 
     def check(self, decision: Any) -> Any:
@@ -152,7 +152,7 @@ class Splits(Checked):
 
     @property
     def size(self) -> int:
-        """Multisets of partial sums."""
+        """Number of splits: they correspond to multisets of partial sums."""
         return self._sums.size
 
     @cached_property
@@ -205,7 +205,7 @@ class Splits(Checked):
         return self.repair(one), self.repair(other)
 
     def repair(self, values: Sequence[float]) -> Integers:
-        """Round; if that is too much, the nearest point with the right total, rounded by the largest remainders."""
+        """Round; if that is too much, take the nearest point with the right total, by the largest remainders."""
         rounded = self._box.repair(values)
         if sum(rounded) <= self.total:
             return rounded

@@ -138,7 +138,7 @@ class IntegerBox(Vectors):
 
     @property
     def size(self) -> int:
-        """Product of the widths."""
+        """Number of vectors: the product of the widths."""
         return math.prod(high - low + 1 for low, high in zip(self.lower, self.upper, strict=True))
 
     def check(self, decision: Any) -> Integers:
@@ -199,7 +199,7 @@ class OrderedIntegers(Vectors):
 
     @property
     def size(self) -> int:
-        """Multisets of `length` numbers out of the range."""
+        """Number of vectors: of multisets of `length` numbers out of the range."""
         return math.comb(self.upper - self.lower + self.length, self.length)
 
     def check(self, decision: Any) -> Integers:
@@ -268,7 +268,7 @@ class Policies(Vectors):
 
     @property
     def size(self) -> int:
-        """Product of the numbers of actions."""
+        """Number of policies: the product of the numbers of actions."""
         return math.prod(self.actions)
 
     def check(self, decision: Any) -> Integers:

@@ -228,7 +228,7 @@ def _check_spending(problem: Problem, result: Result, watch: _Watched, budget: i
     oracle = watch.oracle
     assert oracle is not None
     _demand(result.evaluations <= budget, f"{where}: {result.evaluations} evaluations were spent.")
-    # Every incumbent of a walk is judged in full, free of charge; everything else is paid for, but for the last word.
+    # Every incumbent of a walk is evaluated in full, free of charge; all else is paid for, except for the last word.
     free = budget if isinstance(problem, Incremental) else 0
     _demand(
         watch.calls <= oracle.evaluations + free + 1,

@@ -263,7 +263,7 @@ class RingWalk:
 
 
 class Shared(Ladder):
-    """The ladder, judging many decisions in one go (`Batch`)."""
+    """The ladder, evaluating many decisions in one go (`Batch`)."""
 
     name = "shared"
 

@@ -167,7 +167,7 @@ SOURCES: dict[str, type[Law]] = LAWS | {
 
 
 def _renewed(made: Any) -> Arrivals:
-    """The source itself, or packets whose times have a law."""
+    """Return the source itself, or one of packets whose times have a law."""
     known = RenewalArrivals | MarkovArrivals | TraceArrivals
     return made if isinstance(made, known) else RenewalArrivals(made)
 

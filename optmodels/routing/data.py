@@ -53,7 +53,7 @@ class Server:
     cost: GapCost | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """The entry of an instance file."""
+        """Write the entry of an instance file."""
         if self.cost is not None:
             return write_gap_cost(self.cost)
         assert self.service is not None
@@ -90,7 +90,7 @@ class Routing:
         return make(self.arrivals, services, [server.weight for server in self.servers])
 
     def to_data(self) -> dict[str, Any]:
-        """The fields of an instance file."""
+        """Write the fields of an instance file."""
         servers: dict[str, Any] = {"servers": [server.to_data() for server in self.servers]}
         if self.arrivals is None:
             return servers
@@ -101,6 +101,7 @@ class Routing:
 
 
 def _slots(noun: str, most: int, end: str = "") -> Number:
+    """Describe a whole number of slots."""
     return Number(f"{noun} of slots from 1 to {most}{end}.", least=1, most=most, whole=True)
 
 
@@ -121,7 +122,7 @@ class ServerData(Data):
     )
 
     def made(self) -> Server:
-        """The server, by one of the two."""
+        """Make the server, by its rate or by its law of service."""
         if (self.rate is None) == (self.service is None):
             raise Refusal(self.form)
         return Server(self.rate if self.service is None else self.service, self.weight)
@@ -137,11 +138,12 @@ class GapCostData(Data):
     )
 
     def made(self) -> Server:
-        """The server with its cost."""
+        """Make the server with its cost."""
         return Server(None, cost=read_gap_cost({"gap_cost": self.gap_cost, **(self.model_extra or {})}, ""))
 
 
 def _form(value: Any) -> str:
+    """Tell by which of two models a server is read."""
     return "given" if isinstance(value, Mapping) and "gap_cost" in value else "served"
 
 
@@ -240,7 +242,7 @@ class RoutingData(Data):
         self._table(longest, "horizon")
 
     def _table(self, gaps: int, field: str) -> None:
-        """Refuse costs that are no numbers, or not convex."""
+        """Refuse costs that are not numbers, or not convex."""
         try:
             self.routing.costs.table(gaps)
         except ValueError as refusal:

@@ -59,12 +59,12 @@ class Power:
 
     @property
     def slope(self) -> float:
-        """Of the line that f comes near to."""
+        """The slope of the line that f approaches."""
         return math.inf if self.exponent > 1 and self.factor > 0 else self.factor
 
     @property
     def limit(self) -> float:
-        """What f is above that line at last; ``nan`` if there is none."""
+        """How far f stays above the line of this slope through 0 in the end; ``nan`` if there is no line."""
         return math.nan if math.isinf(self.slope) else 0.0
 
 
@@ -108,12 +108,12 @@ class LinearExponential:
 
     @property
     def slope(self) -> float:
-        """Of the line that f comes near to."""
+        """The slope of the line that f approaches."""
         return math.inf if self.decay < 0 < self.factor else self.linear
 
     @property
     def limit(self) -> float:
-        """What f is above that line at last; ``nan`` if there is none."""
+        """How far f stays above the line of this slope through 0 in the end; ``nan`` if there is no line."""
         if math.isinf(self.slope):
             return math.nan
         return self.constant + (self.factor if self.decay == 0 else 0.0)
@@ -156,7 +156,7 @@ class Table:
 
     @property
     def limit(self) -> float:
-        """What f is above its line at last."""
+        """How far f stays above the line of this slope through 0 in the end."""
         return self.values[-1] - self.slope * len(self.values)
 
 
@@ -187,7 +187,7 @@ def asymptotes_of(costs: Sequence[Callable[[int], float]]) -> tuple[Sequence[flo
 
 
 def read_gap_cost(data: Mapping[str, Any], place: str) -> GapCost:
-    """The gap cost that a file names; everything else must be a field of the class found in the registry."""
+    """Read the gap cost that a file names; everything else must be a field of the class found in the registry."""
     name = data["gap_cost"]
     if not isinstance(name, str):
         raise InstanceError(f"{place}.gap_cost", name, f"name one of {', '.join(gap_costs)}.")
@@ -200,7 +200,7 @@ def read_gap_cost(data: Mapping[str, Any], place: str) -> GapCost:
 
 
 def write_gap_cost(cost: GapCost) -> dict[str, Any]:
-    """The form read by `read_gap_cost`; a gap cost that no registry knows cannot be written and is refused."""
+    """Write a gap cost as `read_gap_cost` reads it; one that no registry knows is refused."""
     name = gap_costs.name_of(type(cost))
     if name is None:
         raise RequestError(
@@ -214,6 +214,7 @@ def write_gap_cost(cost: GapCost) -> dict[str, Any]:
 
 
 def _require_finite(cost: Any, *names: str) -> None:
+    """Raise one sentence for the first of these fields that is not a finite number."""
     for name in names:
         value = getattr(cost, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

@@ -82,7 +82,7 @@ class RoutingGenerator:
 
     @classmethod
     def contradiction(cls, options: Mapping[str, Any]) -> str | None:
-        """Why options cannot all be meant."""
+        """Tell why these options contradict each other, if they do."""
         if options.get("period") and options.get("max_period"):
             return "the period is fixed; give period or max_period, not both."
         return None
@@ -110,6 +110,7 @@ class RoutingGenerator:
         )
 
     def _server(self, rate: float, weight: float, rng: np.random.Generator) -> dict[str, Any]:
+        """Write down a server: its rate, or a mixture of exponential services of the same mean."""
         entry: dict[str, Any]
         if self.service_phases == 1:
             entry = {"rate": _rounded(rate)}
@@ -124,6 +125,7 @@ class RoutingGenerator:
         return entry if self.weights == "equal" else entry | {"weight": _rounded(weight)}
 
     def _source(self) -> dict[str, Any]:
+        """Write down the arrivals: one packet per unit of time on average."""
         if self.arrivals == "poisson":
             return {"law": "poisson", "rate": 1.0}
         if self.arrivals == "deterministic":
@@ -132,4 +134,5 @@ class RoutingGenerator:
 
 
 def _rounded(value: float) -> float:
+    """Round to a few significant digits."""
     return float(f"{value:.{_DIGITS}g}")

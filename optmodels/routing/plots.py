@@ -164,7 +164,7 @@ def default_rates(problem: RoutingProblem, server: int = -1) -> list[float]:
 
 
 def best_period(problem: RoutingProblem, rate: float, server: int, strategy: str) -> tuple[int, float]:
-    """The period of the best word where one server has another rate, and what it costs."""
+    """Find the period of the best word where one server has another rate, and what it costs."""
     own = server % problem.servers
     servers = list(problem.routing.servers)
     if not isinstance(servers[own].service, float):
@@ -183,7 +183,7 @@ def changes_of_period(
     server: int = -1,
     strategy: str = "two-server",
 ) -> list[tuple[float, int, int]]:
-    """Between which rates the best period changes, halved until they hardly differ; with the periods on both sides."""
+    """Find the rates at which the best period changes, by halving; with the periods on both sides."""
     found = []
     for (low, before), (high, after) in pairwise(zip(rates, periods, strict=True)):
         if before == after:
@@ -203,7 +203,7 @@ def changes_of_period(
 
 
 def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64]:
-    """Servers in the order of their rows."""
+    """List the servers in the order of their rows."""
     if problem.servers <= MOST_ROWS or decision is None:
         return np.arange(problem.servers)
     counts = np.bincount(np.array(decision), minlength=problem.servers)
@@ -211,7 +211,7 @@ def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64
 
 
 def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-    """A row for each server, a bar for each packet, a thin line for each gap; the first period is drawn darkest."""
+    """Draw a row for each server, a bar for each packet, a thin line for each gap; the first period is darkest."""
     cyclic = not isinstance(problem, RoutingHorizonProblem)
     length, slots = len(word), _slots(len(word), cyclic)
     shown = word[np.arange(slots) % length]
@@ -247,7 +247,7 @@ def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDAr
 
 
 def _slots(length: int, cyclic: bool) -> int:
-    """How many slots are drawn: some periods if they are short, and a little of the next one if they are long."""
+    """Choose how many slots are drawn: some periods if they are short, and a little of the next if they are long."""
     if not cyclic:
         return min(length, MOST_SLOTS)
     if length < FEWEST_SLOTS:
@@ -270,7 +270,7 @@ def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int6
 
 
 def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) -> None:
-    """What a packet costs by the slots since the last one to its server; large marks where the word has such gaps.
+    """Draw what a packet costs by the slots since the last one to its server; large marks where the word has such gaps.
 
     What is paid for each slot whatever is done, and what is paid for each packet at last, is left out.
     """
@@ -339,7 +339,7 @@ def _plain_logs(axes: Axes, which: str = "y") -> None:
 
 
 def _label(problem: Routed, server: int) -> str:
-    """The number of a server and, where it has one, its rate."""
+    """Write the number of a server and, where it has one, its rate."""
     service = problem.routing.servers[server].service
     return f"{server} (rate {service:g})" if isinstance(service, float) else f"{server}"
 

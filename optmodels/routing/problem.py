@@ -81,7 +81,7 @@ class PricedRouting:
 
     @property
     def servers(self) -> int:
-        """How many there are."""
+        """Number of servers."""
         return len(self.routing.servers)
 
     @property
@@ -100,19 +100,19 @@ class PricedRouting:
         return sole_price(self.cost, "cost")
 
     def gap_table(self, count: int) -> GapTable:
-        """Prices of gaps up to `count`, slot for slot in units of the objective."""
+        """Tabulate the prices of gaps up to `count`, in units of the objective."""
         scale = self.scale or 1.0
         return GapTable(scale * self.cost_table(count), scale * self.costs.slopes, scale * self.costs.limits)
 
     def cost_table(self, count: int) -> NDArray[np.float64]:
-        """Costs of gaps up to `count`, or a sentence where one is too large to count with."""
+        """Tabulate the costs of gaps up to `count`, or raise a sentence where one is too large to count with."""
         try:
             return self.costs.table(count)
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} needs costs of gaps up to {count}: {refusal}") from None
 
     def unpriced(self) -> str | None:
-        """Why gaps do not price decisions, where something else than the measure `cost` has a price."""
+        """Tell why gaps alone do not price decisions, where something other than the measure `cost` has a price."""
         return None if self.scale is not None else "its cost is not the measure 'cost', or a multiple of it."
 
     @cached_property
@@ -142,7 +142,7 @@ class PricedRouting:
             count *= 2
 
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
-        """Price and broken limits of measures, beside what is broken already; undefined ones count as nothing."""
+        """Find price and broken limits of measures, beside what is broken already; undefined ones count as 0."""
         known = {name: 0.0 if value is None else value for name, value in measures.items()}
         objective = known["cost"] if self.cost is None else self.cost(known)
         violations = {**broken, **self.limits.violations(measures)} if self.limits else broken
@@ -223,7 +223,7 @@ class RoutingProblem(PricedRouting):
         period: int | None = None,
         max_period: int | None = None,
     ) -> RoutingProblem:
-        r"""Servers whose gaps cost what functions say.
+        r"""Make a problem of servers whose gaps cost what functions say.
 
         Parameters
         ----------
@@ -235,6 +235,11 @@ class RoutingProblem(PricedRouting):
             can be proved.
         name, period, max_period
             As in an instance file.
+
+        Returns
+        -------
+        RoutingProblem
+            Refused with a `ValueError` where a function is not convex.
         """
         ends, rests = asymptotes_of(functions)
         ends, rests = ends if slopes is None else slopes, rests if limits is None else limits
@@ -244,11 +249,11 @@ class RoutingProblem(PricedRouting):
         return RoutingProblem(name, routing, period=period, max_period=max_period)
 
     def to_data(self) -> dict[str, Any]:
-        """The data of an instance file that `from_data` reads back to the same problem."""
+        """Write the data of an instance file that `from_data` reads back to the same problem."""
         periods = {"period": self.period, "max_period": self.max_period}
         return self.routing.to_data() | {key: value for key, value in periods.items() if value is not None}
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating ---------------------------------------------------------------------------------------------------
 
     @cached_property
     def space(self) -> RoutingWords:
@@ -268,7 +273,7 @@ class RoutingProblem(PricedRouting):
         return self.evaluate_many([decision])[0]
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> Sequence[Evaluation]:
-        """The same for many words, those of one length together."""
+        """Compute the costs of many words, those of one length together."""
         by_length: dict[int, list[int]] = {}
         for index, decision in enumerate(decisions):
             by_length.setdefault(len(decision), []).append(index)
@@ -279,7 +284,7 @@ class RoutingProblem(PricedRouting):
         return [found[place] for place in range(len(decisions))]
 
     def _judged(self, words: NDArray[np.int64]) -> list[Evaluation]:
-        """Words of one length; those that leave out a server they must not are no answer, and have no cost."""
+        """Evaluate words of one length; one without a server that must be used is infeasible, and has no cost."""
         period = float(words.shape[1])
         try:
             values = words_cost(self._bounded_costs, words).tolist()
@@ -305,7 +310,7 @@ class RoutingProblem(PricedRouting):
         return GapCosts(self.costs.source, np.where(finite, self.costs.slopes, 0.0), self.costs.limits)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """Shares and gaps of servers, and how far the word is above what no word can go below.
+        """Tell shares and gaps of servers, and how far the word is above the bound for all words.
 
         ``shares`` has the share of packets of each server, ``gaps`` how often each gap occurs in a period, by server.
         ``density_bound`` is the least cost if gaps could be chosen by each server for itself, a bound for all words.
@@ -325,7 +330,7 @@ class RoutingProblem(PricedRouting):
         }
 
     def experiment(self, decision: Decision) -> RoutingExperiment:
-        """Packets to be sent one by one, see `optmodels.studies.simulating`."""
+        """Set up packets to be sent one by one, see `optmodels.studies.simulating`."""
         from .simulation import experiment_of
 
         return experiment_of(self, decision)
@@ -345,12 +350,12 @@ class RoutingProblem(PricedRouting):
         return bound if math.isfinite(bound) else None
 
     def lower_bound(self) -> float:
-        """Below the cost of every decision."""
+        """Return a lower bound on the objective of every decision."""
         bound = self.density_bound
         return -math.inf if self.scale is None or bound is None else self.scale * bound
 
     def unroutable(self) -> str | None:
-        """Why the best of all words is not what is asked for, or not found, if so."""
+        """Tell why the best of all words is not asked for, or cannot be found, if so."""
         if self.period is None and self.max_period is None:
             return self.unpriced() or self.not_convex
         limit = f"is {self.max_period} slots at most (data.max_period)"
@@ -359,7 +364,7 @@ class RoutingProblem(PricedRouting):
         return f"its period {limit}, and this strategy looks at all periods."
 
     def relaxed(self) -> RoutingProblem:
-        """The same with words of all periods, whose least cost no word of these periods goes below."""
+        """Return the same problem with words of all periods: its least cost is a lower bound."""
         return replace(self, period=None, max_period=None)
 
     def index_rule(self, slots: int | None) -> Strategy:
@@ -367,13 +372,13 @@ class RoutingProblem(PricedRouting):
         return IndexRule(slots)
 
     def unsweepable(self, rule: Rule) -> str | None:
-        """Why values cannot be iterated, if they cannot."""
+        """Tell why values cannot be iterated, if they cannot."""
         if rule == "paper":
-            return "the paper iterates no values; take the rule 'certified'."
+            return "Altman et al. (2000) iterate no values; take the rule 'certified'."
         return self.unroutable() or too_many_gaps(self.gap_table)
 
     def sweeps(self, rule: Rule) -> Sweeps:
-        """Values by gaps of all servers, see `heuristics.routing.value_iteration`."""
+        """Set up values by gaps of all servers, see `heuristics.routing.value_iteration`."""
         return RoutingSweeps.of(self.gap_table)
 
 
@@ -396,7 +401,7 @@ class RoutingHorizonProblem(PricedRouting):
     initial: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
 
     def __post_init__(self) -> None:
-        """Refuse a price or a limit of the period, which there is not."""
+        """Refuse a price or a limit of the period, since there is none."""
         used = measures_used(self.cost) | {f: (f"limits.{f}", limit) for f, limit in self.limits.to_data().items()}
         if "period" in used:
             raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
@@ -407,7 +412,7 @@ class RoutingHorizonProblem(PricedRouting):
         return RoutingProblem.from_data(data, **options)
 
     def to_data(self) -> dict[str, Any]:
-        """The data of an instance file that `from_data` reads back to the same problem."""
+        """Write the data of an instance file that `from_data` reads back to the same problem."""
         gaps = [int(gap) if math.isfinite(gap) else None for gap in self.initial.tolist()]
         return self.routing.to_data() | {"horizon": self.horizon, "initial": gaps}
 
@@ -417,12 +422,12 @@ class RoutingHorizonProblem(PricedRouting):
         return RoutingActions((self.servers,) * self.horizon)
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """The cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
+        """Compute the cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
         actions = np.array(decision, dtype=np.int64)
         return self.judge({"cost": float(horizon_cost(self.costs, actions, self.initial)), "period": None})
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """Shares of servers, and the gaps that are open at the end; ``None`` for a server never used."""
+        """Tell shares of servers, and the gaps that are open at the end; ``None`` for a server never used."""
         actions = np.array(decision, dtype=np.int64)
         final: list[int | None] = []
         for server, before in enumerate(self.initial.tolist()):

@@ -74,7 +74,7 @@ class RoutingExperiment:
 
 
 def experiment_of(problem: RoutingProblem, decision: Decision) -> RoutingExperiment:
-    """The servers of a problem, and packets sent as decided; only data are taken, nothing that evaluates."""
+    """Set up the servers of a problem and packets sent as decided; only data are used, nothing that evaluates."""
     routing = problem.routing
     if routing.arrivals is None:
         raise RequestError(f"{problem.name!r} cannot be simulated: it has costs of gaps, and no packets that come.")

@@ -30,7 +30,7 @@ class RoutingWords(Words):
     complete: bool = True
 
     def check(self, decision: Any) -> tuple[int, ...]:
-        """The least rotation of a period."""
+        """Return the least rotation of a period, or raise one sentence on what is wrong with it."""
         if isinstance(decision, (str, bytes, dict)) or not hasattr(decision, "__len__"):
             raise ValueError(f"the decision is {decision!r}; it is one period, a list of server numbers.")
         length = len(decision)
@@ -48,7 +48,7 @@ class RoutingActions(Policies):
     """One server number for each slot of a finite horizon, in order."""
 
     def check(self, decision: Any) -> tuple[int, ...]:
-        """The server numbers as a tuple."""
+        """Return the server numbers as a tuple, or raise one sentence on what is wrong with them."""
         if isinstance(decision, (str, bytes, dict)) or not hasattr(decision, "__len__"):
             raise ValueError(f"the decision is {decision!r}; it is a list of server numbers, one for each slot.")
         if len(decision) != len(self.actions):

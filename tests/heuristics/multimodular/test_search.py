@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heuristics import Budget, Evaluation, Policies, Status, UnsupportedProblem, Words, run
-from heuristics.multimodular import Descent, Multimodular, WordCosts, judged
+from heuristics.multimodular import Descent, Multimodular, WordCosts, evaluate_word
 from heuristics.multimodular.search import LISTED, Windows
 from heuristics.multimodular.words import _next
 from heuristics.routing import (
@@ -131,7 +131,7 @@ def test_a_walk_in_slices_is_the_walk_at_once():
     seen = [sliced.cost]
     while not sliced.done:
         assert sliced.follow(7) <= 7
-        assert judged(costs, np.array(sliced.reached)) == pytest.approx(sliced.cost, rel=1e-14)
+        assert evaluate_word(costs, np.array(sliced.reached)) == pytest.approx(sliced.cost, rel=1e-14)
         seen.append(sliced.cost)
     assert sliced.reached == whole.reached
     assert seen == sorted(seen, reverse=True)
@@ -148,7 +148,7 @@ def test_two_servers_reach_the_optimum_of_each_length_from_all_starts(case):
     for length in range(2, 9):
         costs, table = for_ever(tables, length), tables(length)
         least = min(word_cost(table, word) for word in product((0, 1), repeat=length))
-        assert least == min(judged(costs, np.array(word)) for word in product((0, 1), repeat=length))
+        assert least == min(evaluate_word(costs, np.array(word)) for word in product((0, 1), repeat=length))
         for start in product((0, 1), repeat=length):
             assert followed(Descent(costs, np.array(start))).cost <= least + 1e-13 * abs(least)
 

@@ -207,7 +207,7 @@ def test_value_iteration_agrees():
         swept = om.solve(FOLDER / f"{name}.json", "value-iteration:accuracy=1e-9")
         assert swept.objective == pytest.approx(om.solve(FOLDER / f"{name}.json", "min-mean-cycle").objective, rel=1e-9)
         assert swept.bound <= swept.objective
-    with pytest.raises(UnsupportedProblem, match="the paper iterates no values"):
+    with pytest.raises(UnsupportedProblem, match=r"Altman et al. \(2000\) iterate no values"):
         om.solve(FOLDER / "loss-3.json", "value-iteration:rule=paper")
 
 
