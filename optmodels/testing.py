@@ -387,7 +387,8 @@ def _check_description(problem: Describing, sample: list[Decision]) -> None:
         names = set(described)
         clash = names & set(problem.evaluate(decision).measures)
         assert not clash, f"describe and the measures share the names {sorted(clash)}."
-        assert _plain_equal(described, problem.describe(decision)), f"describe({decision}) gives two answers."
+        first, second = (json.dumps(plain(one), sort_keys=True) for one in (described, problem.describe(decision)))
+        assert first == second, f"describe({decision}) gives two answers."
 
 
 def _check_batch(problem: Batch, sample: list[Decision]) -> None:
@@ -466,11 +467,8 @@ def _assert_step(problem: Problem, walk: Any, when: str) -> None:
 
 
 def _assert_equal(first: Evaluation, second: Evaluation, sentence: str) -> None:
-    same = (
-        _close(first.objective, second.objective)
-        and _all_close(first.violations, second.violations)
-        and _all_close(first.measures, second.measures)
-    )
+    both = ((first.violations, second.violations), (first.measures, second.measures))
+    same = _close(first.objective, second.objective) and all(_all_close(*pair) for pair in both)
     assert same, f"{sentence}: {_told(first)} and {_told(second)}."
 
 
@@ -495,10 +493,6 @@ def _shown(problem: Any) -> str:
         return json.dumps(plain(problem.to_data()), sort_keys=True)
     fields = getattr(problem, "__dataclass_fields__", None)
     return repr({name: getattr(problem, name) for name in fields}) if fields else str(problem.name)
-
-
-def _plain_equal(first: Any, second: Any) -> bool:
-    return json.dumps(plain(first), sort_keys=True) == json.dumps(plain(second), sort_keys=True)
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -23,7 +23,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, print_rows, say, settle, terminal_width
+from .output import batch_progress, deliver, print_rows, say, terminal_width
 
 
 def pareto(
@@ -291,13 +291,10 @@ def schema(
     from ..instance import schema as described
 
     if kind is None or json:
-        content = pretty(described(kind))
-        settle()
-        print(content)
+        deliver(None, pretty(described(kind)), as_json=False)
         return ANSWERED
     rows = data_fields(kind)
-    settle()
-    print_rows(rows)
+    deliver(None, lambda: print_rows(rows), as_json=False)
     return ANSWERED
 
 
