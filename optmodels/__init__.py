@@ -8,6 +8,55 @@ The front door::
     print(om.solve(problem, "annealing", seconds=5))
 
 Names are loaded when first used, so that ``import optmodels`` costs nothing.
+
+`cli`
+    The command line.
+`cluster`
+    Connections to a Dask cluster, or to one that is started on this machine.
+`costs`
+    From measures to one number to minimise, and limits on measures.
+`data`
+    Reading and writing files: strict JSON, models of fields, tables.
+`entry`
+    Where the command begins: signals are taken before anything else is imported.
+`errors`
+    Errors a reader can act on.
+`freshness`
+    Kind "freshness": how often, and in which order, to revisit pages.
+`generating`
+    Seeded random instances.
+`instance`
+    Instances: problems as JSON files.
+`kinds`
+    A kind of problem as one value.
+`mip`
+    Integer programs, and solvers in processes of their own.
+`multipliers`
+    Prices in place of limits: the Lagrangian dual.
+`placement`
+    Kind "placement": where to put proxies under delay and throughput limits.
+`plotting`
+    Pictures, and what those of all kinds share.
+`protocols`
+    What a problem may offer besides the contract.
+`registry`
+    Names of kinds, strategies and costs, and the modules they stand for.
+`results`
+    Results as JSON, and back.
+`robots`
+    Kind "robots": when to activate or release a robot.
+`routing`
+    Kind "routing": which server gets the next packet, blind.
+`solving`
+    One problem, one strategy, one answer.
+`studies`
+    Comparisons, sweeps, Pareto fronts, simulations.
+`testing`
+    Checks that any problem and any kind must pass.
+`threshold`
+    Kind "threshold": how many robots run at each queue length.
+`verification`
+    What an answer claims, checked.
 """
 
 from __future__ import annotations

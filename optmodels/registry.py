@@ -314,7 +314,7 @@ strategies = Registry(
         "min-mean-cycle": "heuristics.routing.min_mean_cycle:MinMeanCycle",
         "multimodular": "heuristics.multimodular.search:Multimodular",
         "optimal-policy": "optmodels.threshold.optimal_policy:OptimalPolicy",
-        "policy-iteration": "heuristics.dynamic.policy_improvement:PolicyIteration",
+        "policy-iteration": "heuristics.dynamic.policy_iteration:PolicyIteration",
         "power-of-two": "optmodels.freshness.schedules.strategies:PowerOfTwo",
         "proportional": "optmodels.freshness.schedules.strategies:Proportional",
         "randomized": "optmodels.freshness.schedules.strategies:Randomized",

@@ -13,8 +13,16 @@ Five kinds of models, each a room of its own with the paper it comes from:
 `placement`
     a server and clients that think (Gautam 2002).
 
-They share `processes` (arrivals and times), `numerics` (Markov chains, sums, checks) and `simulation`. The names used
-most are exported here; each is loaded at first use.
+They share
+
+`numerics`
+    Markov chains without subtractions, sums, checks.
+`processes`
+    arrivals, and distributions of times.
+`simulation`
+    draws, replications and confidence intervals.
+
+The names used most are exported here; each is loaded at first use.
 
 `FiniteSourceQueue`
     a server and clients that all think equally long: throughput, delay, largest population.

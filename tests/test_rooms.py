@@ -5,6 +5,7 @@ leave it.
 """
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -60,6 +61,18 @@ def door_complaints(root):
     return sorted(complaints)
 
 
+def map_complaints(root):
+    """Modules and folders that the docstring of their door has no line for, and lines for what is not there."""
+    wrong = []
+    for folder, door in doors(root).items():
+        inside = {file.stem for file in folder.glob("[!_]*.py")}
+        inside |= {file.parent.name for file in folder.glob(f"*/{rooms.DOOR}")}
+        told = re.findall(r"^`([a-z]\w*)`$", ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))), re.M)
+        public = set(rooms.exported_by(door) or ())
+        wrong += [f"{folder.relative_to(root)}: {name}" for name in sorted(inside ^ (set(told) - (public - inside)))]
+    return sorted(wrong)
+
+
 def independent(contracts, package):
     """The modules of a package that some `independence` contract, without exceptions, keeps apart."""
     return {
@@ -96,6 +109,10 @@ def test_no_module_is_too_long(root):
 
 def test_every_folder_has_a_door_that_says_what_is_inside(root):
     assert door_complaints(root) == []
+
+
+def test_every_module_has_a_line_on_the_map_of_its_door(root):
+    assert map_complaints(root) == []
 
 
 def test_a_kind_knows_no_other_kind(root):
@@ -156,6 +173,17 @@ def broken(root):
 
 def test_a_tree_that_keeps_the_rules_is_not_complained_about(toy):
     assert broken(toy) == {}
+
+
+def test_a_module_that_is_missing_on_the_map_is_noticed(toy):
+    expected = ["queueing/robots: queue", "queueing: numerics", "queueing: robots"]
+    assert map_complaints(toy) == expected
+    write(
+        toy / "queueing/__init__.py",
+        '"""What is inside.\n\n`numerics`\n    Sums.\n`robots`\n    Queues.\n`gone`\n"""\n',
+    )
+    write(toy / "queueing/robots/__init__.py", '"""What is inside.\n\n`queue`\n    A queue.\n"""\n')
+    assert map_complaints(toy) == ["queueing: gone"]
 
 
 def test_a_large_folder_is_noticed(toy):

@@ -1,15 +1,18 @@
 """Markov decision processes: average and fractional costs, policy and value iteration.
 
 `decision_process`
-    Markov decision processes with an average cost, and policy iteration with a certificate.
+    Markov decision processes with an average cost, solved with a certificate.
 `fractional_process`
     Markov decision processes whose cost is an average plus a quotient of averages, with a certificate.
-`policy_improvement`
-    Policy iteration: evaluate a policy, improve it wherever that helps, until nothing is left to improve.
+`policy_iteration`
+    The strategy `policy-iteration`: evaluate a policy, improve it wherever that helps, until nothing is left to
+    improve.
 `value_iteration`
-    Relative value iteration: the same sweep over all states again and again, until values move alike.
+    The strategy `value-iteration`: update the values of all states until all change alike. The problem supplies the
+    update, that of Talim et al. (2001) included.
 `whittle`
-    Whittle's index rule: at each slot, whatever is worth most when it is chosen now.
+    The strategy `whittle`, whose index rule the problem names: that of page visits is in `heuristics.sequencing`,
+    that of servers in `heuristics.routing`.
 """
 
 import lazy_loader

@@ -3,10 +3,10 @@ from .decision_process import EvaluatedPolicy as EvaluatedPolicy
 from .decision_process import Watch as Watch
 from .decision_process import policy_iteration as policy_iteration
 from .fractional_process import FractionalSearch as FractionalSearch
-from .policy_improvement import Improvable as Improvable
-from .policy_improvement import Improvement as Improvement
-from .policy_improvement import PolicyIteration as PolicyIteration
-from .policy_improvement import iterate as iterate
+from .policy_iteration import Improvable as Improvable
+from .policy_iteration import Improvement as Improvement
+from .policy_iteration import PolicyIteration as PolicyIteration
+from .policy_iteration import iterate as iterate
 from .value_iteration import Closing as Closing
 from .value_iteration import Rule as Rule
 from .value_iteration import Sweeps as Sweeps

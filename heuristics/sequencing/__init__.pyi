@@ -11,7 +11,6 @@ from .calendar import next_gap as next_gap
 from .calendar import phases as phases
 from .calendar import pop as pop
 from .calendar import sink as sink
-from .index import cycle_gain as cycle_gain
 from .plan import VisitPlan as VisitPlan
 from .plan import visits as visits
 from .rules import SOME_PAGES as SOME_PAGES
@@ -24,6 +23,7 @@ from .rules import regular as regular
 from .rules import tijdeman as tijdeman
 from .rules import visit_distances as visit_distances
 from .rules import whittle as whittle
+from .whittle_index import cycle_gain as cycle_gain
 from .words import fibonacci_below as fibonacci_below
 from .words import golden_page as golden_page
 

@@ -27,8 +27,8 @@ from .calendar import (
     new_calendar,
     phases,
 )
-from .index import LIST, early_part, index_record, largest_index, settled
 from .politeness import capped, closing_length, hosts_and_gap, new_hosts, polite
+from .whittle_index import LIST, early_part, index_record, largest_index, settled
 from .words import golden_page
 
 Method: TypeAlias = Literal["greedy", "whittle", "golden"]

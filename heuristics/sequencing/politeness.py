@@ -23,7 +23,7 @@ from numba import njit
 from ..protocols import Matrix, Vector, Whole
 from .apportionment import whole
 from .calendar import GOLDEN, KEY, LAST, LEFT, PRICE, WORTH, in_slices, next_gap, phases, pop, push, sink
-from .index import LIST, choose, enlist, plan_visit
+from .whittle_index import LIST, choose, enlist, plan_visit
 
 #: Keys of pages that had all their visits: they come when nothing else may.
 FAR = 1e15
@@ -130,8 +130,8 @@ def polite(hosts: Hosts, cycle: int, by_index: bool, forced: Whole, schedule: Wh
     cycle
         Slots of the cycle that is to be closed; 0: none.
     by_index
-        Whether the largest index is taken, not the earliest due date; see :mod:`heuristics.sequencing.index`. Pages
-        come to the list when they are due, not before: a page that waits there keeps others of its host away.
+        Whether the largest index is taken (:mod:`heuristics.sequencing.whittle_index`), not the earliest due date.
+        Pages come to the list when they are due, not before: a page that waits there keeps others of its host away.
     forced
         The host of every slot; empty: to be chosen.
     """

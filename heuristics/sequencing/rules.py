@@ -38,7 +38,8 @@ from numpy.typing import ArrayLike
 from ..protocols import Matrix, Vector, Whole
 from .apportionment import NEAR, apportion, shares_of, whole
 from .calendar import earliest_due, greedy_record, in_slices, new_calendar, phases
-from .index import (
+from .politeness import capped, closing_length, hosts_and_gap, polite_cycle
+from .whittle_index import (
     LIST,
     Traits,
     cycle_gain,
@@ -50,7 +51,6 @@ from .index import (
     settled,
     visit_gains,
 )
-from .politeness import capped, closing_length, hosts_and_gap, polite_cycle
 from .words import chairmen, even_word, fibonacci_below, golden_word, nested_words, power_exponents
 
 #: Slots of a cycle of powers of two for each page, at most, where no length is given.
@@ -209,7 +209,7 @@ def whittle(
     hosts: Sequence[int] | Whole | None = None,
     host_gap: int = 1,
 ) -> Whole:
-    r"""Visit by the largest index; see :mod:`heuristics.sequencing.index`.
+    r"""Visit by the largest index; see :mod:`heuristics.sequencing.whittle_index`.
 
     For 256 pages or less whose frequencies are optimal it is that or the cycle of `greedy`, whichever costs less; for
     16 or less the best of these, of largest-index cycles of all lengths up to 64, and of the period of the plain index

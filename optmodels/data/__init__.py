@@ -14,7 +14,7 @@
     Models described: JSON Schema for programs, and a row for each field, for people and for the documentation.
 `strict_json`
     JSON files read strictly.
-`tables`
+`text_tables`
     Tables for people and for programs: aligned text, and CSV that no spreadsheet takes for formulas.
 `writing`
     Every file this package writes is written here: whole or not at all, and never through a planted link.

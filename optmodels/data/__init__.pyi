@@ -55,11 +55,11 @@ from .strict_json import check_tree as check_tree
 from .strict_json import join_place as join_place
 from .strict_json import parse_json as parse_json
 from .strict_json import read_json as read_json
-from .tables import columns as columns
-from .tables import csv_rows as csv_rows
-from .tables import csv_text as csv_text
-from .tables import number as number
-from .tables import unguarded as unguarded
+from .text_tables import columns as columns
+from .text_tables import csv_rows as csv_rows
+from .text_tables import csv_text as csv_text
+from .text_tables import number as number
+from .text_tables import unguarded as unguarded
 from .writing import append_line as append_line
 from .writing import append_to as append_to
 from .writing import explained as explained

@@ -6,7 +6,9 @@ E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search
 `commands`
     Commands of kind "freshness": ``fit``, change rates from a crawl log, and ``visits``, when pages are visited next.
 `data`
-    Reading the data of a freshness instance: every field checked, every complaint one sentence.
+    The data of a freshness instance: every field with its rule, and what they make together.
+`fitting`
+    Change rates of pages from the log of a crawler.
 `generate`
     Random pages to be kept fresh: instances of kind "freshness", from a hundred pages to hundreds of millions.
 `kind`
@@ -19,14 +21,12 @@ E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search
     Which pages to visit how often, and in which order: kind "freshness".
 `rules`
     What visits must keep to: totals, least frequencies, caps and gaps of hosts, one robot for each page.
+`schedules`
+    Orders of visits: strategies, what crawlers ship, and tables of next visits.
 `simulation`
     Plans of visits, tried out access by access.
 `space`
     What can be decided about visits: frequencies evenly spaced, frequencies drawn at random, or a cycle of pages.
-`fitting`
-    Change rates of pages from the log of a crawler.
-`schedules`
-    Orders of visits: strategies, what crawlers ship, and tables of next visits.
 `tables`
     Problems of so many pages that they stay in files.
 """

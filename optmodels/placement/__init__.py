@@ -6,7 +6,7 @@ Operational Research* 142 (2002), 396-418.
 `constraints`
     Variables and constraints of the integer program of a placement, piece by piece.
 `data`
-    Reading and writing the data of a placement instance: every field checked, every complaint one sentence.
+    The data of a placement instance: every field with its rule, and what they make together.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
 `kind`

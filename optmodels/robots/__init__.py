@@ -3,6 +3,8 @@
 J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web search engines", *Proc. ACM Sigmetrics*
 2001, *Performance Evaluation Review* 29 (1), 236-244.
 
+`areas`
+    Robots split over areas, each with a server of its own.
 `data`
     The data of a robot instance: every field with its rule, and what they make together.
 `enough`
@@ -13,6 +15,8 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Random queues with robots that are sent out: instances of kind "robots".
 `kind`
     Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found.
+`linear_program`
+    Costs and limits of robots as a linear program, and what its solution means.
 `plots`
     Pictures of robot problems: maps as in Figures 2 to 4 of Talim et al. (2001), what control gains, maps of fleets.
 `pricing`
@@ -32,10 +36,6 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `value_iteration`
     What `value-iteration` iterates for kind "robots": values after a decision, or those of Talim et al.
     (2001).
-`areas`
-    Robots split over areas, each with a server of its own.
-`linear_program`
-    Costs and limits of robots as a linear program, and what its solution means.
 """
 
 import lazy_loader

@@ -6,7 +6,7 @@ Applied Probability* 37 (2000), 668-684.
 `arrivals`
     Sources of packets in files: read with a sentence for every complaint, and written back.
 `data`
-    Reading the data of a routing instance: every field checked, every complaint one sentence.
+    The data of a routing instance: every field with its rule, and what they make together.
 `gap_costs`
     Costs of a packet by the number of slots since the last one was sent to the same server: registry ``gap_costs``.
 `generate`

@@ -18,10 +18,10 @@
     The runs that a study asks for: what makes two of them the same run, and how they are made.
 `simulating`
     Exact and simulated side by side: a simulation that shares nothing with the evaluator confirms it, or not.
+`sweep_file`
+    The CSV file of a sweep, from which a sweep that was killed resumes.
 `sweeping`
     Parameter studies: one instance, some of its numbers varied, one answer per point.
-`sweeping_stored`
-    The CSV file of a parameter study: its points as lines, and what of it holds when the study goes on.
 """
 
 import lazy_loader

@@ -25,7 +25,7 @@ from ..registry import make_strategy
 from ..solving import check_seed, make_budget
 from .pool import Answer
 from .runs import BatchProgress, Cell, make_runs, problem_digest, run_key
-from .sweeping_stored import SweepFile, coordinates, read_value
+from .sweep_file import SweepFile, coordinates, read_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

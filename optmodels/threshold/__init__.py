@@ -4,7 +4,7 @@ K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, "Optimal threshold 
 engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-1893.
 
 `data`
-    Reading the data of a threshold instance: every field checked, every complaint one sentence.
+    The data of a threshold instance: every field with its rule, and what they make together.
 `generate`
     Random queues with robots that are switched: instances of kind "threshold".
 `kind`

@@ -1,11 +1,11 @@
 """What an answer claims, checked: measured again, and proved again.
 
-`claims`
-    What an answer says, and what became of it when it was checked.
 `proving`
     Proving again, cheaply, what an answer claims: lower bounds, and decisions that lie below them.
+`verdicts`
+    The verdict on each claim of an answer, with its reason.
 `verifying`
-    Checking an answer without the strategy that gave it.
+    `verify`: each claim of an answer is confirmed, refuted or taken on trust.
 """
 
 import lazy_loader

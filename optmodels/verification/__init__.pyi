@@ -1,6 +1,6 @@
 from . import verifying as verifying
-from .claims import Verification as Verification
-from .claims import not_understood as not_understood
+from .verdicts import Verification as Verification
+from .verdicts import not_understood as not_understood
 from .verifying import judge as judge
 from .verifying import verify as verify
 

@@ -31,8 +31,8 @@ from ..protocols import has_objective, kind_of, objective_step
 from ..results import REQUIRED, plain, result_from_data
 from ..solving import ProblemLike, as_problem
 from . import proving
-from .claims import Claim, Verdict, Verification
 from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
+from .verdicts import Claim, Verdict, Verification
 
 if TYPE_CHECKING:
     from ..instance import Instance

@@ -5,7 +5,8 @@
 `cycle_frequencies`
     Frequencies that a cycle can hold: a page is visited once in the cycle or more often, or not at all.
 `strategies`
-    Strategies for kind "freshness": draws at random, cycles by several rules, and what crawlers do without a model.
+    The strategies `whittle`, `greedy`, `regular`, `golden-ratio`, `power-of-two`, `randomized`, `uniform` and
+    `proportional`: draws at random, cycles by several rules, and what crawlers do without a model.
 `visits`
     When pages are visited next: a table for a crawler, as CSV or Parquet.
 """

@@ -3,7 +3,7 @@
 `engine`
     Whoever goes over the pages of a table, piece by piece: threads of this process, or a cluster.
 `pages`
-    Tables of pages too large for memory, and the hosts and URLs of those that do fit.
+    Tables of pages in Parquet or ``.npy`` columns, too large for memory, and the hosts and URLs of those that do fit.
 `problem`
     Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
 `streaming`

@@ -2,7 +2,7 @@
 
 `arrivals`
     What an arriving page meets: the stationary distribution of a threshold queue, seen by the pages that enter.
-`law`
+`distribution`
     Sojourn times of a threshold queue, in law: transforms, moments, distribution and quantiles.
 `tagged_page`
     One page of a threshold queue from its arrival to its end: an absorbing chain in which no later arrival matters.

@@ -1,6 +1,6 @@
-from .law import SojournLaw as SojournLaw
-from .law import SojournTimes as SojournTimes
-from .law import sojourn_times as sojourn_times
+from .distribution import SojournLaw as SojournLaw
+from .distribution import SojournTimes as SojournTimes
+from .distribution import sojourn_times as sojourn_times
 from .transient import PageClock as PageClock
 
 __all__ = [

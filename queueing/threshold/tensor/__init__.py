@@ -11,8 +11,8 @@
 `levels`
     Levels of a threshold queue seen in small spaces of patience phases, solved as they are: level by level,
     directly; and what lies before a page that enters.
-`method`
-    Threshold queues of many pages with patience of several phases, beyond any method that knows every state.
+`tensor_train`
+    The tensor-train method, for queues of many pages with patience of several phases.
 """
 
 import lazy_loader

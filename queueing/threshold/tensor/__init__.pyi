@@ -1,4 +1,4 @@
-from .method import TENSOR_TRAIN as TENSOR_TRAIN
+from .tensor_train import TENSOR_TRAIN as TENSOR_TRAIN
 
 __all__ = [
     "TENSOR_TRAIN",

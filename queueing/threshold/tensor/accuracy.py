@@ -16,8 +16,8 @@ as large as the difference.
 
 Estimates are no bounds. Of 191 random queues that can be solved exactly, with seeds that nothing here was chosen by,
 the largest error told covered the largest true one in 97.9 %, and was within a hundred times of it in 97.4 %
-(``tests/queueing/threshold/tensor/test_method.py``); of 585 others, seen when factors were set, in 96.4 % and 96.1 %.
-Errors below `FINEST` are rounding.
+(``tests/queueing/threshold/tensor/test_tensor_train.py``); of 585 others, seen when factors were set, in 96.4 % and
+96.1 %. Errors below `FINEST` are rounding.
 """
 
 import math

@@ -25,7 +25,7 @@ from heuristics.sequencing import (
     whittle,
 )
 from heuristics.sequencing.calendar import GOLDEN, PULL, SHORT, new_calendar, push
-from heuristics.sequencing.index import (
+from heuristics.sequencing.whittle_index import (
     even_price,
     index,
     index_period,

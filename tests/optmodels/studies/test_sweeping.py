@@ -320,7 +320,7 @@ def test_long_decisions_fit_into_a_cell_and_are_read_back(tmp_path, counted):
 
 def test_a_decision_too_long_for_a_cell_is_looked_for_again(tmp_path, counted, monkeypatch):
     made, _ = counted
-    monkeypatch.setattr("optmodels.studies.sweeping_stored.LONGEST_DECISION", 5)
+    monkeypatch.setattr("optmodels.studies.sweep_file.LONGEST_DECISION", 5)
     out, instance = tmp_path / "s.csv", generate("freshness", pages=8, seed=1)
     for _ in range(2):
         study = sweep(instance, {"data.access_time.mean": [0.5]}, "lagrangian", out=out)

@@ -15,8 +15,8 @@ from optmodels.costs import Limits
 from optmodels.instance import Instance
 from optmodels.solving import evaluate, solve
 from optmodels.verification import verify
-from optmodels.verification.claims import Verdict
 from optmodels.verification.proving import lists, next_multiple, other_roads, prove_again
+from optmodels.verification.verdicts import Verdict
 
 CONFIRMED, REFUTED, ON_TRUST, NOT_CLAIMED = Verdict
 

@@ -15,7 +15,7 @@ from queueing.threshold.tensor import TENSOR_TRAIN
 from queueing.threshold.tensor.accuracy import FINEST
 from queueing.threshold.tensor.bases import first_cores, marginal_cores, scaled_law, spaces_of
 from queueing.threshold.tensor.levels import eliminate, moves_of, stationary_rows
-from queueing.threshold.tensor.method import tensor_flows
+from queueing.threshold.tensor.tensor_train import tensor_flows
 
 RULES = ("partial", "whole-batch", "complete")
 LAWS = {

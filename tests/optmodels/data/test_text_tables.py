@@ -7,17 +7,17 @@ import json
 
 import pytest
 
-import optmodels.data.tables
+import optmodels.data.text_tables
 from optmodels.cli import main
 from optmodels.data import csv_rows, csv_text, unguarded
-from optmodels.data.tables import FORMULAS, guarded
+from optmodels.data.text_tables import FORMULAS, guarded
 
 TEXTS = ["=1+1", "+cmd|'/c calc'!A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", "'-1.5", "=", "-"]
 LEFT_ALONE = ["", "a", "a=b", "'", "it's", "[-1, 2]", "-1.5", "+1e9", "-inf", " =1"]
 
 
 def test_the_examples_in_the_documentation_hold():
-    assert doctest.testmod(optmodels.data.tables).failed == 0
+    assert doctest.testmod(optmodels.data.text_tables).failed == 0
 
 
 @pytest.mark.parametrize("text", TEXTS)

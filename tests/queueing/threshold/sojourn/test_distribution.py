@@ -649,7 +649,7 @@ def test_what_was_dropped_with_phases_is_told():
 def test_roots_are_found_as_scipy_finds_them(level):
     from scipy.optimize import brentq
 
-    from queueing.threshold.sojourn.law import _root
+    from queueing.threshold.sojourn.distribution import _root
 
     def above(time):
         return 1.0 - math.exp(-0.7 * time) * (1.0 + 0.7 * time) - level
