@@ -43,6 +43,10 @@ class VisitedProblem(Problem, Protocol):
     def rules(self) -> Rules: ...
 
 
+#: Seconds, about, that it takes to describe a decision, per page: left over when a crawl is cut short.
+DESCRIBED = 1e-6
+
+
 @dataclass(frozen=True)
 class Adaptive:
     """The interval rule of crawlers, simulated: divide after a change, multiply after none, earliest due first.
@@ -145,7 +149,7 @@ class Adaptive:
             advance = robot.follow(plan, crawl.ground, state, rng)
             for done in range(0, before + counted, STEP):
                 interrupting.check()
-                if done and oracle.remaining_seconds <= 0:
+                if done and oracle.remaining_seconds <= min(oracle.seconds / 3, len(crawl.rates) * DESCRIBED):
                     whole = False
                     break
                 advance(min(STEP, before + counted - done))
