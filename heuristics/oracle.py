@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=Problem)
 
 #: Decisions remembered per run, how long they may be, and how many numbers they may hold together (some 40 MB); beyond
-#: that the oracle forgets and judges again.
+#: that the oracle forgets and evaluates again.
 CACHE_ENTRIES, CACHE_LENGTH, CACHE_NUMBERS = 100_000, 5_000, 5_000_000
 
 #: A strategy that only repeats itself would never spend its evaluations: this many repeats in a row end the run.
@@ -110,7 +110,7 @@ class Progress:
 
 
 class Oracle(Generic[P]):
-    """Answers for one run: judges, counts, remembers the best, keeps the trace and the budget.
+    """Answers for one run: evaluates, counts, remembers the best, keeps the trace and the budget.
 
     A strategy never reports an objective; it shows decisions, and the result is closed on the best one shown.
 
@@ -174,7 +174,7 @@ class Oracle(Generic[P]):
     # -- asking -------------------------------------------------------------------------------------------------------
 
     def __call__(self, decision: Decision) -> Evaluation:
-        """Judge one decision; a repeated one is answered from memory and costs nothing."""
+        """Evaluate one decision; a repeated one is answered from memory and costs nothing."""
         decision, known = self._recall(decision)
         if known is not None:
             return known
@@ -186,16 +186,16 @@ class Oracle(Generic[P]):
         return evaluation
 
     def many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
-        """Judge several decisions, sharing work where the problem can (`Batch`).
+        """Evaluate several decisions, sharing work where the problem can (`Batch`).
 
-        If the budget ends in the middle, the part that fits is judged and remembered before `BudgetSpent` is raised.
+        If the budget ends in the middle, the part that fits is evaluated and remembered before `BudgetSpent` is raised.
         """
         if self._batch is None:
             return [self(decision) for decision in decisions]
         recalled = [self._recall(decision) for decision in decisions]
         answers = [known for _, known in recalled]
         asked: list[int] = []
-        first: dict[Decision, int] = {}  # a decision that stands in the list twice is judged once
+        first: dict[Decision, int] = {}  # a decision that stands in the list twice is evaluated once
         repeated: list[tuple[int, int]] = []
         for i, (decision, known) in enumerate(recalled):
             if known is not None:
@@ -225,7 +225,7 @@ class Oracle(Generic[P]):
         return [answer for answer in answers if answer is not None]
 
     def confirm(self, decision: Decision, claimed: float | None = None, size: float = 0.0) -> Evaluation:
-        """Judge in full, free of charge, a decision that was already paid for by another road.
+        """Evaluate in full, free of charge, a decision that was already paid for by another road.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class Oracle(Generic[P]):
 
     @property
     def remaining_evaluations(self) -> float:
-        """Decisions that may still be judged (stall included), ``inf`` without a limit."""
+        """Decisions that may still be evaluated (stall included), ``inf`` without a limit."""
         if self._parent:
             return self._parent.remaining_evaluations
         left = math.inf
@@ -301,7 +301,7 @@ class Oracle(Generic[P]):
         return max(0, left)
 
     def charge(self, count: int) -> None:
-        """Count decisions judged, whichever road they took."""
+        """Count decisions evaluated, whichever road they took."""
         self.evaluations += count
         self._repeats = 0
         if self._parent:

@@ -114,7 +114,7 @@ class Space(Protocol):
 
 @runtime_checkable
 class Problem(Protocol):
-    """A decision space and a way to judge a decision.
+    """A decision space and a way to evaluate a decision.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class Followed:
 
 
 class Walk(Protocol):
-    """A decision that moves by small steps, each judged at the price of what it changes.
+    """A decision that moves by small steps, each evaluated at the price of what it changes.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Budget:
     seconds
         Wall-clock time from the start of the solve, but for what goes into compiling kernels (`heuristics.clock`).
     evaluations
-        Decisions judged, by whichever road (repeats answered from memory are free).
+        Decisions evaluated, by whichever road (repeats answered from memory are free).
     stall
         Evaluations in a row without a better feasible decision.
 
@@ -143,7 +143,7 @@ class Result:
         ``"complete"`` or what ended the run: ``"seconds"``, ``"evaluations"``, ``"stall"``, ``"repeats"`` (nothing new
         was asked for long), ``"interrupt"``, or a strategy's own word.
     evaluations, judged_in_full
-        Decisions judged by whichever road, and those among them judged by the plain evaluator.
+        Decisions evaluated by whichever road, and those among them evaluated by the plain evaluator.
     seconds
         Wall-clock time of the solve.
     checked

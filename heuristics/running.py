@@ -37,7 +37,7 @@ def run(
 ) -> Result:
     """Let `strategy` work on `problem` within `budget`.
 
-    Ctrl-C ends the run like a spent budget: the result is closed on the best decision so far. The decision is judged
+    Ctrl-C ends the run like a spent budget: the result is closed on the best decision so far. The decision is evaluated
     once more, outside the run's memory, before the result is returned.
 
     Parameters

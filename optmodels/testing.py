@@ -351,11 +351,11 @@ def _check_evaluations(problem: Problem, sample: list[Decision]) -> None:
 def _check_purity(problem: Problem, sample: list[Decision], before: str) -> None:
     answers = [problem.evaluate(decision) for decision in sample]
     for decision, answer in zip(reversed(sample), reversed(answers), strict=True):
-        _assert_equal(problem.evaluate(decision), answer, f"{decision} judged twice gives two answers")
+        _assert_equal(problem.evaluate(decision), answer, f"{decision} evaluated twice gives two answers")
     assert _shown(problem) == before, "asking about decisions changes the problem."
     travelled = pickle.loads(pickle.dumps(problem))
     for decision, answer in zip(sample, answers, strict=True):
-        _assert_equal(travelled.evaluate(decision), answer, f"{decision} is judged otherwise after pickling")
+        _assert_equal(travelled.evaluate(decision), answer, f"{decision} is evaluated otherwise after pickling")
         back = pickle.loads(pickle.dumps(answer))
         _assert_equal(back, answer, f"the evaluation of {decision} does not survive pickling")
 
@@ -374,7 +374,7 @@ def _check_file(problem: Problem, sample: list[Decision]) -> None:
     assert again.to_data() == data, "reading and writing again gives other data."
     for decision in sample:
         _assert_equal(
-            again.evaluate(decision), problem.evaluate(decision), f"{decision} is judged otherwise after a file"
+            again.evaluate(decision), problem.evaluate(decision), f"{decision} is evaluated otherwise after a file"
         )
 
 

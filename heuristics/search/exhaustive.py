@@ -106,7 +106,7 @@ class Exhaustive:
             return oracle.result(proved=True)
         if isinstance(oracle.problem, Bounded):
             oracle.report(bound=oracle.problem.lower_bound())
-        told = "all decisions that the space lists were judged, but there are others"
+        told = "all decisions that the space lists were evaluated, but there are others"
         return oracle.result(extra={} if oracle.settled else {"unproved": told})
 
 

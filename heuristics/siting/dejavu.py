@@ -31,8 +31,8 @@ class SitingProblem(Incremental, Protocol):
     ``distances[i, j]`` counts from 1 (a site and its own clients); neighbours are at distance 2. ``allowed`` are the
     sites that are open in some feasible placement, and all of them together are feasible, or nothing is.
     ``overloaded`` gives the clients too many per site, ``load_and_farthest`` the clients per site and the distance of
-    the farthest of them. ``restrict`` makes the problem of some sites alone, at the same distances, judged by opening
-    costs alone.
+    the farthest of them. ``restrict`` makes the problem of some sites alone, at the same distances, evaluated
+    by opening costs alone.
     """
 
     @property
@@ -71,7 +71,7 @@ class Dejavu:
     A grid is cut into blocks (DECOMPOSE), each block is solved on its own by enumeration (EVALUATE), the answers are
     put together (JOIN), servers are added where others have too many clients (APPEND) until none has (VERIFY), and
     servers nobody needs are closed again (UNPLUG). All stages look at opening costs and capacities only; the oracle
-    then judges the placements by the problem's own cost and limits.
+    then evaluates the placements by the problem's own cost and limits.
 
     DECOMPOSE needs two rows and six columns. A grid that has them only when transposed is transposed; other small
     grids are one block (up to 12 cells) or strips. A network is cut into connected pieces of 4 to 9 nodes; since
@@ -121,7 +121,7 @@ def travel(oracle: Oracle[SitingProblem], whole: Oracle[SitingProblem], reading:
     oracle
         Pays for the blocks, and sees the first feasible placement, in case the budget ends later.
     whole
-        Judges all sites together by opening costs alone.
+        Evaluates all sites together by opening costs alone.
     reading
         Order of the sites, and blocks.
     """
@@ -151,7 +151,7 @@ def evaluate(part: Oracle[SitingProblem], free: Sequence[int]) -> Decision:
     Parameters
     ----------
     part
-        Judges the block.
+        Evaluates the block.
     free
         Cells that may be open at all; the others stay closed.
 

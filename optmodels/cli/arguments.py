@@ -156,7 +156,7 @@ ClusterAddress = Annotated[
     str | None, typer.Option("--cluster", metavar="ADDRESS|local", help="Dask cluster whose workers share the runs.")
 ]
 Evaluations = Annotated[
-    int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may judge.")
+    int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may evaluate.")
 ]
 Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
 Seeds = Annotated[

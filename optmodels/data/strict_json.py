@@ -157,7 +157,7 @@ def _parse(content: bytes) -> Any:
 def check_tree(content: Any) -> None:
     """Refuse what JSON text can carry and no instance may: repeated keys, NaN, huge numbers, endless nesting.
 
-    The tree is walked in the order of the file. Nothing is kept of it but the way to here, and scalars are judged
+    The tree is walked in the order of the file. Nothing is kept of it but the way to here, and scalars are evaluated
     together: large files are no larger in memory for being checked, and little slower to check than to read.
 
     Parameters
@@ -192,7 +192,7 @@ def check_tree(content: Any) -> None:
 
 
 def _sound(values: Collection[Any]) -> bool:
-    """Whether these are scalars that may stand in any file; many are judged without a step of Python for each."""
+    """Whether these are scalars that may stand in any file; many are evaluated without a step of Python for each."""
     if len(values) > 10:
         kinds = set(map(type, values))
         if kinds == {str}:

@@ -164,7 +164,7 @@ class FreshnessProblem:
         """Price of the obsolescence where nothing else has one; ``None`` where something has."""
         return sole_price(self.cost, "obsolescence")
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
@@ -194,7 +194,7 @@ class FreshnessProblem:
         return found
 
     def _judged_by_cycles(self, visits: Visits) -> Evaluation:
-        """Judge cycles: a page is out of date all the time for robots that never visit it, so the least counts."""
+        """Evaluate cycles: a page is out of date all the time for robots that never visit it, so the least counts."""
         rates, longest = np.ones(self.pages.count), 0
         for cycle in visits.cycles:
             rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
@@ -254,7 +254,7 @@ class FreshnessProblem:
         return found
 
     def _obsolescence_of(self, checked: Any) -> float:
-        """Compute the obsolescence of a decision, which was mostly judged just before."""
+        """Compute the obsolescence of a decision, which was mostly evaluated just before."""
         last = self._last.get("decision")
         if last is not None and last[0] is checked:
             return float(last[1])
@@ -262,7 +262,7 @@ class FreshnessProblem:
 
     @cached_property
     def _last(self) -> dict[str, tuple[Any, float]]:
-        """The decision judged last, and its obsolescence: told once more, not judged once more."""
+        """The decision evaluated last, and its obsolescence: told once more, not evaluated once more."""
         return {}
 
     def index_rule(self, slots: int | None) -> Strategy:

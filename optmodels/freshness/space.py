@@ -90,8 +90,8 @@ class Visits(Mapping[str, Any]):
 class VisitPlans(Simplex):
     """Frequencies of so many pages visited by so many robots: a continuum; and cycles that realise some of them.
 
-    Frequencies are visits per slot, zero or more. What they add up to, and which shares of hosts they make, is judged
-    by the evaluator: a vector that misses its total is a decision, but not a feasible one. Several robots have a cycle
+    Frequencies are visits per slot, zero or more. What they add up to, and which shares of hosts they make, is left
+    to the evaluator: a vector that misses its total is a decision, but not a feasible one. Several robots have a cycle
     each, and no page stands in two of them; frequencies drawn at random may name the robot of each page.
     """
 

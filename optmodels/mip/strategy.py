@@ -2,7 +2,7 @@
 
 The road: Pyomo model, standard form, arrays (`Program`), a solver in a process of its own, and back through the
 problem's own evaluator. The solver is asked for a gap of 0, is stopped in time whatever it does, and is never believed:
-each of its points is read back into a decision and judged, each claim compared.
+each of its points is read back into a decision and evaluated, each claim compared.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class Highs:
         warm_up()
 
     def solve(self, oracle: Oracle[AlgebraicProblem], rng: np.random.Generator) -> Result:
-        """Build the program, let the solver work on it in its own process, judge all it finds."""
+        """Build the program, let the solver work on it in its own process, evaluate all it finds."""
         from .pyomo import InfeasibleConstraint, compile_model, quiet_pyomo
 
         problem = oracle.problem
@@ -305,7 +305,7 @@ class _Run:
         return self.oracle.settled
 
     def take(self, message: Message) -> None:
-        """Judge an incumbent, note a bound, keep the detail of a last word or a line of the log."""
+        """Evaluate an incumbent, note a bound, keep the detail of a last word or a line of the log."""
         if isinstance(message, Incumbent):
             self.judge(message)
         elif isinstance(message, Bound):

@@ -20,7 +20,7 @@ from heuristics.search import Annealing
 #: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
 START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000
 
-#: Suggestions of a problem that are judged first; it may have them without end.
+#: Suggestions of a problem that are evaluated first; it may have them without end.
 START_SUGGESTIONS = 10
 
 #: Seconds until the signal comes again, and between two looks at whether something is still being compiled.
@@ -30,8 +30,9 @@ AGAIN, LOOK = 0.5, 0.05
 def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
 
-    The problem's first suggestion is judged whatever it takes, so that a limit too short for anything else still ends
-    with an answer. Then others, and annealing, get a share of the time, and no more evaluations than the budget has.
+    The problem's first suggestion is evaluated whatever it takes, so that a limit too short for anything else still
+    ends with an answer. Then others, and annealing, get a share of the time, and no more evaluations than the budget
+    has.
     """
     problem = oracle.problem
     if not isinstance(problem, (Incremental, Suggesting)) or problem.space.size == math.inf:

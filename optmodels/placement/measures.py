@@ -24,8 +24,8 @@ MEASURES = ("opening", "operating", "open_sites", "worst_throughput", "worst_del
 class PlacementMeasures(Mapping[str, float | None]):
     """The measures of one placement, computed when they are read.
 
-    Searches judge many thousands of placements by their opening costs alone and keep what they judged, so nothing but
-    the placement itself is held here until a measure of the queues is asked for.
+    Searches evaluate many thousands of placements by their opening costs alone and keep what they evaluated, so nothing
+    but the placement itself is held here until a measure of the queues is asked for.
     """
 
     def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8]) -> None:

@@ -199,7 +199,7 @@ class PlacementProblem:
         """Why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
         return service.infeasibility(self)
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     @property
     def linear_cost(self) -> bool:

@@ -140,7 +140,7 @@ class ControlledRobots(PricedRobots):
         except ValueError as refusal:
             raise RequestError(f"{self.name!r} cannot be {what}: {refusal}") from None
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def measures(self, decision: Decision) -> RobotMeasures:
         """Ask the fleet for the measures of a policy."""

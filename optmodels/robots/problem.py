@@ -144,7 +144,7 @@ class RobotsProblem(ControlledRobots):
         found: NDArray[np.float64] = state_costs(self.queue, self.prices)
         return found
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations and steps of policy iteration need."""

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from .problem import RobotsProblem
 
 #: Numbers of robots looked at, however many there are, where prices other than of starvation and losses leave no
-#: shorter way; those judged one by one to tell of them.
+#: shorter way; those evaluated one by one to tell of them.
 MOST_LOOKED_AT, MOST_TOLD = 100_000, 10_000
 
 #: Vectors of numbers that are all looked at: by one formula for all, by one judgement each.
 MOST_AT_ONCE, MOST_ONE_BY_ONE = 1_000_000, 20_000
 
-#: States of all fleets together up to which every number is judged by the fleet itself.
+#: States of all fleets together up to which every number is evaluated by the fleet itself.
 MOST_STATES = 200_000
 
 #: How many robots are always active: a number, or one for each class of them.
@@ -184,7 +184,7 @@ def _at_once(problem: RobotsProblem, most: int | None) -> BestStatic | None:
 
 
 def _one_by_one(problem: RobotsProblem, most: int) -> BestStatic:
-    """The cheapest number, every one judged."""
+    """The cheapest number, every one evaluated."""
     best = BestStatic(1, math.inf)
     for robots in range(1, most + 1):
         interrupting.check()
@@ -216,8 +216,8 @@ def best_fixed_numbers(problem: ControlledRobots, price: Price) -> BestStatic | 
 
     One class is searched over its numbers, all of them if states are few, else by golden section; several classes of
     exponential journeys without an environment by the closed form, over all vectors unless they are too many; anything
-    else class by class in turns. Nothing is claimed of what was not looked at. ``None``: none of them can be judged, as
-    rates lie too far apart.
+    else class by class in turns. Nothing is claimed of what was not looked at. ``None``: none of them can be evaluated,
+    as rates lie too far apart.
     """
     fleet = problem.fleet
     robots = [one.robots for one in fleet.classes]
@@ -319,7 +319,7 @@ class Static:
     """Find the best fixed number of robots within N; nothing is proved about other policies.
 
     ``extra.best_static_unrestricted`` has the best number if there were any number of robots. With limits, or where
-    costs are no sum of prices of states, every number is judged. A search that is ended gives the best number so far.
+    costs are no sum of prices of states, every number is evaluated. A search that is ended gives the best one so far.
 
     Examples
     --------

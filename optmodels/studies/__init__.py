@@ -11,7 +11,7 @@
 `pareto_points`
     Which of many points are worth having when two numbers are to be small, and which of those a weighted sum finds.
 `pareto_search`
-    Two roads to a Pareto front: judge every decision, or solve again and again under limits on one measure.
+    Two roads to a Pareto front: evaluate every decision, or solve again and again under limits on one measure.
 `pool`
     Many independent calls, in this process or in several.
 `runs`

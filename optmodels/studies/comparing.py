@@ -67,7 +67,7 @@ def compare(
         (one file per run) and ``best/`` (one file per problem).
     resume
         Skip the runs that `out` holds already; the same problem, strategy, parameters, seed and budget make the same
-        run. Stored answers are judged again by the evaluator (bounds that contradict nothing are taken on trust); what
+        run. Stored answers are evaluated again (bounds that contradict nothing are taken on trust); what
         does not hold is run again, with a warning. Without it a folder that holds runs is refused, so that none is
         lost.
     progress

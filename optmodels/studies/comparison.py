@@ -358,7 +358,7 @@ def _footnotes(comparison: Comparison, shown: Sequence[str]) -> list[str]:
     notes += [f"best known: {', '.join(known)}"] if known else []
     started = any(run.result.strategy == "highs" and run.result.evaluations for run in comparison.runs)
     if started and "evaluations" in shown:
-        notes.append("evals of highs: decisions judged in its search for a start; the solver's own work is not counted")
+        notes.append("evals of highs: decisions evaluated in its search for a start, without the solver's own work")
     for line in comparison.summaries:
         notes += [f"{line.problem} by {line.strategy}: {printable(error)}" for error in line.errors]
     if not comparison.complete:

@@ -1,4 +1,4 @@
-"""Two roads to a Pareto front: judge every decision, or solve again and again under limits on one measure."""
+"""Two roads to a Pareto front: evaluate every decision, or solve again and again under limits on one measure."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def with_cost(problem: Problem, cost: WeightedSum, limits: Limits | None = None)
         changed: Problem = replace(anything, **changes)
         return changed
     if limits is None and has_objective(problem):
-        return problem  # its own cost does no harm: decisions are judged by their measures
+        return problem  # its own cost does no harm: decisions are evaluated by their measures
     lacking = ", ".join(sorted(set(changes) - known))
     raise RequestError(f"the front of {problem.name!r} cannot be made this way: the problem takes no other {lacking}.")
 

@@ -199,7 +199,7 @@ class _Search:
         self.evaluations += 1
 
     def _show(self) -> None:
-        """Let the evaluator judge the best policy so far; the work on it was paid for."""
+        """Let the evaluator evaluate the best policy so far; the work on it was paid for."""
         told: dict[str, Any] = {"policies": self.evaluations}
         if math.isfinite(self.bound) and self.value is not None:
             told["bracket"] = [self.bound, self.value]

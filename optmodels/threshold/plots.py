@@ -60,7 +60,7 @@ class Landscape:
 
     @classmethod
     def of(cls, problem: ThresholdProblem, modes: Sequence[tuple[int, ...]], levels: Sequence[int]) -> list[Landscape]:
-        """Judge all policies of several sub-sets of modes, equally many each, with thresholds among `levels`."""
+        """Evaluate all policies of several sub-sets of modes, equally many each, with thresholds among `levels`."""
         listed = list(combinations_with_replacement(levels, len(modes[0]) - 1))
         asked = [of_subset(problem, one, thresholds) for one in modes for thresholds in listed]
         judged = iter(problem.evaluate_many(asked))
@@ -162,7 +162,7 @@ def _modes_tried(problem: ThresholdProblem) -> int:
 
 
 def _most_policies(problem: ThresholdProblem) -> int:
-    """Return the policies that are judged in a moment, and without much memory."""
+    """Return the policies that are evaluated in a moment, and without much memory."""
     if shares_work(problem.queue):
         return min(5 * MOST_WORK, MOST_CELLS // max(problem.capacity, len(problem.modes)))
     return MOST_WORK // problem.queue.model.states

@@ -194,7 +194,7 @@ class ThresholdProblem:
         """
         yield from two_mode_policies(self)
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Import, before any clock starts, what `describe` needs."""
@@ -213,7 +213,7 @@ class ThresholdProblem:
             return Evaluation(0.0, {UNKNOWN: excess}, dict.fromkeys(MEASURES), UNKNOWN_PENALTY * excess)
 
     def evaluate_many(self, decisions: Sequence[Decision]) -> list[Evaluation]:
-        """Judge several policies; what they share is computed once."""
+        """Evaluate several policies; what they share is computed once."""
         if self._open or any(isinstance(decision, Mapping) for decision in decisions):
             return [self.evaluate(decision) for decision in decisions]
         with refusals(f"{self.name!r} cannot be evaluated"):
@@ -355,7 +355,7 @@ class ThresholdProblem:
         return takes_open(self.queue)
 
     def quickly_listed(self, most: int) -> bool:
-        """Tell whether all policies together are judged in seconds: at most `most` of them, in one go or few and small.
+        """Tell whether all policies together are evaluated in seconds: at most `most`, in one go or few and small.
 
         Policies that share all their work take microseconds, others milliseconds, more with more states.
         """

@@ -60,7 +60,7 @@ def verify(
 ) -> Verification:
     """Hold every claim of a result against the problem itself.
 
-    The decision is judged anew by the evaluator; objective, violations and measures must agree (1e-6 relative), and so
+    The decision is evaluated anew; objective, violations and measures must agree (1e-6 relative), and so
     must what the problem tells of the decision beyond them (``extra``, 1e-9 relative). What is cheap to prove is proved
     again (`optmodels.verification.proving`): a bound is confirmed by a bound proved here that reaches it (1e-9
     relative), refuted by a decision that lies below it, and taken on trust otherwise.
@@ -74,7 +74,7 @@ def verify(
     prove
         Solve again, by other strategies than the one that answered, what is left on trust.
     seconds
-        For proofs, together: 10 by default, 60 with `prove`; 0: judge only, and take bounds on trust.
+        For proofs, together: 10 by default, 60 with `prove`; 0: evaluate only, and take bounds on trust.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def _held(check: Callable[[], str]) -> Claim:
 
 def _decision_claims(result: Result, problem: Problem, extra: bool) -> dict[str, Claim]:
     """Objective, feasibility and measures."""
-    nothing = Claim(Verdict.NOT_CLAIMED, "there is no decision to judge")
+    nothing = Claim(Verdict.NOT_CLAIMED, "there is no decision to evaluate")
     if result.decision is None:
         return {"objective": nothing, "feasibility": nothing}
     try:

@@ -19,7 +19,7 @@ from ..numerics import Matrix, Vector, whole
 #: Fewest columns that tables of gap costs are computed with.
 FIRST = 64
 
-#: What is below this is not judged: doubles lose their digits there, and then are 0.
+#: What is below this is not evaluated: doubles lose their digits there, and then are 0.
 SMALLEST = 1e-280
 
 #: Costs beyond this are refused: they are multiplied by gaps and added up.

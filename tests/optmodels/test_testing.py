@@ -93,7 +93,7 @@ class Changed:
 
 
 class Noisy(Changed, Fence):
-    said = "judged twice gives two answers"
+    said = "evaluated twice gives two answers"
     calls: ClassVar[list[int]] = []
 
     def evaluate(self, decision):
@@ -110,7 +110,7 @@ class Hoarding(Changed, Fence):
 
 
 class Forgetful(Changed, Fence):
-    said = "judged otherwise after pickling"
+    said = "evaluated otherwise after pickling"
 
     def __getstate__(self):
         return {**self.__dict__, "prices": (9.0,) * 5}
@@ -185,7 +185,7 @@ class Nameless(Changed, Fence):
 
 @dataclass(frozen=True)
 class LosesCost(Changed, Fence):
-    said: ClassVar[str] = "is judged otherwise after a file"
+    said: ClassVar[str] = "is evaluated otherwise after a file"
     cost: Any = 2.0
 
     @classmethod

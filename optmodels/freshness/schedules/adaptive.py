@@ -54,8 +54,8 @@ class Adaptive:
     The rule sees only whether pages had changed, neither rates nor weights. Hosts may be known, but caps and gaps of
     hosts and least frequencies are refused: the interval of a page follows from its own changes alone, so that nothing
     in the rule could make room for another page of the host. The answer is the cycle of the visits that
-    it made in the last part of a run, judged exactly. What the rule itself costs is another number, because it goes on
-    to react to what it sees: ``extra.simulated`` has it, with a confidence interval over independent replications.
+    it made in the last part of a run, evaluated exactly. What the rule itself costs is another number, because it goes
+    on to react to what it sees: ``extra.simulated`` has it, with a confidence interval over independent replications.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Strategies for kind "freshness": draws at random, cycles by several rules, and what crawlers do without a model.
 
 Frequencies of least cost come first (strategy `lagrangian`), then an order of visits that realises them, which is
-judged exactly. The bound of all is that of the frequencies; ``extra.schedule_bound`` is a sharper one for cycles.
+evaluated exactly. The bound of all is that of the frequencies; ``extra.schedule_bound`` is a sharper one for cycles.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Sequencing(ABC):
         once_or_never(part, 3)
 
     def solve(self, oracle: Oracle[VisitProblem], rng: np.random.Generator) -> Result:
-        """Find frequencies, put visits in order, judge; look at other rules where they may cost less."""
+        """Find frequencies, put visits in order, evaluate; look at other rules where they may cost less."""
         problem: Any = oracle.problem
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = whole.multiplier * (problem.scale or 1.0)

@@ -5,7 +5,7 @@
 `pages`
     Tables of pages in Parquet or ``.npy`` columns, too large for memory, and the hosts and URLs of those that do fit.
 `problem`
-    Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
+    Pages by the million: frequencies found, evaluated and written without the pages ever being in memory together.
 `streaming`
     The best frequencies of a table of pages that does not fit into memory.
 """

@@ -1,4 +1,4 @@
-"""Pages by the million: frequencies found, judged and written without the pages ever being in memory together.
+"""Pages by the million: frequencies found, evaluated and written without the pages ever being in memory together.
 
 The problem is that of `optmodels.freshness`; only the road to its frequencies is another. What needs all pages at once
 (a schedule, say) reads them when it asks for them, if they are not too many.
@@ -55,7 +55,7 @@ class LargePlans(VisitPlans):
     """As for few pages, and frequencies that are computed when they are asked for."""
 
     def check(self, decision: Any) -> Any:
-        """The decision as it is judged."""
+        """The decision as it is evaluated."""
         if isinstance(decision, StreamedFrequencies):
             if len(decision) != self.pages:
                 raise ValueError(f"{len(decision)} frequencies are given; each of the {self.pages} pages needs one.")
@@ -108,10 +108,10 @@ class LargeFreshnessProblem(FreshnessProblem):
         if everywhere is not None:
             everywhere(compile_passes, self.access_time)
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def evaluate(self, decision: Decision) -> Evaluation:
-        """The obsolescence of a decision, exactly, and the rules it breaks; frequencies are judged in one pass."""
+        """The obsolescence of a decision, exactly, and the rules it breaks; frequencies are evaluated in one pass."""
         if isinstance(decision, Mapping):
             return super().evaluate(decision)
         streamed = isinstance(decision, StreamedFrequencies)

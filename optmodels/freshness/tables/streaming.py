@@ -7,7 +7,7 @@ collected on the way; a second pass is made if they told wrong.
 
 Another pass sums the cost of the frequencies at that price and their number, and hence the value of the dual,
 compensated and over all pages: objective, bound and gap are those of the pages, not of a histogram. A third, if it is
-asked for, writes the frequencies, and one more judges any frequencies whatever, by the road of the evaluator in memory.
+asked for, writes the frequencies, and one more evaluates any frequencies as the evaluator in memory does.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Judged:
-    """Frequencies judged over some pages, visits evenly spaced.
+    """Frequencies evaluated over some pages, visits evenly spaced.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def judge_pages(
     engine: Engine | None = None,
     tell: Tell | None = None,
 ) -> Judged:
-    """Judge any frequencies of the pages of a table, by the road that judges them in memory."""
+    """Evaluate any frequencies of the pages of a table, by the road that evaluates them in memory."""
     task = partial(judge, law=law, frequencies=frequencies)
     return (engine or Threads()).reduce(task, Judged.merged, table.pieces, named("judging", tell))
 
@@ -325,7 +325,7 @@ def sum_up(pieces: Sequence[Piece], law: AccessTime, multiplier: float, marginal
 
 
 def judge(pieces: Sequence[Piece], law: AccessTime, frequencies: Callable[[Chunk], Vector]) -> Judged:
-    """Judge the cost of visits at given frequencies."""
+    """Evaluate the cost of visits at given frequencies."""
 
     def judged(chunk: Chunk) -> Judged:
         visits = frequencies(chunk)

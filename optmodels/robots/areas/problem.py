@@ -236,7 +236,7 @@ class RobotAreasProblem(PricedRobots):
         step = best_policy(queue, state_costs(queue, self.prices), policy, pause=interrupting.check)
         return step.policy, step.lower
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what the best policies of areas need; control may be another next time."""

@@ -3,8 +3,8 @@ r"""What a solution of the robots' linear program stands for: a policy that leav
 The solution has shares of time and rates of decisions; their quotients are probabilities of actions. If the states in
 use are one closed class, that is a policy. If they are several, no policy that looks at the state alone shares its time
 between them as the program does: one class is drawn at the beginning, with its share as the probability, and its
-policy is followed for good. Either is judged by the evaluator of randomised policies, from the start; what is told is
-what it says, not what the solver said.
+policy is followed for good. Either is evaluated as a randomised policy, from the start; what is told is what the
+evaluator says, not what the solver said.
 
 A solution of the linear program is right to the solver's tolerance, and where the process hardly ever leaves some
 states that is not enough: what is made of it may break a limit. In `mixed_by_columns` nothing but evaluated policies is

@@ -4,7 +4,7 @@ Starts are the policies of the program with their few random decisions made one 
 higher prices of the limits, fixed numbers of robots, and straight switching curves. From the best of them one decision
 is changed after the other, then two at a time: one that saves, though it may break a limit, and one that makes up for
 it; then the same from the best policy with a few decisions changed at random (always the same ones). Where there are
-few policies, all of them are judged in the end, which proves what was found.
+few policies, all of them are evaluated in the end, which proves what was found.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEAR, FEASIBLE, BROKEN, SAVING = 2, 3, 2, 12
 #: Descents from the best policy with so many decisions changed at random.
 RESTARTS, SHAKEN = 8, 4
 
-#: Policies that are all judged, at most; a search judges some hundreds.
+#: Policies that are all evaluated, at most; a search evaluates some hundreds.
 FEW = 1024
 
 #: States up to which all decisions are changed, beyond that those that are ever asked for.
@@ -55,9 +55,9 @@ class LimitedSearch:
     Parameters
     ----------
     oracle, control
-        Who judges, and what is judged.
+        Who evaluates, and what is evaluated.
     work
-        States in policies judged, all together, after which the search ends.
+        States in policies evaluated, all together, after which the search ends.
     bound
         No policy that keeps the limits to the letter costs less.
     """
@@ -70,7 +70,7 @@ class LimitedSearch:
     judged: int = 0
 
     def run(self, parts: list[Part], prices: Vector) -> None:
-        """Judge the starts, then change the best of them."""
+        """Evaluate the starts, then change the best of them."""
         known = len(self.seen)
         for actions in self.rounded(parts):
             self.judge(actions, start=True)
@@ -98,7 +98,7 @@ class LimitedSearch:
                 best, rank = found
 
     def judge_all(self) -> bool:
-        """Judge every policy if they are few; return whether that was done, so that the best is proved."""
+        """Evaluate every policy if they are few; return whether that was done, so that the best is proved."""
         space = self.oracle.problem.space
         if space.size > FEW or space.size * self.control.fleet.states > self.work:
             return False
@@ -161,7 +161,7 @@ class LimitedSearch:
             low, high = (low, middle) if keeps(middle) else (middle, high)
 
     def fixed(self) -> None:
-        """Judge fixed numbers of robots as strategy `static` does, by formula where there is one."""
+        """Evaluate fixed numbers of robots as strategy `static` does, by formula where there is one."""
         problem = self.oracle.problem
         numbers = list(problem.fixed_numbers())
         if hasattr(problem, "queue"):
@@ -254,7 +254,7 @@ class LimitedSearch:
         possible = np.flatnonzero(self.control.moves.allowed[:, state]).tolist()
         return [action for action in possible if action != actions[state] and action >= least]
 
-    # -- judging ------------------------------------------------------------------------------------------------------
+    # -- evaluating --------------------------------------------------------------------------------------------------
 
     @property
     def proved(self) -> bool:
@@ -263,7 +263,7 @@ class LimitedSearch:
 
     @property
     def spent(self) -> bool:
-        """Whether as many states were judged as are asked for."""
+        """Whether as many states were evaluated as are asked for."""
         return self.judged * self.control.fleet.states > self.work
 
     def judge(self, actions: Actions, start: bool = False) -> Evaluation:

@@ -49,7 +49,7 @@ class LinearProgram:
     largest
         More states than this are refused.
     search
-        Under limits: states in policies that are judged, all together, after which the search ends.
+        Under limits: states in policies that are evaluated, all together, after which the search ends.
     """
 
     method: Literal["simplex", "interior-point"] = "simplex"

@@ -3,8 +3,8 @@ r"""Policies of a robot fleet that leave decisions to chance: what they achieve.
 A randomised policy gives, for each state that an event may leave, the probability of each action. Where any number of
 robots may be sent at once, it gives the probability of sending one more, asked again after each, so that it has two
 actions, "no more" and "one more", as the base model has. Between events the chain is that of
-:mod:`queueing.robots.fleet.model`; it is judged from the start, without pages and robots, and of several closed classes
-each counts as often as it is reached.
+:mod:`queueing.robots.fleet.model`; it is evaluated from the start, without pages and robots, and of several closed
+classes each counts as often as it is reached.
 """
 
 from dataclasses import dataclass

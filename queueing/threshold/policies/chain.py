@@ -232,7 +232,7 @@ def stationary_of_policy(chain: PolicyChain, modes: Integers) -> Vector:
 
 
 def iterates_of_policy(chain: PolicyChain, modes: Integers) -> tuple[Iterates, str]:
-    """Find the stationary distribution with something to judge it by, and the method that found it."""
+    """Find the stationary distribution with an estimate of its error, and the method that found it."""
     generator = chain.generator(modes)
     closed = closed_classes(generator)
     if len(closed) > 1:

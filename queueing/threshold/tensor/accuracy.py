@@ -73,7 +73,7 @@ def unsettled(found: Sequence[Outcome], modes: ModeByLevel) -> float:
 
 
 def estimated(found: Sequence[Outcome], fewer: Sequence[Flows], modes: ModeByLevel) -> Flows:
-    """Return the flows of the last round with their errors, judged by one or two before it and by itself.
+    """Return the flows of the last round with their errors, evaluated by one or two before it and by itself.
 
     `fewer` are flows of the same round with fewer of its new directions.
     """

@@ -50,7 +50,7 @@ _ADDED, _KEPT = 12, 0.4
 # Parts of the directions added in the last round with which it is done again, to see how much they matter.
 _PARTS = (0.5, 0.75)
 
-# Share of its worth for a mean wait: what a page that waits is like is judged by longer waits than the mean one, as
+# Share of its worth for a mean wait: what a page that waits is like is evaluated by longer waits than the mean one, as
 # spaces must know the oldest pages too.
 _LONGER = 4.0
 

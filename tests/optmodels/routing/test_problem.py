@@ -173,7 +173,7 @@ def test_a_longer_word_is_best_where_short_ones_are_listed():
     assert best.status == "optimal"
     assert len(best.decision) > 20
     assert (listed.status, listed.bound) == ("feasible", pytest.approx(best.objective))
-    assert listed.extra["unproved"].startswith("all decisions that the space lists were judged")
+    assert listed.extra["unproved"].startswith("all decisions that the space lists were evaluated")
     assert listed.objective > best.objective
 
 

@@ -284,7 +284,7 @@ def test_the_best_known_stands_below_where_gaps_are_measured_from_a_bound():
 
 
 def test_evaluations_of_an_integer_program_are_explained():
-    told = "evals of highs: decisions judged in its search for a start"
+    told = "evals of highs: decisions evaluated in its search for a start"
     assert told in Comparison((run(strategy="highs", objective=8.0, evaluations=5),)).table()
     assert told not in wide().table(80)
     assert told not in Comparison((run(objective=8.0, evaluations=5),)).table()

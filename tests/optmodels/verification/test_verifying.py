@@ -214,7 +214,7 @@ def test_an_answer_that_never_came_is_confirmed_as_such(problem, content, tmp_pa
     nothing = interrupted(problem, make_strategy("annealing"), 0)
     write_result(nothing, tmp_path / "r.json")
     assert verify_file(tmp_path / "r.json", problem, content).findings[0] == (
-        "objective not claimed: there is no decision to judge"
+        "objective not claimed: there is no decision to evaluate"
     )
 
 
