@@ -21,10 +21,12 @@ from typing import Any
 
 def run(command: list[str]) -> dict[str, Any]:
     """What comes of one command line."""
+    from heuristics import clock
     from optmodels.cli import main
 
+    clock.watch()  # kernels are compiled once for all runs, and no run is charged for that
     out, err = io.StringIO(), io.StringIO()
-    before = time.process_time()
+    before, began, clocked = time.process_time(), time.perf_counter(), clock.now()
     with (
         warnings.catch_warnings(record=True) as caught,
         contextlib.redirect_stdout(out),
@@ -38,12 +40,13 @@ def run(command: list[str]) -> dict[str, Any]:
         except BaseException:
             code = None
             err.write(traceback.format_exc())
+    compiling = time.perf_counter() - began - (clock.now() - clocked)
     return {
         "code": code,
         "out": out.getvalue() if "--json" in command else out.getvalue()[-2_000:],
         "err": err.getvalue()[-2_000:],
         "warnings": [f"{each.category.__name__}: {each.message}"[:300] for each in caught],
-        "cpu": time.process_time() - before,
+        "cpu": time.process_time() - before - compiling,
         "megabytes": peak(),
     }
 
