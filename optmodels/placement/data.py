@@ -149,7 +149,8 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
     def by_site(name: str) -> Any:
         value = getattr(found, name)
-        return None if value is None else PER_SITE[name].read(value, layout, f"data.{name}")
+        left_out = value is None and not PlacementData.model_fields[name].is_required()
+        return None if left_out else PER_SITE[name].read(value, layout, f"data.{name}")
 
     service_rate = by_site("service_rate")
     think_time = think_times(data["think_time"], layout, int(layout.distances.max()))

@@ -65,6 +65,8 @@ def changed(data, path, value):
         ("opening_cost.0.0", math.nan, "data.opening_cost[0][0] is NaN; costs are numbers, zero or more."),
         ("operating_cost", -0.5, "data.operating_cost is -0.5; costs are numbers, zero or more."),
         ("service_rate", 0, "data.service_rate is 0; service rates are positive numbers."),
+        ("service_rate", None, "data.service_rate is null; service rates are positive numbers."),
+        ("demand", None, "data.demand is null; the grid needs 2 rows of 3, no list came."),
         ("service_rate", [[1, 2, 3], [4, 5, -6]], "data.service_rate[1][2] is -6; service rates are positive numbers."),
         ("processors", 0, "data.processors is 0; processors are whole numbers from 1."),
         ("processors", 1.5, "data.processors is 1.5; processors are whole numbers from 1."),
