@@ -1,10 +1,7 @@
 """What the doors export says how it is used: a summary, every parameter by its name, what is returned, an example.
 
 Two rules. What the front doors (``optmodels``, ``heuristics``, ``queueing``) and the doors of the kinds export has all
-of these, and its examples are run. What other doors export has parameters and returns. Names that do not comply yet
-stand in ``undocumented.txt``, sorted; the list may only become shorter: a name that is missing fails, and so does one
-that is no longer needed. ``PYTHONPATH=tools python -P tests/test_docstrings.py`` writes it
-anew.
+of these, and its examples are run. What other doors export has parameters and returns.
 
 numpydoc has a validator as well, but brings Sphinx with it. The parts are looked for by `documented` of
 ``tools/house.py``, so that the table of figures and this test agree.
@@ -23,12 +20,6 @@ import pytest
 import rooms
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ROOT / "tools"
-LISTED = Path(__file__).with_name("undocumented.txt")
-
-
-#: Doors whose names need an example: the front doors, and those of the kinds.
-MAIN = {*rooms.PACKAGES, *(f"{package}.{kind}" for package in rooms.PACKAGES for kind in rooms.KINDS)}
 
 SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", re.M)
 
@@ -47,7 +38,7 @@ def exports():
             thing = getattr(import_module(door), word)
             if house.is_documentable(thing) and thing.__module__.partition(".")[0] in rooms.PACKAGES:
                 name = f"{thing.__module__}.{thing.__qualname__}"
-                found[name] = (thing, door in MAIN or (name in found and found[name][1]))
+                found[name] = (thing, door in rooms.MAIN_DOORS or (name in found and found[name][1]))
     return found
 
 
@@ -92,23 +83,12 @@ def faults(thing, full):
     return lacking
 
 
-def lacking():
-    """Exported names whose docstring lacks something, with what."""
-    found = {name: faults(thing, full) for name, (thing, full) in sorted(exports().items())}
-    return {name: some for name, some in found.items() if some}
-
-
 # -- rules -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_doors_export_is_documented_or_listed():
-    listed = LISTED.read_text(encoding="utf-8").split()
-    assert listed == sorted(set(listed)), "keep the list sorted, and each name once"
-    found = lacking()
-    new = {name: found[name] for name in found if name not in listed}
-    assert not new, f"these docstrings lack something: {new}"
-    done = [name for name in listed if name not in found]
-    assert not done, f"these are documented now, or gone: take them off {LISTED.name}: {done}"
+def test_what_doors_export_is_documented():
+    found = {name: faults(thing, full) for name, (thing, full) in sorted(exports().items())}
+    assert {name: some for name, some in found.items() if some} == {}
 
 
 @pytest.mark.parametrize("name", [name for name, (thing, _) in exports().items() if ">>> " in (thing.__doc__ or "")])
@@ -169,7 +149,3 @@ def test_faults_are_named():
         "z, which is no parameter, among them",
     ]
     assert "example" in faults(wrong, full=True)
-
-
-if __name__ == "__main__":
-    LISTED.write_text("".join(f"{name}\n" for name in lacking()), encoding="utf-8")

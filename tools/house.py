@@ -26,7 +26,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rooms import PACKAGES, code_lines, deep_imports, exported_by, folders, imports, is_door, kind_edges, modules
+from rooms import (
+    MAIN_DOORS,
+    PACKAGES,
+    code_lines,
+    deep_imports,
+    exported_by,
+    folders,
+    imports,
+    is_door,
+    kind_edges,
+    modules,
+)
 
 ROOT = Path(__file__).parents[1]
 LONGEST_MODULE = 500
@@ -106,14 +117,14 @@ def of_code(root: Path) -> Iterator[Figure]:
 # -- figures of what is exported ---------------------------------------------------------------------------------------
 
 
-def exports(root: Path) -> dict[int, Any]:
-    """Load what the packages export, each object once, by its identity."""
-    found: dict[int, Any] = {}
+def exports(root: Path) -> list[tuple[Any, bool]]:
+    """Load what the packages export, each object once, and tell whether a main door does."""
+    found: dict[int, tuple[Any, bool]] = {}
     for name, file in modules(root).items():
         for word in exported_by(file) or ():
             thing = getattr(import_module(name), word)
-            found[id(thing)] = thing
-    return found
+            found[id(thing)] = thing, name in MAIN_DOORS or (id(thing) in found and found[id(thing)][1])
+    return list(found.values())
 
 
 def is_documentable(thing: Any) -> bool:
@@ -142,8 +153,11 @@ def documented(thing: Any) -> dict[str, bool]:
 
 def of_exports(root: Path) -> Iterator[Figure]:
     """Measure what is exported, and how well it is documented."""
-    things = exports(root).values()
-    told = [documented(thing) for thing in things if is_documentable(thing)]
+    things = exports(root)
+    told = [documented(thing) for thing, _ in things if is_documentable(thing)]
+    for (_, main), one in zip((thing for thing in things if is_documentable(thing[0])), told, strict=True):
+        if not main:  # an example is asked of what main doors export
+            del one["example"]
     yield Figure("exported names (__all__), each thing once", len(things), "-")
     yield Figure("functions and classes among them", len(told), "-")
     for part in ("Parameters", "Returns", "example"):

@@ -18,6 +18,9 @@ PACKAGES = ("optmodels", "heuristics", "queueing")
 KINDS = ("threshold", "robots", "freshness", "routing", "placement")
 DOOR = "__init__.py"
 
+#: Doors whose names need an example: the front doors, and those of the kinds.
+MAIN_DOORS = {*PACKAGES, *(f"{package}.{kind}" for package in PACKAGES for kind in KINDS)}
+
 #: Tokens that are no code.
 SILENT = {
     tokenize.COMMENT,
