@@ -111,6 +111,19 @@ def test_every_folder_has_a_door_that_says_what_is_inside(root):
     assert door_complaints(root) == []
 
 
+def test_no_module_hides_a_name_of_its_door(root):
+    """Once a module is imported it is an attribute of its folder, in place of what the door exports by that name."""
+    hidden = [
+        (door, name)
+        for door, file in rooms.modules(root).items()
+        if rooms.is_door(file)
+        for name in rooms.exported_by(file) or ()
+        if f"{door}.{name}" in rooms.modules(root)
+        and f"from . import {name} as {name}\n" not in file.with_suffix(".pyi").read_text(encoding="utf-8")
+    ]
+    assert hidden == []
+
+
 def test_every_module_has_a_line_on_the_map_of_its_door(root):
     assert map_complaints(root) == []
 

@@ -1,7 +1,7 @@
 from .decision_process import DecisionProcess as DecisionProcess
 from .decision_process import EvaluatedPolicy as EvaluatedPolicy
 from .decision_process import Watch as Watch
-from .decision_process import policy_iteration as policy_iteration
+from .decision_process import solve_process as solve_process
 from .fractional_process import FractionalSearch as FractionalSearch
 from .policy_iteration import Improvable as Improvable
 from .policy_iteration import Improvement as Improvement
@@ -29,5 +29,5 @@ __all__ = [
     "Watch",
     "Whittle",
     "iterate",
-    "policy_iteration",
+    "solve_process",
 ]

@@ -147,7 +147,7 @@ class EvaluatedPolicy:
     bound: float
 
 
-def policy_iteration(
+def solve_process(
     process: DecisionProcess,
     weights: ArrayLike,
     start: Actions | None = None,

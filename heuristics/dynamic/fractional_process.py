@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocols import Vector
-from .decision_process import Actions, DecisionProcess, EvaluatedPolicy, Watch, evaluate_policy, policy_iteration
+from .decision_process import Actions, DecisionProcess, EvaluatedPolicy, Watch, evaluate_policy, solve_process
 
 #: Columns of the costs of a fractional process.
 LINEAR, NUMERATOR, DENOMINATOR = range(3)
@@ -276,7 +276,7 @@ class FractionalSearch:
 
     def _solve(self, inverse: float, multiplier: float, start: Actions | None, linear: float = 1.0) -> EvaluatedPolicy:
         """Minimise the weighted sum of c, n and d."""
-        found = policy_iteration(self.process, (linear, inverse, multiplier), start, watch=self._count)
+        found = solve_process(self.process, (linear, inverse, multiplier), start, watch=self._count)
         self._meet(found)
         return found
 

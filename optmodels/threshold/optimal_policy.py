@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import BudgetSpent, Oracle, Problem, Result
-from heuristics.dynamic import DecisionProcess, EvaluatedPolicy, FractionalSearch, policy_iteration
+from heuristics.dynamic import DecisionProcess, EvaluatedPolicy, FractionalSearch, solve_process
 from heuristics.search import Exhaustive
 from queueing import ThresholdQueue
 from queueing.threshold import shares_work
@@ -171,7 +171,7 @@ class _Search:
             self._pay()
 
         try:
-            found = policy_iteration(self.process, (1.0,), watch=watch)
+            found = solve_process(self.process, (1.0,), watch=watch)
         except (BudgetSpent, KeyboardInterrupt):
             self._show()
             raise

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, kron
 
-from heuristics.dynamic import DecisionProcess, FractionalSearch, Watch, policy_iteration
+from heuristics.dynamic import DecisionProcess, FractionalSearch, Watch, solve_process
 from queueing.threshold.policies import PolicyChain, checked_policy, policy_chain, stationary_of_policy
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def small_process(chain: PolicyChain, costs: Costs, policy: Modes) -> DecisionPr
 def best_of_means(process: DecisionProcess, start: Modes, watch: Watch) -> Modes:
     """Return the best policy of the small process."""
     if len(process.costs) == 1:
-        return policy_iteration(process, (1.0,), start, watch=watch).policy
+        return solve_process(process, (1.0,), start, watch=watch).policy
     search = FractionalSearch(process, watch=watch)
     search.descend(start)
     assert search.policy is not None

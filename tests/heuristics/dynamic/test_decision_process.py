@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from heuristics.dynamic import DecisionProcess, decision_process, policy_iteration
+from heuristics.dynamic import DecisionProcess, decision_process, solve_process
 from heuristics.dynamic.decision_process import closed_sets, evaluate_policy
 
 
@@ -41,7 +41,7 @@ def least_by_program(process: DecisionProcess, weights) -> float:
 @pytest.mark.parametrize("seed", range(12))
 def test_policy_iteration_finds_the_best_of_all_policies_and_proves_it(seed):
     process = random_process(seed, states=4, actions=3)
-    found = policy_iteration(process, (1.0,))
+    found = solve_process(process, (1.0,))
     everything = [gain_of(process, policy)[0] for policy in product(range(3), repeat=4)]
     assert found.gain == pytest.approx(min(everything), rel=1e-12)
     assert found.bound <= min(everything) + 1e-12
@@ -67,7 +67,7 @@ def ladder(rungs: int):
 
 
 def test_states_that_do_not_recur_are_put_right_although_the_gain_stands_still():
-    found = policy_iteration(ladder(5), (1.0,), np.array([0, 1, 1, 1, 1, 1]))
+    found = solve_process(ladder(5), (1.0,), np.array([0, 1, 1, 1, 1, 1]))
     assert found.gain == 0.0
     assert found.bound == pytest.approx(0.0, abs=1e-12)
 
@@ -76,7 +76,7 @@ def test_states_that_do_not_recur_are_put_right_although_the_gain_stands_still()
 def test_policy_iteration_agrees_with_the_linear_program_of_a_weighted_sum(seed):
     process = random_process(seed, states=25, actions=4, columns=3, density=0.3)
     weights = np.random.default_rng(seed).uniform(-1, 2, 3)
-    found = policy_iteration(process, weights)
+    found = solve_process(process, weights)
     assert found.gain == pytest.approx(least_by_program(process, weights), rel=1e-8)
     assert found.bound == pytest.approx(found.gain, abs=1e-10)
     assert found.gain == pytest.approx(float(weights @ found.gains))
@@ -94,9 +94,9 @@ def test_any_policy_and_any_start_bounds_all_others():
 @pytest.mark.parametrize("seed", range(4))
 def test_iterations_give_what_factors_give(seed, monkeypatch):
     process = random_process(seed, states=60, actions=3, density=0.2)
-    exact = policy_iteration(process, (1.0,))
+    exact = solve_process(process, (1.0,))
     monkeypatch.setattr(decision_process, "LARGEST_FACTORISATION", 0.0)
-    iterated = policy_iteration(process, (1.0,))
+    iterated = solve_process(process, (1.0,))
     assert iterated.gain == pytest.approx(exact.gain, rel=1e-11)
     assert iterated.bound == pytest.approx(exact.gain, rel=1e-9)
     assert iterated.bound <= exact.gain + 1e-12
@@ -105,10 +105,10 @@ def test_iterations_give_what_factors_give(seed, monkeypatch):
 def test_actions_that_are_not_allowed_are_not_chosen():
     process = random_process(5, states=5, actions=2)
     allowed = np.ones((2, 5), dtype=bool)
-    best = policy_iteration(process, (1.0,)).policy
+    best = solve_process(process, (1.0,)).policy
     allowed[best[2], 2] = False
     bound = DecisionProcess(process.rates, process.costs, allowed)
-    found = policy_iteration(bound, (1.0,))
+    found = solve_process(bound, (1.0,))
     assert found.policy[2] != best[2]
     allowed_policies = [p for p in product(range(2), repeat=5) if allowed[list(p), range(5)].all()]
     assert found.gain == pytest.approx(min(gain_of(process, policy)[0] for policy in allowed_policies))
@@ -130,12 +130,12 @@ def test_a_policy_that_may_stay_with_either_of_two_sets_is_led_to_the_cheaper():
     assert found.gain == pytest.approx(1.0)
     assert found.distribution == pytest.approx([0.5, 0.5, 0.0, 0.0])
     assert len(closed_sets(process.generator(found.policy))) == 1
-    assert policy_iteration(process, (1.0,), policy).gain == pytest.approx(1.0)
+    assert solve_process(process, (1.0,), policy).gain == pytest.approx(1.0)
 
 
 def test_from_the_dearer_of_two_sets_policy_iteration_finds_the_way_out():
     process = ring_of_four()
-    found = policy_iteration(process, (1.0,), np.array([1, 0, 0, 1]))
+    found = solve_process(process, (1.0,), np.array([1, 0, 0, 1]))
     assert found.gain == pytest.approx(1.0)
     assert found.bound == pytest.approx(1.0)
 
@@ -144,7 +144,7 @@ def test_states_that_no_policy_connects_are_refused():
     apart = csr_array(np.kron(np.eye(2), [[-1.0, 1.0], [1.0, -1.0]]))
     process = DecisionProcess(apart, np.array([[[1.0, 1.0, 2.0, 2.0]]]))
     with pytest.raises(ValueError, match=r"state 2 cannot reach state 0"):
-        policy_iteration(process, (1.0,))
+        solve_process(process, (1.0,))
 
 
 def test_shapes_that_do_not_fit_are_refused():
@@ -167,6 +167,6 @@ def test_a_watch_sees_the_best_so_far_and_can_end_the_iteration():
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        policy_iteration(process, (1.0,), watch=watch)
+        solve_process(process, (1.0,), watch=watch)
     assert seen[0] is None
     assert seen[2].gain <= seen[1].gain
