@@ -248,7 +248,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     Parameters
     ----------
     path
-        Of a JSON file.
+        Of a JSON file, or the name of a shipped instance.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def read(path: str | os.PathLike[str]) -> Instance:
     ('placement', 'gautam-2x3')
     """
     try:
-        return Instance._of_sound(read_json(path))
+        return Instance._of_sound(read_json(_file_of(path)))
     except InstanceError as failure:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
 
@@ -279,7 +279,7 @@ def load(path: str | os.PathLike[str]) -> Problem:
     Parameters
     ----------
     path
-        Of a JSON file.
+        Of a JSON file, or the name of a shipped instance.
 
     Returns
     -------
@@ -303,9 +303,18 @@ def load(path: str | os.PathLike[str]) -> Problem:
 def problem_of(instance: Instance, path: str | os.PathLike[str]) -> Problem:
     """The problem of an instance read from `path`; errors name the file."""
     try:
-        return instance.problem(folder=Path(path).parent)
+        return instance.problem(folder=_file_of(path).parent)
     except InstanceError as failure:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
+
+
+def _file_of(path: str | os.PathLike[str]) -> Path:
+    """Find the file of a path; what is no file may be the name of a shipped instance."""
+    if os.path.exists(path):
+        return Path(path)
+    from .data import locate
+
+    return locate(path)
 
 
 def write(instance: Instance, path: str | os.PathLike[str]) -> None:

@@ -141,13 +141,12 @@ class Kind:
         return resolve(getattr(self, name))
 
     def example_file(self) -> Path | None:
-        """The smallest instance, if it is here: beside the packages (a checkout) or below the working directory.
-
-        Wheels hold no instances.
-        """
+        """The smallest instance, if it is here: shipped with the packages, or below the working directory."""
         if self.example is None:
             return None
-        folders = (Path(__file__).parents[1] / "instances", Path("instances"))
+        from .data import shipped_folder
+
+        folders = (shipped_folder() or Path("instances"), Path("instances"))
         return next((file for folder in folders if (file := folder / self.example).is_file()), None)
 
     def _refuse(self, name: str, rule: str) -> None:

@@ -105,11 +105,19 @@ def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
     return email.message_from_bytes(wheel.read("optmodels-0.1.0.dist-info/METADATA"))
 
 
-def test_the_wheel_holds_the_three_packages_and_nothing_else(root, wheel):
+def test_the_wheel_holds_the_three_packages_the_instances_and_nothing_else(root, wheel):
     names = {name for name in wheel.namelist() if not name.startswith("optmodels-0.1.0.dist-info/")}
     files = [file for package in PACKAGES for file in (root / package).rglob("*.py*")]
     sources = {file.relative_to(root).as_posix() for file in files if file.suffix in (".py", ".pyi")}
-    assert names == sources | {f"{package}/py.typed" for package in PACKAGES}
+    instances = [file for file in (root / "instances").rglob("*") if file.is_file()]
+    shipped = {f"optmodels/_shipped/{file.relative_to(root / 'instances').as_posix()}" for file in instances}
+    assert len(shipped) > 100
+    assert names == sources | shipped | {f"{package}/py.typed" for package in PACKAGES}
+
+
+def test_shipped_instances_are_small(root):
+    """A wheel carries them all."""
+    assert [file for file in (root / "instances").rglob("*") if file.stat().st_size > 100_000] == []
 
 
 def test_the_metadata_say_what_was_promised(metadata, wheel):

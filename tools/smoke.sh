@@ -55,7 +55,7 @@ bin=$PWD/$venv/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/sources" "$work/elsewhere"
-cp -R optmodels heuristics queueing pyproject.toml LICENSE "$work/sources"
+cp -R optmodels heuristics queueing instances pyproject.toml LICENSE "$work/sources"
 "$bin/python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work" "$work/sources"
 "$bin/python" -m pip install --quiet --no-deps --no-index --force-reinstall "$work"/optmodels-*.whl
 

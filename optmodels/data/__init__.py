@@ -12,6 +12,8 @@
     Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
 `schemas`
     Models described: JSON Schema for programs, and a row for each field, for people and for the documentation.
+`shipped`
+    Instances that come with the package, found by their names.
 `strict_json`
     JSON files read strictly.
 `text_tables`

@@ -51,6 +51,9 @@ from .parameters import whole_from_text as whole_from_text
 from .schemas import FieldRow as FieldRow
 from .schemas import field_rows as field_rows
 from .schemas import schema_of as schema_of
+from .shipped import locate as locate
+from .shipped import shipped_files as shipped_files
+from .shipped import shipped_folder as shipped_folder
 from .strict_json import check_tree as check_tree
 from .strict_json import join_place as join_place
 from .strict_json import parse_json as parse_json
@@ -122,6 +125,7 @@ __all__ = [
     "is_required",
     "is_whole",
     "join_place",
+    "locate",
     "locked",
     "npy_layout",
     "npy_window",
@@ -144,6 +148,8 @@ __all__ = [
     "refuse_unknown",
     "replaced",
     "schema_of",
+    "shipped_files",
+    "shipped_folder",
     "square",
     "stamp_of",
     "times",

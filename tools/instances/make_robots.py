@@ -1,4 +1,4 @@
-"""Write the instances of kind "robots" anew: python instances/make_robots.py (some seconds).
+"""Write the instances of kind "robots" anew: python tools/instances/make_robots.py (some seconds).
 
 The files are plain data and stand on their own; this script only saves typing. Every `best_known` is found and, but
 for the one with limits, proved by policy iteration here and judged again by `optmodels check`.
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "robots"
+FOLDER = Path(__file__).parents[2] / "instances" / "robots"
 PAPER = (
     "J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., Controlling the robots of web search engines, Proc. ACM Sigmetrics "
     "2001, Performance Evaluation Review 29 (1)"

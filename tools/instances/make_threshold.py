@@ -1,4 +1,4 @@
-"""Write the instances of kind "threshold" anew: python instances/make_threshold.py (about half a minute).
+"""Write the instances of kind "threshold" anew: python tools/instances/make_threshold.py (about half a minute).
 
 The files are plain data and stand on their own; this script only saves typing. Every `best_known` is found and proved
 by enumeration here and judged again by `optmodels check`.
@@ -10,7 +10,7 @@ import numpy as np
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "threshold"
+FOLDER = Path(__file__).parents[2] / "instances" / "threshold"
 PAPER = (
     "K. Avrachenkov, A. Dudin, V. Klimenok, P. Nain, O. Semenova, Optimal threshold control by the robots of web "
     "search engines with obsolescence of documents, Computer Networks 55 (2011)"

@@ -1,4 +1,4 @@
-"""Write the instances of robot fleets, kind "robots", anew: python instances/make_robots_fleet.py (some seconds).
+"""Write the instances of robot fleets, kind "robots", anew: python tools/instances/make_robots_fleet.py (some seconds).
 
 The files are plain data and stand on their own; this script only saves typing. Every `best_known` is found and proved
 by policy iteration here and judged again by `optmodels check`.
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "robots"
+FOLDER = Path(__file__).parents[2] / "instances" / "robots"
 SOURCE = "optmodels: the queue of Talim et al. (2001) with more to it; all numbers are made up"
 UNIT = "The unit of time is the mean time of indexing a page."
 

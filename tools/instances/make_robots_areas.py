@@ -1,4 +1,4 @@
-"""Write the instances of kind "robots" with areas anew: python instances/make_robots_areas.py (some seconds).
+"""Write the instances of kind "robots" with areas anew: python tools/instances/make_robots_areas.py (some seconds).
 
 Every `best_known` is proved here, by enumeration where all splits can be listed and by dynamic programming over the
 costs of areas where not, and judged again by `optmodels check`.
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "robots"
+FOLDER = Path(__file__).parents[2] / "instances" / "robots"
 SOURCE = "made up; queues as in J. Talim et al., Controlling the robots of web search engines, Sigmetrics 2001"
 
 #: Name, capacity, rate of a robot, rate of service, importance.

@@ -1,4 +1,4 @@
-"""Write the instances of kind "routing" anew: python instances/make_routing.py (some seconds).
+"""Write the instances of kind "routing" anew: python tools/instances/make_routing.py (some seconds).
 
 Every `best_known` is found here, by the strategy that `by` names; `proved` says whether its status was `optimal`.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "routing"
+FOLDER = Path(__file__).parents[2] / "instances" / "routing"
 PAPER = "E. Altman, S. Bhulai, B. Gaujal, A. Hordijk, Open-loop routeing to M parallel servers with no buffers, 2000"
 MADE_UP = "made up"
 POISSON = {"law": "poisson", "rate": 1.0}

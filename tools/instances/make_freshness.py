@@ -1,4 +1,4 @@
-"""Write the instances of kind "freshness" anew: python instances/make_freshness.py (some seconds).
+"""Write the instances of kind "freshness" anew: python tools/instances/make_freshness.py (some seconds).
 
 Every `best_known` is the relaxed optimum: frequencies evenly spaced, proved by the value of the dual; of `equal-94` a
 cycle attains it. Pages are made up, and drawn with the seeds named in `notes`.
@@ -11,7 +11,7 @@ import numpy as np
 
 import optmodels as om
 
-FOLDER = Path(__file__).parent / "freshness"
+FOLDER = Path(__file__).parents[2] / "instances" / "freshness"
 PAPER = "E. G. Coffman Jr., Z. Liu, R. R. Weber, Optimal robot scheduling for web search engines, 1998"
 EXPONENTIAL = {"law": "exponential", "mean": 1.0}
 

@@ -1,0 +1,89 @@
+"""Instances that come with the package, found by their names.
+
+A wheel carries the folder ``instances`` as ``optmodels/_shipped``; a checkout reads the folder beside the packages. The
+name of a shipped instance is that of its file without ``.json``, and no two kinds share one.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from ..errors import UnreadableFile, nearest
+
+#: Where instances may lie: beside the packages (a checkout), or inside this one (a wheel).
+FOLDERS = (Path(__file__).parents[2] / "instances", Path(__file__).parents[1] / "_shipped")
+
+
+def shipped_folder() -> Path | None:
+    """Find the folder of shipped instances.
+
+    Returns
+    -------
+    Path or None
+        With a folder for each kind inside; ``None`` where the package was installed without instances.
+    """
+    return next((folder for folder in FOLDERS if (folder / "placement").is_dir()), None)
+
+
+@cache
+def shipped_files() -> dict[str, Path]:
+    """Map the names of shipped instances to their files.
+
+    Returns
+    -------
+    dict of str to Path
+        Sorted by kind, then by name; the folder of a file has the name of its kind.
+
+    Examples
+    --------
+    >>> shipped_files()["gautam-2x3"].parent.name
+    'placement'
+    """
+    folder = shipped_folder()
+    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*/*.json"), key=_kind_and_name)}
+
+
+def locate(path: str | os.PathLike[str]) -> Path:
+    """Find the file that a path, or the name of a shipped instance, stands for.
+
+    Parameters
+    ----------
+    path
+        Of a file, which comes first; or a name such as ``"gautam-6x6"``, without folder and ``.json``.
+
+    Returns
+    -------
+    Path
+        Of the file, which need not be there.
+
+    Raises
+    ------
+    UnreadableFile
+        If it looks like a name, but neither a file nor a shipped instance has it; the sentence names the nearest one.
+
+    Examples
+    --------
+    >>> locate("gautam-2x3").name, str(locate("mine.json"))
+    ('gautam-2x3.json', 'mine.json')
+    """
+    name = os.fspath(path)
+    if not _is_name(name) or os.path.exists(name):
+        return Path(path)
+    known = shipped_files()
+    if name in known:
+        return known[name]
+    meant = nearest(name, known)
+    question = "" if meant is None else f" Did you mean {meant!r}?"
+    raise UnreadableFile(
+        f"there is no such file, and no shipped instance of this name.{question} See `optmodels list KIND`.", name
+    )
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and text.isprintable() and not text.endswith(".json") and not set(text) & set(r"/\:")
+
+
+def _kind_and_name(file: Path) -> tuple[str, str]:
+    return file.parent.name, file.stem
