@@ -17,12 +17,24 @@ STRATEGIES = (
     "proportional", "adaptive",
 )  # fmt: skip
 
-#: Tells on stderr when the clock of a run has started, and at the end what wall clock and processor it took from there.
+#: Tells on stderr when the clock of a run has started, and at the end what wall clock and processor it took from there,
+#: but for compiling kernels and loading compiled ones, while the clock of runs stands still.
 RUNNER = """
 import sys, time
 import heuristics.oracle
+from numba.core import event
 from optmodels.cli import main
 begun, begin = [], heuristics.oracle.Oracle.__init__
+lost, since = [0.0, 0.0], []
+class Lock(event.Listener):
+    def on_start(self, _):
+        since.append((time.perf_counter(), time.process_time()))
+    def on_end(self, _):
+        wall, processor = since.pop()
+        if begun and not since:
+            lost[0] += time.perf_counter() - max(wall, begun[0][0])
+            lost[1] += time.process_time() - max(processor, begun[0][1])
+event.register("numba:compiler_lock", Lock())
 def beginning(self, *given, **named):
     begin(self, *given, **named)
     if not begun:
@@ -30,7 +42,8 @@ def beginning(self, *given, **named):
         print("begun", file=sys.stderr, flush=True)
 heuristics.oracle.Oracle.__init__ = beginning
 code = main(sys.argv[1:])
-print("took", time.perf_counter() - begun[0][0], time.process_time() - begun[0][1], file=sys.stderr, flush=True)
+took = time.perf_counter() - begun[0][0] - lost[0], time.process_time() - begun[0][1] - lost[1]
+print("took", *took, file=sys.stderr, flush=True)
 sys.exit(code)
 """
 
@@ -57,11 +70,10 @@ def started(command, file, *words):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_million_pages_are_answered_in_time(strategy, million, tmp_path):
     """1.2 times the limit and two seconds; time of the processor, as others may be at work on this machine, too."""
-    limit, out, said = 2.0, tmp_path / "answer.json", "compiling"
-    while "compiling" in said:  # the clock of a run stands still then, that of the processor does not
-        run = started("solve", million, "--strategy", strategy, "--seconds", limit, "--out", out, "--json")
-        told, said = run.communicate()
-        assert run.returncode == 0, said
+    limit, out = 2.0, tmp_path / "answer.json"
+    run = started("solve", million, "--strategy", strategy, "--seconds", limit, "--out", out, "--json")
+    told, said = run.communicate()
+    assert run.returncode == 0, said
     took = float(said.rpartition("took ")[2].split()[1])
     assert took <= 1.2 * limit + 2.0
     answer = json.loads(told)
