@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from mean_value_analysis import mean_value_analysis
 
-from queueing import MixedSourceQueue, mean_value_analysis
+from queueing import MixedSourceQueue
 
 SERVICE_RATE, DELAY, SITES = 50.0, 0.16, 242
 CROWDS = ((14, 11), (10, 8, 7), (10, 8, 4, 3), (20, 20, 20), (60, 50, 40), (25, 25, 25, 25))

@@ -27,8 +27,8 @@ The names used most are exported here; each is loaded at first use.
 `FiniteSourceQueue`
     a server and clients that all think equally long: throughput, delay, largest population.
 `MixedSourceQueue`
-    the same with classes of clients, exactly; `mean_value_analysis` is the textbook method for its means.
-`capacity_by_distance`, `largest_safe_population`
+    the same with classes of clients, exactly.
+`capacity_by_distance`
     how many clients a server can take when they live at different distances.
 `PhaseType`, `reduce_order`
     times made of exponential phases: moments, tails, and the same law with fewer phases.

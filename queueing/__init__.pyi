@@ -24,8 +24,6 @@ from .placement import MixedSourceMeasures as MixedSourceMeasures
 from .placement import MixedSourceQueue as MixedSourceQueue
 from .placement import MixedSourceTable as MixedSourceTable
 from .placement import capacity_by_distance as capacity_by_distance
-from .placement import largest_safe_population as largest_safe_population
-from .placement import mean_value_analysis as mean_value_analysis
 from .processes import BMAP as BMAP
 from .processes import AccessTime as AccessTime
 from .processes import Constant as Constant
@@ -121,10 +119,8 @@ __all__ = [
     "independent_modes",
     "integer_bound",
     "integer_obsolescence",
-    "largest_safe_population",
     "loss_costs",
     "marked_modes",
-    "mean_value_analysis",
     "objective_pass",
     "policy_step",
     "price_pages",

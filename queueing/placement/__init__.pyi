@@ -1,5 +1,4 @@
 from .capacity import capacity_by_distance as capacity_by_distance
-from .capacity import largest_safe_population as largest_safe_population
 from .finite_source import CLIENT_CAP as CLIENT_CAP
 from .finite_source import POPULATION_CAP as POPULATION_CAP
 from .finite_source import FiniteSourceQueue as FiniteSourceQueue
@@ -7,7 +6,6 @@ from .mixed_source import CLIENT_LIMIT as CLIENT_LIMIT
 from .mixed_source import MixedSourceMeasures as MixedSourceMeasures
 from .mixed_source import MixedSourceQueue as MixedSourceQueue
 from .mixed_source import MixedSourceTable as MixedSourceTable
-from .mixed_source import mean_value_analysis as mean_value_analysis
 
 __all__ = [
     "CLIENT_CAP",
@@ -18,6 +16,4 @@ __all__ = [
     "MixedSourceQueue",
     "MixedSourceTable",
     "capacity_by_distance",
-    "largest_safe_population",
-    "mean_value_analysis",
 ]

@@ -30,59 +30,6 @@ from .finite_source import POPULATION_CAP, FiniteSourceQueue, check_limits, larg
 Guarantee = Literal["worst-case", "farthest"]
 
 
-def largest_safe_population(
-    service_rate: float,
-    nearest_think_time: float,
-    farthest_think_time: float,
-    processors: int = 1,
-    *,
-    min_throughput: float | None = None,
-    max_delay_probability: float | None = None,
-    delay: float | None = None,
-) -> int:
-    r"""Largest n such that no client falls short in any crowd of up to n with think times between the two given.
-
-    Parameters
-    ----------
-    service_rate, processors
-        of the server.
-    nearest_think_time, farthest_think_time
-        f(1) and f(d).
-    min_throughput
-        theta: each client gets at least this many answers per unit of time.
-    max_delay_probability, delay
-        epsilon and delta: each client has P(W > delay) < max_delay_probability, strictly; given together.
-
-    Returns
-    -------
-    int
-        0 where not even one client is served well enough; `POPULATION_CAP` where the answer would be larger.
-
-    Notes
-    -----
-    The worst crowd has all clients at distance 1 but the one that is asked about, so that the limits are
-
-    .. math::  \frac{1}{f(d) + E[W](n; f(1))} \ge \theta, \qquad P(W > \delta)(n; f(1)) < \varepsilon,
-
-    with W the delay in a `FiniteSourceQueue` of n clients that all think for f(1);
-    :mod:`queueing.placement.capacity` has the proof.
-
-    Examples
-    --------
-    >>> from queueing import largest_safe_population
-    >>> largest_safe_population(10.0, 1.0, 1.3, min_throughput=0.6)
-    12
-    """
-    return capacity_by_distance(
-        service_rate,
-        (nearest_think_time, farthest_think_time),
-        processors,
-        min_throughput=min_throughput,
-        max_delay_probability=max_delay_probability,
-        delay=delay,
-    )[1]
-
-
 def capacity_by_distance(
     service_rate: float,
     think_times: Sequence[float],

@@ -14,11 +14,8 @@ so one more client is one pass over the vector p,
 sums of positive terms, R passes for R clients, whatever the number of classes. By the arrival theorem a client of
 class c meets the network with itself left out; taking a factor *out* of p would subtract, so p is built up to one
 client short of each class, and the missing clients of the other classes are put in for each class in turn.
-
-`mean_value_analysis` is the textbook road to the same means, over the lattice of all smaller populations.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,9 +30,6 @@ from .delays import LONGEST_WORK, Vector, delay_tails
 
 #: Most clients at one server; the work grows with their square, and takes about half a second here.
 CLIENT_LIMIT = 20_000
-
-#: Most populations on the lattice of `mean_value_analysis`.
-LATTICE_LIMIT = 2_000_000
 
 _Counts = NDArray[np.int64]
 
@@ -328,85 +322,3 @@ def _mixed_kernel(
                 late[row, tagged] = min(1.0, tail / total)
         busy[row] = min(1.0, busy[row])
     return throughput, mean_delay, late, busy
-
-
-def mean_value_analysis(
-    service_rate: float, think_times: Sequence[float], populations: Sequence[int]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    r"""Throughput per client and mean delay of each class with one processor, by exact mean value analysis.
-
-    An independent check of `MixedSourceQueue`, which is much faster.
-
-    Parameters
-    ----------
-    service_rate
-        lambda: requests the processor serves per unit of time.
-    think_times
-        mean think time of each class.
-    populations
-        clients of each class; the product of all (count + 1) is at most `LATTICE_LIMIT`.
-
-    Returns
-    -------
-    tuple
-        throughput per client and mean delay, one entry for each class (nan for a class without clients).
-
-    Notes
-    -----
-    The recursion runs over every population n up to the one given,
-
-    .. math::  W_c(n) = \frac{1 + L(n - e_c)}{\lambda}, \qquad L(n) = \sum_c \frac{n_c W_c(n)}{m_c + W_c(n)}.
-
-    References
-    ----------
-    .. [1] M. Reiser, S. S. Lavenberg, "Mean-value analysis of closed multichain queuing networks", *Journal of the ACM*
-       (1980).
-
-    Examples
-    --------
-    >>> from queueing import mean_value_analysis
-    >>> throughput, mean_delay = mean_value_analysis(10.0, (1.0, 2.0), (5, 3))
-    >>> [round(value, 4) for value in throughput]
-    [0.8492, 0.4572]
-    """
-    rate = positive("service_rate", service_rate)
-    times = np.array([positive("think_times", time) for time in think_times])
-    counts = np.array([whole("populations", count, least=0) for count in populations], dtype=np.int64)
-    if times.size != counts.size or not times.size:
-        raise ValueError(
-            f"populations must hold one count for each think time, but {counts.size} counts came with {times.size} "
-            "think times; give lists of one length, of at least 1."
-        )
-    states = math.prod(int(count) + 1 for count in counts)
-    if states > LATTICE_LIMIT:
-        raise ValueError(
-            f"The lattice of populations must have at most {LATTICE_LIMIT} states, but this one has {states}; "
-            "use MixedSourceQueue, which needs no lattice."
-        )
-    delays = _lattice_kernel(counts, rate, times)
-    return tuple((1.0 / (times + delays)).tolist()), tuple(delays.tolist())
-
-
-@njit(cache=True)
-def _lattice_kernel(counts: _Counts, rate: float, times: Vector) -> Vector:
-    classes = counts.size
-    strides = np.ones(classes, dtype=np.int64)
-    for c in range(1, classes):
-        strides[c] = strides[c - 1] * (counts[c - 1] + 1)
-    states = strides[classes - 1] * (counts[classes - 1] + 1)
-    length = np.zeros(states)
-    delays = np.full(classes, np.nan)
-    present = np.zeros(classes, dtype=np.int64)
-    for state in range(1, states):
-        c = 0  # the next population, counting like an odometer
-        while present[c] == counts[c]:
-            present[c] = 0
-            c += 1
-        present[c] += 1
-        for c in range(classes):
-            if present[c] > 0:
-                wait = (1.0 + length[state - strides[c]]) / rate
-                length[state] += present[c] * wait / (times[c] + wait)
-                if state == states - 1:
-                    delays[c] = wait
-    return delays

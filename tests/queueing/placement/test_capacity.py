@@ -4,15 +4,9 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from mean_value_analysis import mean_value_analysis
 
-from queueing import (
-    POPULATION_CAP,
-    FiniteSourceQueue,
-    MixedSourceQueue,
-    capacity_by_distance,
-    largest_safe_population,
-    mean_value_analysis,
-)
+from queueing import POPULATION_CAP, FiniteSourceQueue, MixedSourceQueue, capacity_by_distance
 
 
 def all_mixes(clients: int, classes: int) -> np.ndarray:
@@ -107,7 +101,7 @@ def test_worst_case_capacities_are_those_found_by_trying_every_mix(seed: int, pr
         next(n for n in range(1, 60) if not every_mix_is_fine(n, distances)) - 1 for distances in (1, 2, 3)
     )
     assert capacity_by_distance(rate, times, processors, **limits) == expected
-    assert largest_safe_population(rate, times[0], times[2], processors, **limits) == expected[2]
+    assert capacity_by_distance(rate, (times[0], times[2]), processors, **limits)[1] == expected[2]
 
 
 @pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
