@@ -2,7 +2,7 @@
 
     python benchmarks/bench_robots_iteration.py [--small]
 
-Rivals: Proposition 2 of the paper on its own chain of (q, r, event), in numpy on whole arrays, `queueing.robots.talim`,
+Rivals: Proposition 2 of the paper on its own chain of (q, r, event), in numpy on whole arrays, `robots_paper.py`,
 with which the published tests reproduce the printed iteration counts, and in the five ways of `robots_sparse.py`, four
 of them with sparse matrices of scipy. All stop when the bracket [min, max] of T(h) - h is narrower than 1e-8 of the
 cost. The paper's own stopping rule is shown too; it proves less. Ours is `queueing.robots.best_policy`, asked
@@ -16,9 +16,10 @@ mu = 1 in both cases.
 import sys
 import time
 
+from robots_paper import paper_iteration
 from robots_sparse import sparse_iteration, sparse_operator
 
-from queueing.robots import PolicyStep, RobotQueue, best_policy, paper_iteration
+from queueing.robots import PolicyStep, RobotQueue, best_policy
 
 ACCURACY = 1e-8
 CASES = [

@@ -7,10 +7,10 @@ two         the transition matrices of both actions (scipy, CSR), a product with
 stacked     both in one matrix, one product
 differing   one matrix for all states, one for those where the actions differ
 shared      one row for each (q, r) after a decision, which the states that lead there share; the smaller of neighbours
-in place    no matrix: whole arrays as in `queueing.robots.talim`, without a copy of any
+in place    no matrix: whole arrays as in `robots_paper`, without a copy of any
 =========== ============================================================================================================
 
-The iteration around it, its stopping rules and its certificate are those of `queueing.robots.talim`, in place too.
+The iteration around it, its stopping rules and its certificate are those of `robots_paper`, in place too.
 Matrices are assembled once, by `sparse_operator`, before any clock starts.
 """
 
@@ -18,9 +18,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from robots_paper import PaperIteration
 from scipy.sparse import csr_array, vstack
 
-from queueing.robots import PaperChain, PaperIteration, paper_chain
+from queueing.robots import PaperChain, paper_chain
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ def sparse_iteration(
     certified: bool = False,
     most: int = 10_000_000,
 ) -> PaperIteration:
-    """`queueing.robots.paper_iteration` with an operator."""
+    """`robots_paper.paper_iteration` with an operator."""
     size, shape = len(operator.places), operator.chain.states.shape
     values, image, spare = np.zeros(size), np.zeros(size), np.zeros(size)
     reference = int(np.searchsorted(operator.places, np.ravel_multi_index((1, 1, 1), shape)))

@@ -18,7 +18,7 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
 `structure`
     Shapes of an optimal policy of the robot queue: a monotone switching curve, as Talim et al. conjecture, or not.
 `talim`
-    The relative value iteration of Talim, Liu, Nain and Coffman (2001), on their own chain, event types included.
+    The decision process of Talim, Liu, Nain and Coffman (2001), on their own chain, event types included.
 `value_iteration`
     Value iteration for the robot queue, on states (q, r) after a decision.
 `fleet`

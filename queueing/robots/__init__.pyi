@@ -17,9 +17,7 @@ from .structure import is_monotone as is_monotone
 from .structure import robot_structure as robot_structure
 from .structure import structure_of as structure_of
 from .talim import PaperChain as PaperChain
-from .talim import PaperIteration as PaperIteration
 from .talim import paper_chain as paper_chain
-from .talim import paper_iteration as paper_iteration
 from .value_iteration import greedy as greedy
 from .value_iteration import sweep as sweep
 
@@ -27,7 +25,6 @@ __all__ = [
     "MEASURES",
     "ROUNDING",
     "PaperChain",
-    "PaperIteration",
     "Policy",
     "PolicyStep",
     "RobotMeasures",
@@ -41,7 +38,6 @@ __all__ = [
     "greedy",
     "is_monotone",
     "paper_chain",
-    "paper_iteration",
     "policy_step",
     "robot_structure",
     "static_measures",

@@ -2,7 +2,7 @@
 
 ``talim.json`` holds the numbers as printed; one holds if it is right to half a unit of its last digit. What does not
 hold has its own case: what is printed, what is right, and why. Least costs come from policy iteration with a bracket,
-iteration counts from the paper's own method on its own chain (`queueing.robots.talim`), which knows nothing of the
+iteration counts from the paper's own method on its own chain (`benchmarks/robots_paper.py`), which knows nothing of the
 former.
 """
 
@@ -12,18 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from robots_paper import PaperIteration, paper_iteration
 
 from optmodels.instance import load
 from optmodels.solving import solve
 from queueing.robots import (
-    PaperIteration,
     PolicyStep,
     RobotQueue,
     balancing_weight,
     best_policy,
     best_static,
     paper_chain,
-    paper_iteration,
     static_measures,
 )
 
