@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from ..numerics import Vector
+from ..numerics import Vector, equally_many
 from ..processes import AccessTime, decays_and_deficits, not_negative_numbers
 
 #: Smaller loads have squares that no double can hold, larger numbers have such sums.
@@ -120,15 +120,6 @@ def refuse_where(
         raise ValueError(f"{name}[{place}] must be {rule}, but it is {values[place].item()!r}; {remedy}.")
 
 
-def refuse_unequal(rates: NDArray[np.floating], weights: NDArray[np.floating]) -> None:
-    """Refuse columns of pages that are not equally long."""
-    if len(rates) != len(weights):
-        raise ValueError(
-            f"rates and weights must be equally many, but there are {len(rates)} and {len(weights)}; "
-            "give one weight for each page."
-        )
-
-
 def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
     """Compute the traits of pages with these change rates and weights, visited in accesses of this law.
 
@@ -151,7 +142,7 @@ def traits(rates: ArrayLike, weights: ArrayLike, law: AccessTime) -> Traits:
     array([0.405465, 0.09531 ])
     """
     changes, costs = not_negative_numbers("rates", rates), not_negative_numbers("weights", weights)
-    refuse_unequal(changes, costs)
+    equally_many("rates and weights", len(changes), len(costs), "give one weight for each page.")
     mean = law.mean
     decays, deficits = decays_and_deficits(*law.kernel(), changes)
     worths, wrong = _worths(changes, costs, mean, decays)

@@ -18,9 +18,9 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
-from ...numerics import SMALL, VECTOR, Vector, bits_of, double_of, log1p_and_excess, small_excess
+from ...numerics import SMALL, VECTOR, Vector, bits_of, double_of, equally_many, log1p_and_excess, small_excess
 from ...processes import CONSTANT, ERLANG, EXPONENTIAL, AccessTime, decay_and_deficit_at, decay_at
-from ..page_traits import PageError, refuse_unequal
+from ..page_traits import PageError
 from .nodes import BIN_BITS
 
 #: Pages in a block: a power of two.
@@ -76,7 +76,7 @@ def paired(rates: ArrayLike, weights: ArrayLike) -> tuple[Numbers, Numbers]:
                 f"{array.dtype}; convert it."
             )
         arrays.append(array)
-    refuse_unequal(*arrays)
+    equally_many("rates and weights", len(arrays[0]), len(arrays[1]), "give one weight for each page.")
     return arrays[0], arrays[1]
 
 
