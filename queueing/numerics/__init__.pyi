@@ -28,6 +28,7 @@ from .markov import check_generator as check_generator
 from .markov import check_irreducible as check_irreducible
 from .markov import clean_exits as clean_exits
 from .markov import communicating_classes as communicating_classes
+from .markov import eliminate_all as eliminate_all
 from .markov import factor_in_place as factor_in_place
 from .markov import solve_in_place as solve_in_place
 from .markov import solve_left_in_place as solve_left_in_place
@@ -54,6 +55,7 @@ __all__ = [
     "comparable",
     "distribution",
     "double_of",
+    "eliminate_all",
     "equally_many",
     "factor_in_place",
     "log1p_and_excess",

@@ -196,7 +196,7 @@ def stationary_of_rates(rates: Matrix) -> Vector:
     np.fill_diagonal(off_diagonal, 0.0)
     count, labels = communicating_classes(off_diagonal)
     if count == 1:
-        return np.asarray(_stationary_kernel(off_diagonal))
+        return np.asarray(eliminate_all(off_diagonal))
     leaves = np.array([off_diagonal[np.ix_(labels == one, labels != one)].any() for one in range(count)])
     closed = np.flatnonzero(~leaves)
     if len(closed) > 1:
@@ -207,7 +207,7 @@ def stationary_of_rates(rates: Matrix) -> Vector:
         )
     inside = np.flatnonzero(labels == closed[0])
     result = np.zeros(len(off_diagonal))
-    result[inside] = _stationary_kernel(np.ascontiguousarray(off_diagonal[np.ix_(inside, inside)]))
+    result[inside] = eliminate_all(np.ascontiguousarray(off_diagonal[np.ix_(inside, inside)]))
     return result
 
 
@@ -415,13 +415,26 @@ def solve_left_in_place(factors: Matrix, totals: Vector, left: Vector) -> None:
 
 
 @njit(cache=True)
-def _stationary_kernel(rates: Matrix) -> Vector:
-    """Find the stationary distribution of an irreducible chain; `rates` (diagonal 0) is used up."""
+def eliminate_all(rates: Matrix) -> Vector:
+    """Find the stationary distribution of an irreducible chain.
+
+    Parameters
+    ----------
+    rates
+        rates between states, which are used up; the diagonal is not read.
+
+    Returns
+    -------
+    Vector
+        the distribution; nan where some state leads to none before it, so that this order of states cannot find it.
+    """
     size = len(rates)
     for x in range(size - 1, 0, -1):
         first = 0
-        while rates[x, first] == 0.0:
+        while first < x and rates[x, first] == 0.0:
             first += 1
+        if first == x:
+            return np.full(size, np.nan)
         total = 0.0
         for y in range(first, x):
             total += rates[x, y]

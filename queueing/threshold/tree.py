@@ -26,7 +26,7 @@ from typing import SupportsIndex
 import numpy as np
 from numba import njit
 
-from ..numerics import Integers, Matrix, Vector, factor_in_place, solve_in_place
+from ..numerics import Integers, Matrix, Vector, eliminate_all, factor_in_place, solve_in_place
 from .methods import ELIMINATION, PARTIAL, WHOLE, Blocks, Rates, climb_of, outcomes_of, rates_of, reach_of, room_at
 from .queue import MEASURES, ThresholdMeasures, ThresholdQueue
 
@@ -262,7 +262,6 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
     product = np.zeros(width)
     exits, totals = np.zeros(size), np.zeros(size)
     bottom = np.zeros((phases, phases))
-    share = np.zeros(phases)
     sums, empty = np.zeros((len(modes), _COLUMNS)), np.zeros(len(modes))
     lifts, bottom_lifts = _lifts(rates)
     beginnings = _beginnings(rates, yields, width)
@@ -298,7 +297,7 @@ def _search(rates: Rates, modes: Integers, yields: Blocks) -> tuple[Matrix, Vect
             room = min(rates.capacity, largest)
             _climb_and_fall(bottom_lifts[mode, room], reach_of(rates, 0), 0, passages, within, yielded, product)
             bottom[:] = within[:phases, :phases]
-            _stationary(bottom, share)
+            share = eliminate_all(bottom)
             for column in range(_COLUMNS):
                 value = 0.0
                 for nu in range(phases):
@@ -447,32 +446,3 @@ def _solve_by_four(factors: Matrix, leaving: Vector, right: Matrix) -> None:
                 right[x, column] += rate * right[y, column]
         for column in range(4 + _COLUMNS):
             right[x, column] *= factors[x, x]
-
-
-@njit(cache=True)
-def _stationary(rates: Matrix, result: Vector) -> None:
-    """Find the stationary distribution by rates, which are used up; nan if this order of states cannot find it."""
-    size = len(rates)
-    for x in range(size - 1, 0, -1):
-        total = 0.0
-        for y in range(x):
-            total += rates[x, y]
-        if total == 0.0:  # states that never lead below x: several classes, or one above
-            result[:] = np.nan
-            return
-        for z in range(x):
-            if rates[z, x] > 0.0:
-                rate = rates[z, x] / total
-                rates[z, x] = rate
-                for y in range(x):
-                    rates[z, y] += rate * rates[x, y]
-    result[0] = 1.0
-    whole = 1.0
-    for x in range(1, size):
-        value = 0.0
-        for z in range(x):
-            value += result[z] * rates[z, x]
-        result[x] = value
-        whole += value
-    for x in range(size):
-        result[x] /= whole
