@@ -12,27 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numerics import Integers, Matrix
-from .methods import (
-    MATRIX_FREE_TOLERANCE,
-    Chain,
-    Classes,
-    Letters,
-    Numbers,
-    Outcomes,
-    balance,
-    chain_of,
-    classes_of_words,
-    flows_of_rows,
-    guessed_row,
-    iterated,
-    level_inverses,
-    level_offsets,
-    outcomes_of_pages,
-    sweep,
-    tables_of,
-    triangular_letters,
-    weights_of_words,
-)
+from . import methods
 from .model import Flows, ThresholdModel
 
 #: Most states of a queue whose policies are evaluated here: what they share is kept, several numbers for each state.
@@ -50,18 +30,18 @@ class _Shared:
     """What policies share; inverses of diagonal blocks by mode and level are added as they are needed."""
 
     model: ThresholdModel
-    letters: Letters
-    classes: Classes
+    letters: methods.Letters
+    classes: methods.Classes
     members: NDArray[np.int32]
-    weights: tuple[list[Numbers], list[Numbers]]
-    outcomes: Sequence[Outcomes]
-    inverses: dict[tuple[int, int], Numbers] = field(default_factory=dict)
+    weights: tuple[list[methods.Numbers], list[methods.Numbers]]
+    outcomes: Sequence[methods.Outcomes]
+    inverses: dict[tuple[int, int], methods.Numbers] = field(default_factory=dict)
 
-    def inverse(self, chain: Chain, mode: int, level: int) -> Numbers:
+    def inverse(self, chain: methods.Chain, mode: int, level: int) -> methods.Numbers:
         """Return the inverses of the diagonal block of a level, by class of words."""
         found = self.inverses.get((mode, level))
         if found is None:
-            found = self.inverses[mode, level] = level_inverses(chain, level, self.classes)
+            found = self.inverses[mode, level] = methods.level_inverses(chain, level, self.classes)
         return found
 
 
@@ -70,42 +50,44 @@ def flows_of_neighbours(model: ThresholdModel, modes: Integers) -> Iterator[Flow
 
     Neighbouring rows should differ in few levels.
     """
-    letters = triangular_letters(*model.patience_rates)
-    classes = classes_of_words(letters, max(model.top - 1, 0))
+    letters = methods.triangular_letters(*model.patience_rates)
+    classes = methods.classes_of_words(letters, max(model.top - 1, 0))
     shared = _Shared(
         model=model,
         letters=letters,
         classes=classes,
         members=np.concatenate(classes.members),
-        weights=weights_of_words(letters, max(model.top - 1, 0)),
-        outcomes=list(outcomes_of_pages(model, letters, model.top, min(model.top, model.largest_batch))),
+        weights=methods.weights_of_words(letters, max(model.top - 1, 0)),
+        outcomes=list(methods.outcomes_of_pages(model, letters, model.top, min(model.top, model.largest_batch))),
     )
-    last: Numbers | None = None
+    last: methods.Numbers | None = None
     for policy in modes:
         flows, last = _one(shared, policy, last)
         yield flows
 
 
-def _one(shared: _Shared, modes: Integers, neighbour: Numbers | None) -> tuple[Flows | None, Numbers | None]:
+def _one(
+    shared: _Shared, modes: Integers, neighbour: methods.Numbers | None
+) -> tuple[Flows | None, methods.Numbers | None]:
     """Return the flows of one policy and its stationary row, begun from that of another."""
     model, letters = shared.model, shared.letters
-    chain = chain_of(model, modes)
-    if neighbour is not None and chain.top > 0 and len(neighbour) == level_offsets(chain, letters.order)[-1]:
+    chain = methods.chain_of(model, modes)
+    if neighbour is not None and chain.top > 0 and len(neighbour) == methods.level_offsets(chain, letters.order)[-1]:
         row, rounds = neighbour, _FROM_A_NEIGHBOUR
     else:
-        row, rounds = guessed_row(chain, letters)[0], _FROM_A_GUESS
+        row, rounds = methods.guessed_row(chain, letters)[0], _FROM_A_GUESS
     if chain.top > 0:
         inverses = [shared.inverse(chain, int(modes[level]), level) for level in range(1, chain.top + 1)]
-        tables = tables_of(chain, letters, shared.members, inverses)
+        tables = methods.tables_of(chain, letters, shared.members, inverses)
         masses: Matrix = np.zeros((0, 0))
         for _ in range(rounds):
-            sweep(tables, row)
-            masses = balance(chain, letters, row, shared.weights)
-        rows, residuals = iterated(tables, chain, row, masses, MATRIX_FREE_TOLERANCE)
+            methods.sweep(tables, row)
+            masses = methods.balance(chain, letters, row, shared.weights)
+        rows, residuals = methods.iterated(tables, chain, row, masses, methods.MATRIX_FREE_TOLERANCE)
         if not residuals[1] <= _LEAST_RESIDUAL:
             return None, None
         row = rows[1]
-    return flows_of_rows(model, chain, letters, [row], shared.weights, shared.outcomes)[0], row
+    return methods.flows_of_rows(model, chain, letters, [row], shared.weights, shared.outcomes)[0], row
 
 
 def in_small_steps(thresholds: Integers) -> Integers:

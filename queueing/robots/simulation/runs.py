@@ -34,21 +34,7 @@ from ...simulation import (
     run_replications,
 )
 from ...simulation import Seen as Seen
-from .kernel import (
-    BAD,
-    BROUGHT,
-    DONE,
-    ENVIRONMENT,
-    EVENTS,
-    LEVEL,
-    LOST,
-    NOW,
-    REFUSED,
-    SERVED,
-    SERVED_TIME,
-    first_state,
-    run,
-)
+from . import kernel
 from .model import SimulatedFleet
 
 #: Runs that make a replication where it is left to chance in which of several closed classes a fleet ends up; each has
@@ -89,26 +75,26 @@ class FleetRun:
                 f"but they are {time!r} and {warm_up!r}; measure time in other units."
             )
         self.fleet, self.time, self.warm_up = fleet, float(time), float(warm_up)
-        self.state = first_state(fleet.rules)
+        self.state = kernel.first_state(fleet.rules)
         self._half: Vector | None = None
         self._rng = np.random.default_rng(list(seed))
 
     def advance(self, events: int = STEP) -> bool:
         """Let so many events happen, or all that is left; tells whether the run has come to its end."""
         began = self.events
-        told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, events)
-        if told == DONE and self._half is None:
+        told = kernel.run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, events)
+        if told == kernel.DONE and self._half is None:
             self._half = self.state.seen.copy()
             left = events - (self.events - began)
-            told = run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, left)
-        if told == REFUSED:
-            state = int(self.state.places[BAD])
+            told = kernel.run(self.fleet.rules, self.state, self._rng, self.warm_up, self._stop, left)
+        if told == kernel.REFUSED:
+            state = int(self.state.places[kernel.BAD])
             asked, idle = self.fleet.actions[state], self.fleet.rules.robots - self.state.out
             raise ValueError(
                 f"actions[{state}] must send out robots that are idle, and one at least where there is neither a page "
                 f"nor a robot, but it is {asked} where {' + '.join(map(str, idle))} are idle; mend the policy."
             )
-        return bool(told == DONE)
+        return bool(told == kernel.DONE)
 
     @property
     def _stop(self) -> float:
@@ -118,7 +104,7 @@ class FleetRun:
     @property
     def events(self) -> int:
         """Events so far, the warm-up included."""
-        return int(self.state.places[EVENTS])
+        return int(self.state.places[kernel.EVENTS])
 
     @property
     def drift(self) -> Vector:
@@ -133,8 +119,8 @@ class FleetRun:
         """The closed class that the run is in now; -1 if in none, or if it is not known."""
         if self.fleet.closed is None:
             return -1
-        places = self.state.places
-        return self.fleet.closed.label(self.fleet.number(places[LEVEL], self.state.counts, places[ENVIRONMENT]))
+        level, environment = self.state.places[kernel.LEVEL], self.state.places[kernel.ENVIRONMENT]
+        return self.fleet.closed.label(self.fleet.number(level, self.state.counts, environment))
 
 
 def replicate(
@@ -211,7 +197,7 @@ def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
     more = max(1, events // 2)
     while True:
         pilot.state.seen[:] = 0.0
-        before = float(pilot.state.clocks[NOW])
+        before = float(pilot.state.clocks[kernel.NOW])
         if pilot.advance(more):
             raise ValueError(
                 f"events must lie less than {_LONGEST:g} units of time apart, but they do not; "
@@ -221,7 +207,7 @@ def usual_time(fleet: SimulatedFleet, events: int, seed: int = 0) -> float:
         if pilot.events + 1 >= max(events, min(_SQUARES * crossed**2, _MOST * events)):  # it began with a decision
             break
         more = min(max(more, pilot.events), max(1, _MOST * events - pilot.events))
-    passed = float(pilot.state.clocks[NOW])
+    passed = float(pilot.state.clocks[kernel.NOW])
     longest = passed + (passed - before) * max(0.0, (_MOST * events - pilot.events) / more)
     slow = fleet.slowest(_robots(fleet, pilot.state.seen))
     if fleet.several:
@@ -322,13 +308,13 @@ def measures_of(fleet: SimulatedFleet, means: Vector) -> dict[str, float | None]
     dict[str, float | None]
         By name, all of `RobotMeasures` but its extremes; the response time is None if nothing was served.
     """
-    layout, served = fleet.layout, float(means[SERVED])
+    layout, served = fleet.layout, float(means[kernel.SERVED])
     return {
         "starvation": float(means[layout.levels.start]),
-        "loss_rate": float(means[LOST]),
+        "loss_rate": float(means[kernel.LOST]),
         "active_robots": float(_robots(fleet, means).sum()),
         "mean_length": float(_mean(means[layout.levels])),
-        "response_time": float(means[SERVED_TIME]) / served if served > 0 else None,
+        "response_time": float(means[kernel.SERVED_TIME]) / served if served > 0 else None,
     }
 
 
@@ -350,7 +336,7 @@ def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[floa
     dict[str, tuple[float, float]]
         By measure, how often it happened, and among how many, per unit of time; the latter is 0 where it is not known.
     """
-    layout, served = fleet.layout, float(means[SERVED])
+    layout, served = fleet.layout, float(means[kernel.SERVED])
     ends = means[layout.ends]
     runs = float(ends.sum())
     settled = _LEAST * fleet.slowest(_robots(fleet, means)) * runs <= 1.0
@@ -363,8 +349,8 @@ def occurrences_of(fleet: SimulatedFleet, means: Vector) -> dict[str, tuple[floa
     known = 1.0 if settled and rarest * RUNS >= _FEW * runs else 0.0
     return {
         "starvation": (min(rarest, served * float(means[layout.levels.start])), served * known),
-        "loss_rate": (min(rarest, float(means[LOST])), known),
-        "active_robots": (min(rarest, float(means[BROUGHT])), 0.0),
+        "loss_rate": (min(rarest, float(means[kernel.LOST])), known),
+        "active_robots": (min(rarest, float(means[kernel.BROUGHT])), 0.0),
         "mean_length": (min(rarest, served), 0.0),
         "response_time": (min(rarest, served), 0.0),
     }

@@ -43,22 +43,7 @@ from ...simulation import (
 )
 from ...simulation import Seen as Seen
 from ..arrivals import Arrivals, MarkovArrivals, RenewalArrivals, Service, TraceArrivals
-from .kernel import (
-    BEGIN,
-    IDLE,
-    LOST,
-    MARKOV,
-    NOW,
-    RENEWAL,
-    SLOTS,
-    TRACE,
-    Services,
-    Source,
-    begin_counting,
-    end_counting,
-    first_state,
-    send,
-)
+from . import kernel
 
 #: Rounds counted at least.
 FEWEST_ROUNDS = 4
@@ -86,8 +71,8 @@ class SimulatedRouting:
     arrivals: Arrivals
     word: Whole
     weights: Vector | None = None
-    source: Source = field(init=False, repr=False)
-    tables: Services = field(init=False, repr=False)
+    source: kernel.Source = field(init=False, repr=False)
+    tables: kernel.Services = field(init=False, repr=False)
     starts: Vector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -145,16 +130,17 @@ def one_replication(
     """Yield None every `step` packets, and at last what was seen."""
     length = len(routing.word)
     rounds = max(FEWEST_ROUNDS, round(positive("time", time) / (routing.arrivals.mean * length)))
-    state = first_state(len(routing.services), int(rng.choice(len(routing.starts), p=routing.starts)))
+    state = kernel.first_state(len(routing.services), int(rng.choice(len(routing.starts), p=routing.starts)))
     for slots in (length, rounds * length):
-        begin_counting(state)
+        kernel.begin_counting(state)
         for done in range(0, slots, step):
-            send(routing.word, routing.source, routing.tables, state, rng, min(step, slots - done))
+            kernel.send(routing.word, routing.source, routing.tables, state, rng, min(step, slots - done))
             yield None
-    end_counting(state)
-    passed = state.clocks[NOW] - state.clocks[BEGIN]
-    seen = np.concatenate([[rounds * length, passed], state.servers[:, LOST], state.servers[:, IDLE]]) / time
-    yield Seen(seen, int(state.numbers[SLOTS]))
+    kernel.end_counting(state)
+    passed = state.clocks[kernel.NOW] - state.clocks[kernel.BEGIN]
+    lost, idle = state.servers[:, kernel.LOST], state.servers[:, kernel.IDLE]
+    seen = np.concatenate([[rounds * length, passed], lost, idle]) / time
+    yield Seen(seen, int(state.numbers[kernel.SLOTS]))
 
 
 def usual_time(routing: SimulatedRouting, events: int) -> float:
@@ -293,19 +279,20 @@ def resolution_of(routing: SimulatedRouting, time: float, *, freshness: bool) ->
     return float(spells.max(initial=0.0)) / time
 
 
-def _source(arrivals: Arrivals) -> tuple[Source, Vector]:
+def _source(arrivals: Arrivals) -> tuple[kernel.Source, Vector]:
     """Return the source as it is drawn, and the chances of the phases it may begin in."""
     no_rates, no_moves, one = np.ones(1), np.ones((1, 2)), np.ones(1)
     match arrivals:
         case RenewalArrivals():
-            return Source(RENEWAL, drawn_law(arrivals.law), no_rates, no_moves, one), one
+            return kernel.Source(kernel.RENEWAL, drawn_law(arrivals.law), no_rates, no_moves, one), one
         case TraceArrivals():
             values = np.array(arrivals.values)
-            return Source(TRACE, _NOTHING, no_rates, no_moves, values), np.full(len(values), 1 / len(values))
+            starts = np.full(len(values), 1 / len(values))
+            return kernel.Source(kernel.TRACE, _NOTHING, no_rates, no_moves, values), starts
         case MarkovArrivals():
             quiet, arrival = (np.array(block) for block in arrivals.process.blocks[:2])
             rates, moves = chain_tables([[quiet, arrival]])
-            return Source(MARKOV, _NOTHING, rates[0].copy(), moves, one), _at_arrivals(quiet, arrival)
+            return kernel.Source(kernel.MARKOV, _NOTHING, rates[0].copy(), moves, one), _at_arrivals(quiet, arrival)
     raise ValueError(
         f"arrivals must be of a kind that can be drawn, but {type(arrivals).__name__} is none; "
         "give RenewalArrivals, MarkovArrivals or TraceArrivals."
@@ -321,7 +308,7 @@ def _at_arrivals(quiet: Matrix, arrival: Matrix) -> Vector:
     return np.asarray(found / found.sum())
 
 
-def _services(services: Sequence[Service]) -> Services:
+def _services(services: Sequence[Service]) -> kernel.Services:
     if not len(services):
         raise ValueError("services must not be empty, but there is no server; give a rate or a law for each server.")
     laws = [
@@ -339,7 +326,7 @@ def _services(services: Sequence[Service]) -> Services:
         moves[server, :phases, :phases] = law.moves[:, :phases]
         moves[server, :phases, phases:most] = law.moves[:, phases - 1 : phases]
         moves[server, :phases, most] = law.moves[:, phases]
-    return Services(start, rates, moves.reshape(-1, most + 1))
+    return kernel.Services(start, rates, moves.reshape(-1, most + 1))
 
 
 def _one_phase(name: str, rate: float) -> PhaseType:

@@ -34,21 +34,7 @@ from ...simulation import (
     run_replications,
 )
 from ...simulation import Seen as SeenOfAnyKind
-from .kernel import (
-    ARRIVED,
-    COUNTS,
-    EVENTS,
-    LOST,
-    NOW,
-    OBSOLETE,
-    OBSOLETE_TIME,
-    PHASE,
-    SERVED,
-    SERVED_TIME,
-    State,
-    empty_state,
-    run,
-)
+from . import kernel
 from .model import SimulatedQueue
 
 #: Events at least, and at most, after which a queue that began empty has forgotten it (to wander through n levels takes
@@ -86,19 +72,19 @@ class Replication:
             if not (math.isfinite(value) and value > least):
                 raise ValueError(f"{name} must be a finite number above 0, but it is {value!r}; give such a time.")
         self.queue, self.time, self.warm_up = queue, float(time), float(warm_up)
-        self.state: State = empty_state(queue.top, samples)
+        self.state: kernel.State = kernel.empty_state(queue.top, samples)
         self._rng = np.random.default_rng([seed, index])
         # A chain that moves rarely is seen in all its phases by many replications, if not by one.
-        self.state.places[PHASE] = self._rng.integers(queue.rules.rates.shape[1])
+        self.state.places[kernel.PHASE] = self._rng.integers(queue.rules.rates.shape[1])
 
     def advance(self, events: int = STEP) -> bool:
         """Let so many events happen, or all that is left; tells whether the run has come to its end."""
-        return bool(run(self.queue.rules, self.state, self._rng, self.warm_up, self.warm_up + self.time, events))
+        return bool(kernel.run(self.queue.rules, self.state, self._rng, self.warm_up, self.warm_up + self.time, events))
 
     @property
     def events(self) -> int:
         """Events so far, the warm-up included."""
-        return int(self.state.places[EVENTS])
+        return int(self.state.places[kernel.EVENTS])
 
     @property
     def seen(self) -> "Seen":
@@ -205,7 +191,7 @@ def usual_time(queue: SimulatedQueue, events: int, seed: int = 0) -> float:
                     "measure time in larger units."
                 )
             return 100.0 * passed or 1.0
-        passed = float(pilot.state.clocks[NOW])
+        passed = float(pilot.state.clocks[kernel.NOW])
     return max(passed, 100.0 * queue.slowest)
 
 
@@ -217,7 +203,7 @@ def settling_time(queue: SimulatedQueue, seed: int = 0) -> float:
     pilot = Replication(queue, seed, 2**62, _LONGEST, 0.0)
     if pilot.advance(max(SETTLING[0], min(queue.top**2, SETTLING[1]))):
         return 0.0
-    passed = float(pilot.state.clocks[NOW])
+    passed = float(pilot.state.clocks[kernel.NOW])
     return min(max(passed, _STAYS * queue.slowest), _PATIENT * passed)
 
 
@@ -309,7 +295,7 @@ class Simulation(Observations[SimulatedQueue, Seen]):
 
     def level_probabilities(self) -> list[Estimate]:
         """Estimate the probabilities of 0, 1, ... pages in the system."""
-        return column_means(self.observations[:, COUNTS:])
+        return column_means(self.observations[:, kernel.COUNTS :])
 
     def cdf(self, time: float, *, obsolete: bool = False) -> Estimate:
         """Estimate the share of served (or of obsolete) pages that left within so much time."""
@@ -342,9 +328,10 @@ def measures_of(means: Vector, robots: Vector) -> dict[str, float | None]:
     dict[str, float | None]
         By name; None for a quotient of which nothing was seen.
     """
-    levels = means[COUNTS:]
-    arrived, lost, obsolete, served = (float(means[place]) for place in (ARRIVED, LOST, OBSOLETE, SERVED))
-    obsolete_time, served_time = float(means[OBSOLETE_TIME]), float(means[SERVED_TIME])
+    levels = means[kernel.COUNTS :]
+    arrived, lost = float(means[kernel.ARRIVED]), float(means[kernel.LOST])
+    obsolete, obsolete_time = float(means[kernel.OBSOLETE]), float(means[kernel.OBSOLETE_TIME])
+    served, served_time = float(means[kernel.SERVED]), float(means[kernel.SERVED_TIME])
     return {
         "arrival_rate": arrived,
         "loss": _quotient(lost, arrived),

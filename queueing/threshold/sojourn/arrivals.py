@@ -7,16 +7,6 @@ import numpy as np
 
 from ...numerics import Matrix, Vector
 from .. import methods
-from ..methods import (
-    SAFETY,
-    Chain,
-    balance,
-    chain_of,
-    level_offsets,
-    plain_letters,
-    stationary_levels,
-    weights_of_words,
-)
 from ..model import ModeByLevel, ThresholdModel, direct_error
 from .tagged_page import TaggedPage
 
@@ -58,14 +48,14 @@ def refusal(model: ThresholdModel) -> str | None:
 
 def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) -> Arrivals:
     """Return the page that arrives under one policy; its chain counts time in this unit."""
-    chain = chain_of(model, modes)
+    chain = methods.chain_of(model, modes)
     # Where nobody ever waits, patience, of whatever order, never counts.
     patience = model.patience_rates if chain.top > 1 else (np.ones(1), np.zeros((1, 1)), np.zeros(1))
     gamma = patience[0]
     coarse: list[Matrix] | None = None
     shrinking = 0.0
     if len(gamma) == 1:
-        found = stationary_levels(model, modes)[: chain.top + 1]
+        found = methods.stationary_levels(model, modes)[: chain.top + 1]
         size = chain.climbs.shape[2]
         levels = [found[0].reshape(size, -1).sum(axis=1), *found[1:]]
         method = "elimination"
@@ -84,7 +74,7 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) ->
     if coarse is not None:
         before = _joined(chain, gamma, coarse)
         moved = sum(float(np.abs(new - old).sum()) for new, old in zip(joined, before, strict=True))
-        moved *= SAFETY * min(1.0, shrinking) / max(sum(float(part.sum()) for part in joined), 1e-300)
+        moved *= methods.SAFETY * min(1.0, shrinking) / max(sum(float(part.sum()) for part in joined), 1e-300)
     phases = [level.reshape(-1, chain.climbs.shape[2], len(chain.start)).sum(axis=(0, 2)) for level in levels[1:]]
     by_arrivals = np.array([levels[0], *phases])
     arriving = float((by_arrivals * chain.offered).sum())
@@ -95,14 +85,14 @@ def arrivals_of(model: ThresholdModel, modes: ModeByLevel, unit: float = 1.0) ->
         raise ValueError(
             "Rates of patience must be less than 1e300 times those of service, but they are not; bring them nearer."
         )
-    page = TaggedPage(*laws[:3], plain_letters(*laws[3]), tuple(part / arriving for part in joined))
+    page = TaggedPage(*laws[:3], methods.plain_letters(*laws[3]), tuple(part / arriving for part in joined))
     served, obsolete = _leaving(chain, patience, levels)
     seen = page.probabilities * arriving
     error = direct_error(model.top, served, float(seen[0]), obsolete, float(seen[1]))
     return Arrivals(page, float((by_arrivals * chain.refused).sum()) / arriving, method, error + moved)
 
 
-def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
+def _joined(chain: methods.Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
     """Return, by number of pages ahead, rates at which pages come to be in (word, phase of service)."""
     phases, size, order = chain.climbs.shape[2], len(chain.start), len(gamma)
     joined = [np.zeros((order**ahead, size)) for ahead in range(max(chain.top, 1))]
@@ -121,11 +111,13 @@ def _joined(chain: Chain, gamma: Matrix, levels: list[Matrix]) -> list[Matrix]:
     return joined
 
 
-def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list[Matrix]) -> tuple[float, float]:
+def _leaving(
+    chain: methods.Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list[Matrix]
+) -> tuple[float, float]:
     """Return the pages served, and out of date, per unit of time, as the server sees it."""
     served = obsolete = 0.0
-    letters = plain_letters(*patience)
-    several = weights_of_words(letters, max(chain.top - 1, 0))[1] if letters.order > 1 else None
+    letters = methods.plain_letters(*patience)
+    several = methods.weights_of_words(letters, max(chain.top - 1, 0))[1] if letters.order > 1 else None
     for level, row in enumerate(levels[1:], start=1):
         served += float(row.reshape(-1, len(chain.start)).sum(axis=0) @ chain.ending)
         if level > 1:
@@ -134,18 +126,18 @@ def _leaving(chain: Chain, patience: tuple[Matrix, Matrix, Matrix], levels: list
     return served, obsolete
 
 
-def _by_krylov(model: ThresholdModel, chain: Chain) -> tuple[list[Matrix], list[Matrix], float]:
+def _by_krylov(model: ThresholdModel, chain: methods.Chain) -> tuple[list[Matrix], list[Matrix], float]:
     """Return two approximations of the stationary distribution by level, and how much better the second is."""
-    letters = plain_letters(*model.patience_rates)
+    letters = methods.plain_letters(*model.patience_rates)
     *rows, shrinking = methods.krylov_rows(chain, letters)
-    words, offsets = weights_of_words(letters, chain.top - 1), level_offsets(chain, letters.order)
+    words, offsets = methods.weights_of_words(letters, chain.top - 1), methods.level_offsets(chain, letters.order)
     for row in rows:
-        balance(chain, letters, row, words)
+        methods.balance(chain, letters, row, words)
     coarse, fine = (np.split(row, offsets[1:-1]) for row in rows)
     return coarse, fine, shrinking
 
 
-def _youngest_first(model: ThresholdModel, chain: Chain, levels: Sequence[Vector]) -> list[Matrix]:
+def _youngest_first(model: ThresholdModel, chain: methods.Chain, levels: Sequence[Vector]) -> list[Matrix]:
     """Bring the youngest letter of levels of the full generator to the front, arrivals and service to the end."""
     shape = chain.climbs.shape[2], len(chain.start)
     result = [levels[0]]
