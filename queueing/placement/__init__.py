@@ -5,10 +5,8 @@ Operational Research* 142 (2002), 396-418.
 
 `capacity`
     How many clients a server can take at which distance.
-`delays`
-    What an arriving request waits at a first-come-first-served station with s equal exponential processors.
 `finite_source`
-    A server with a fixed crowd of clients: the finite-source queue M/M/s//R.
+    A server with a fixed crowd of clients: the finite-source queue M/M/s//R, and what an arriving request waits.
 `mixed_source`
     A server whose clients think for different times: the finite-source queue with classes, exactly.
 """

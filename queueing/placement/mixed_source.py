@@ -25,8 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from ..numerics import comparable, not_negative, positive, whole
-from .delays import LONGEST_WORK, Vector, delay_tails
+from ..numerics import Vector, comparable, not_negative, positive, whole
+from .finite_source import LONGEST_WORK, delay_tails
 
 #: Most clients at one server; the work grows with their square, and takes about half a second here.
 CLIENT_LIMIT = 20_000

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from queueing import POPULATION_CAP, FiniteSourceQueue
-from queueing.placement.delays import delay_tails, poisson_masses
-from queueing.placement.finite_source import _seen_by_arrival
+from queueing.placement.finite_source import _seen_by_arrival, delay_tails, poisson_masses
 
 rates = st.floats(0.05, 200.0)
 crowds = st.integers(1, 120)
