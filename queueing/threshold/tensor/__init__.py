@@ -1,7 +1,5 @@
 """The threshold queue in tensor-train form, for states beyond memory.
 
-`accuracy`
-    How accurate measures are that come from ever larger spaces.
 `bases`
     Small spaces for the patience phases of all waiting pages, nested from the oldest on, and the queue seen in
     them.
@@ -12,7 +10,7 @@
     Levels of a threshold queue seen in small spaces of patience phases, solved as they are: level by level,
     directly; and what lies before a page that enters.
 `tensor_train`
-    The tensor-train method, for queues of many pages with patience of several phases.
+    The tensor-train method, for queues of many pages with patience of several phases, and how accurate it is.
 """
 
 import lazy_loader

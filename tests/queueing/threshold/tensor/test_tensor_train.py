@@ -12,10 +12,9 @@ from queueing.threshold.methods.krylov import krylov_flows
 from queueing.threshold.methods.matrix_free import matrix_free_flows
 from queueing.threshold.model import ThresholdModel
 from queueing.threshold.tensor import TENSOR_TRAIN
-from queueing.threshold.tensor.accuracy import FINEST
 from queueing.threshold.tensor.bases import first_cores, marginal_cores, scaled_law, spaces_of
 from queueing.threshold.tensor.levels import eliminate, moves_of, stationary_rows
-from queueing.threshold.tensor.tensor_train import tensor_flows
+from queueing.threshold.tensor.tensor_train import FINEST, tensor_flows
 
 RULES = ("partial", "whole-batch", "complete")
 LAWS = {
