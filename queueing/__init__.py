@@ -34,7 +34,7 @@ The names used most are exported here; each is loaded at first use.
     times made of exponential phases: moments, tails, and the same law with fewer phases.
 `BMAP`
     arrivals in batches, driven by a Markov chain: rates and correlation.
-`Mode`, `independent_modes`, `thinned_modes`, `marked_modes`, `direct_modes`
+`Mode`, `independent_modes`, `thinned_modes`, `marked_modes`
     what robots bring when some of them are active.
 `ThresholdQueue`, `ThresholdMeasures`
     one server, robots switched by the number of pages: every measure of any threshold policy.

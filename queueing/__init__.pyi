@@ -61,7 +61,6 @@ from .threshold import ThresholdMeasures as ThresholdMeasures
 from .threshold import ThresholdQueue as ThresholdQueue
 from .threshold import Truncation as Truncation
 from .threshold import deterministic_patience as deterministic_patience
-from .threshold import direct_modes as direct_modes
 from .threshold import independent_modes as independent_modes
 from .threshold import marked_modes as marked_modes
 from .threshold import sojourn_times as sojourn_times
@@ -110,7 +109,6 @@ __all__ = [
     "callable_costs",
     "capacity_by_distance",
     "deterministic_patience",
-    "direct_modes",
     "even_obsolescence",
     "frequencies_at",
     "freshness_costs",

@@ -2,8 +2,7 @@ r"""Tables of costs of gaps, by server, whatever they come from; and functions o
 
 Theorem 3.1 of Altman et al. (2000), see :mod:`queueing.routing`, asks for convex costs and one of three conditions on
 their ends: they grow faster than any line (2); they are strictly convex and have asymptotes :math:`a_m d + C` with one
-C for all servers (3); they are such lines (4). Nothing here needs the same C for all; `condition` tells which of them
-hold.
+C for all servers (3); they are such lines (4). Nothing here needs the same C for all.
 """
 
 import math
@@ -252,25 +251,3 @@ def _off_asymptote(costs: GapCosts, checked: int) -> str | None:
                 f"{end - slope * checked!r} at d = {checked} is below it; give a smaller one."
             )
     return None
-
-
-def condition(costs: GapCosts, checked: int = 1000) -> int | None:
-    """Tell which of Conditions (2), (3), (4) of Altman et al. (2000) costs fulfil for gaps up to `checked`, if any."""
-    most = whole("checked", checked, least=3)
-    if not_convex(costs, most) is not None:
-        return None
-    if (costs.slopes == math.inf).all():
-        return 2
-    ends = costs.limits
-    if not np.isfinite(ends).all() or np.ptp(ends) > 1e-9 * np.abs(ends).max():
-        return None
-    f, rest = costs.table(most), costs.remainders(most)
-    if (rest <= ROUNDING * (np.abs(f) + np.abs(ends)[:, None])).all():
-        return 4
-    noise = 64 * ROUNDING * np.where(f == rest, rest, np.abs(f) + np.abs(ends)[:, None]) + SMALLEST
-    bends = rest[:, 2:] - rest[:, 1:-1] - (rest[:, 1:-1] - rest[:, :-2])
-    falls = rest[:, :-2] - rest[:, 1:-1]
-    straight = (bends <= noise[:, :-2]) & (falls > np.maximum(1e3 * noise[:, :-2], 1e-2 * rest[:, :-2]))
-    ended = (rest[:, 1:] == 0) & (rest[:, :-1] > 1e3 * noise[:, :-1])
-    line = (rest <= noise).all(axis=1)
-    return None if straight.any() or ended.any() or line.any() else 3

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -199,10 +199,3 @@ def joint_limit(comparisons: int, degrees: int, chance: float = 0.01) -> float:
         The quantile of Student's law by Bonferroni's inequality, on both sides of 0.
     """
     return student_quantile(1 - chance / (2 * max(1, comparisons)), degrees)
-
-
-def joint_chance(largest: float, comparisons: int, degrees: int) -> float:
-    """Return Bonferroni's bound on the chance that one of so many deviations is as large as this."""
-    if math.isinf(largest):
-        return 0.0
-    return min(1.0, 2 * comparisons * float(stdtr(degrees, -abs(largest))))

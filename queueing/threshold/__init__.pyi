@@ -3,7 +3,6 @@ from .deterministic import deterministic_patience as deterministic_patience
 from .model import ADMISSIONS as ADMISSIONS
 from .model import Flows as Flows
 from .modes import Mode as Mode
-from .modes import direct_modes as direct_modes
 from .modes import independent_modes as independent_modes
 from .modes import marked_modes as marked_modes
 from .modes import thinned_modes as thinned_modes
@@ -32,7 +31,6 @@ __all__ = [
     "ThresholdQueue",
     "Truncation",
     "deterministic_patience",
-    "direct_modes",
     "independent_modes",
     "marked_modes",
     "measures_of_many",

@@ -7,7 +7,7 @@ chain. The printed formula of the first reading multiplies generators that must 
 `independent_modes`   each robot its own BMAP; one that is switched off still runs its chain, without arrivals
 `thinned_modes`       one BMAP, whose batches are kept with probability q_l when l robots are active
 `marked_modes`        one chain whose batches carry the mark of a robot (BMMAP); those of inactive robots are not made
-`direct_modes`        the matrices of each number of robots, as they are
+`Mode`                the matrices of each number of robots, as they are
 ====================  ==============================================================================================
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numerics import Matrix, numbers, square, whole
-from ..processes import BMAP, check_same_phases
+from ..processes import BMAP
 
 
 @dataclass(frozen=True)
@@ -172,45 +172,6 @@ def marked_modes(quiet: ArrayLike, robots: Sequence[Sequence[ArrayLike]]) -> tup
         ]
         modes.append(Mode(active, BMAP((np.sum([still, *silent], axis=0), *batches))))
     return tuple(modes)
-
-
-def direct_modes(
-    processes: Sequence[BMAP | Sequence[ArrayLike]], robots: Sequence[int] | None = None
-) -> tuple[Mode, ...]:
-    """Make modes given by their matrices D_0, D_1, ...
-
-    Parameters
-    ----------
-    processes
-        a process, or its matrices, for each mode; all with the same phases.
-    robots
-        numbers of active robots; 1, 2, ... unless said.
-
-    Returns
-    -------
-    tuple of Mode
-        one for each process.
-
-    Notes
-    -----
-    The fourth interpretation of Avrachenkov et al. (2011), section 2.
-
-    Examples
-    --------
-    >>> from queueing import BMAP, direct_modes
-    >>> [mode.robots for mode in direct_modes([BMAP.poisson(0.4), BMAP.poisson(1.1)], robots=[1, 3])]
-    [1, 3]
-    """
-    _check_some("processes", processes)
-    arrivals = [given if isinstance(given, BMAP) else BMAP(tuple(map(np.asarray, given))) for given in processes]
-    check_same_phases(arrivals)
-    numbered = list(range(1, len(arrivals) + 1)) if robots is None else list(robots)
-    if len(numbered) != len(arrivals):
-        raise ValueError(
-            f"robots must name one number for each process, but there are {len(numbered)} numbers and {len(arrivals)} "
-            "processes; give equally many."
-        )
-    return tuple(Mode(count, process) for count, process in zip(numbered, arrivals, strict=True))
 
 
 def _together(robots: Sequence[BMAP], active: int) -> BMAP:

@@ -10,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from gap_conditions import condition
 from scipy.integrate import quad_vec
 from scipy.linalg import expm
 
@@ -27,7 +28,6 @@ from queueing.routing import (
     word_gaps,
     words_cost,
 )
-from queueing.routing.cost_tables import condition
 from queueing.routing.simulation import SimulatedRouting
 from queueing.routing.simulation.runs import simulate
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from queueing import BMAP, Mode, direct_modes, independent_modes, marked_modes, thinned_modes
+from queueing import BMAP, Mode, independent_modes, marked_modes, thinned_modes
 
 # Section 7 of the paper with the three signs put right: D0, D1, ... for 1, 2, 3, 4 active robots.
 PAPER = (
@@ -185,12 +185,6 @@ def test_marked_arrivals_of_inactive_robots_are_not_made(seed):
     )
 
 
-def test_direct_modes_are_numbered_from_one_unless_said():
-    assert [mode.robots for mode in direct_modes(PAPER)] == [1, 2, 3, 4]
-    modes = direct_modes([BMAP(PAPER[0]), PAPER[2]], robots=[1, 3])
-    assert modes == (Mode(1, BMAP(PAPER[0])), Mode(3, BMAP(PAPER[2])))
-
-
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
@@ -205,8 +199,6 @@ def test_direct_modes_are_numbered_from_one_unless_said():
             lambda: marked_modes([[-1.0]], [[np.eye(2)]]),
             r"robots\[0\]\[0\] must have as many rows as D0, 1, but it has 2",
         ),
-        (lambda: direct_modes([BMAP.poisson(1.0), PAPER[0]]), "mode 1 has 2 phases and mode 0 has 1"),
-        (lambda: direct_modes([BMAP.poisson(1.0)], robots=[1, 2]), "2 numbers and 1 processes"),
         (lambda: Mode(-1, BMAP.poisson(1.0)), "robots must be a whole number of at least 0"),
         (lambda: BMAP.batches(BMAP(PAPER[0]), [1.0]), "arrivals must come one by one"),
         (lambda: BMAP.mmpp([[0.0]], [1.0, 2.0]), "one rate for each state"),

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from gap_conditions import condition
 from scipy.integrate import quad, quad_vec
 from scipy.linalg import expm
 from scipy.stats import gamma
@@ -23,7 +24,6 @@ from queueing.routing import (
     word_cost,
 )
 from queueing.routing.arrivals import transforms
-from queueing.routing.cost_tables import condition
 
 COX = PhaseType([0.7, 0.3, 0.0], [[-2.0, 1.0, 0.5], [0.2, -1.5, 0.3], [0.0, 0.4, -0.9]])
 MMPP = BMAP.mmpp([[-0.3, 0.3], [0.7, -0.7]], [0.5, 4.0])

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from gap_conditions import condition
 
 from queueing import BMAP
 from queueing.processes import Exponential
@@ -20,7 +21,6 @@ from queueing.routing import (
     word_gaps,
     words_cost,
 )
-from queueing.routing.cost_tables import condition
 
 POISSON = RenewalArrivals(Exponential(1.0))
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from queueing import BMAP, Mode, PhaseType, ThresholdMeasures, ThresholdQueue, direct_modes, independent_modes
+from queueing import BMAP, Mode, PhaseType, ThresholdMeasures, ThresholdQueue, independent_modes
 from queueing.threshold import MEASURES
 from queueing.threshold.model import ThresholdModel
 from queueing.threshold.queue import METHODS
@@ -203,7 +203,7 @@ def test_independent_poisson_robots_are_the_birth_and_death_queue():
 
 def test_a_mode_may_bring_nothing():
     nothing = BMAP(([[0.0]], [[0.0]]))
-    modes = direct_modes([nothing, BMAP.poisson(2.0)], robots=[0, 3])
+    modes = (Mode(0, nothing), Mode(3, BMAP.poisson(2.0)))
     queue = ThresholdQueue(modes, PhaseType.exponential(1.0), capacity=4)
     paused = queue.measures((1,))
     assert paused.loss == 0.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joint_chances import joint_chance
 from scipy.stats import binom
 
 import queueing.robots.simulation.runs
@@ -28,7 +29,6 @@ from queueing.robots.simulation.closed_classes import closed_classes
 from queueing.robots.simulation.kernel import AGE, HEAD, LEVEL, NOW
 from queueing.robots.simulation.runs import RUNS, simulate
 from queueing.simulation import joint_limit
-from queueing.simulation.intervals import joint_chance
 
 WEATHER = Environment([[-0.3, 0.3], [0.5, -0.5]], [0.4, 2.0])
 PHASES = PhaseType([0.3, 0.7], [[-1.5, 0.4], [0.1, -0.3]])

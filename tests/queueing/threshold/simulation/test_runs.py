@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joint_chances import joint_chance
 from scipy.stats import binom, erlang
 
 import queueing.threshold.simulation.runs
 from queueing import BMAP, PhaseType, ThresholdQueue
 from queueing.simulation import Estimate, Phases, jackknife, joint_limit
-from queueing.simulation.intervals import joint_chance, student_quantile
+from queueing.simulation.intervals import student_quantile
 from queueing.threshold.simulation import Replication, Seen, SimulatedQueue, Simulation, replicate, usual_time
 from queueing.threshold.simulation.runs import simulate
 
