@@ -8,7 +8,8 @@ solve the chain:
 `block`
     the algorithm of Klimenok et al. (2005) that Avrachenkov et al. (2011) take, level by level, with dense blocks;
 `recursion`
-    without batches, the block-tridiagonal recursion of Avrachenkov et al. (2011), section 6.
+    the block-tridiagonal recursion of Avrachenkov et al. (2011), section 6, which takes pages that come one by one:
+    what `block` becomes without batches.
 
 Without batches a level is left for its neighbours only. From the top down,
 
@@ -18,7 +19,7 @@ Without batches a level is left for its neighbours only. From the top down,
 :math:`p_0 (Q_{00} + Q_{01} G_0) = 0`, and from the bottom up
 :math:`p_i = p_{i-1} Q_{i-1,i} [-(Q_{ii} + Q_{i,i+1} G_i)]^{-1}`: their :math:`p_0 F_i`, without the matrices
 :math:`F_i`. The matrices in brackets are given their diagonals from rates that are all positive, so nothing cancels
-before they are factored. Their :math:`P_{loss}` has the arrivals of one robot at level K, which is right only if
+before they are inverted. Their :math:`P_{loss}` has the arrivals of one robot at level K, which is right only if
 :math:`j_{N-1} < K`; here those of the mode in force are taken, whatever the thresholds are.
 
 Sojourn times follow their theorem 4: a page that has i pages before it and is to be served is watched by
@@ -38,8 +39,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse import block_array, csc_array, csr_array, eye_array
 from scipy.sparse import kron as sparse_kron
 from scipy.sparse.linalg import spsolve
@@ -47,11 +46,8 @@ from scipy.sparse.linalg import spsolve
 from ...numerics import DENSE_LIMIT, Matrix, Vector, stationary_by_levels, stationary_of_rates
 from ..model import Flows, Method, ModeByLevel, ThresholdModel, direct_flows
 
-#: Most states the method `block` takes; some 8000 take a quarter of a minute.
+#: Most states the methods `block` and `recursion` take; some 8000 take a quarter of a minute.
 BLOCK_LIMIT = 10_000
-
-#: Most states the method `recursion` takes; its blocks are dense too.
-RECURSION_LIMIT = 10_000
 
 #: A way to find the stationary probabilities of the states of each level.
 Levels = Callable[[ThresholdModel, ModeByLevel], list[Vector]]
@@ -188,42 +184,6 @@ def block_levels(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
     return stationary_by_levels(blocks)
 
 
-def stationary_by_recursion(model: ThresholdModel, modes: ModeByLevel) -> list[Vector]:
-    """Return the stationary probabilities of the states of each level, where pages come one by one."""
-    rows = level_blocks(model, modes)
-    factors: list[tuple[Matrix, NDArray[np.int32]]] = []  # of the matrices in brackets, the highest level first
-    returns: Matrix | None = None  # Q_{i,i+1} G_i, the moves from level i back to it by way of level i + 1
-    for level in range(model.top, 0, -1):
-        down = _dense(rows[level][level - 1])
-        within = _dense(rows[level][level])
-        if returns is not None:
-            within += returns
-        factors.append(lu_factor(_leaving(within, down), check_finite=False))
-        passage = lu_solve(factors[-1], down, check_finite=False)
-        up = rows[level - 1].get(level)
-        returns = np.zeros((down.shape[1],) * 2) if up is None else np.asarray(up @ passage)
-    bottom = _dense(rows[0][0])
-    levels = [stationary_of_rates(bottom if returns is None else bottom + returns)]
-    for level in range(1, model.top + 1):
-        up = rows[level - 1].get(level)
-        inflow = np.zeros(model.level_size(level)) if up is None else levels[-1] @ up
-        levels.append(np.asarray(lu_solve(factors[-level], inflow, trans=1, check_finite=False)))
-    total = sum(float(level.sum()) for level in levels)
-    return [level / total for level in levels]
-
-
-def _leaving(within: Matrix, down: Matrix) -> Matrix:
-    """Return minus the generator of a level, its diagonal from the rates between its states and those that fall."""
-    result = -within
-    np.fill_diagonal(result, 0.0)
-    np.fill_diagonal(result, down.sum(axis=1) - result.sum(axis=1))
-    return result
-
-
-def _dense(block: csr_array) -> Matrix:
-    return np.asarray(block.toarray(), dtype=np.float64)
-
-
 def _solved_by(name: str, limit: int, levels: Levels, single: bool = False) -> Method:
     """Return the method that finds the stationary distribution in this way, for so many states at most."""
 
@@ -237,7 +197,7 @@ def _solved_by(name: str, limit: int, levels: Levels, single: bool = False) -> M
 
 REFERENCE = _solved_by("reference", DENSE_LIMIT, reference_levels)
 BLOCK = _solved_by("block", BLOCK_LIMIT, block_levels)
-RECURSION = _solved_by("recursion", RECURSION_LIMIT, stationary_by_recursion, single=True)
+RECURSION = _solved_by("recursion", BLOCK_LIMIT, block_levels, single=True)
 
 
 def _solve_sparse(matrix: csr_array, rights: Matrix) -> Matrix:
