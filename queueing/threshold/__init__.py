@@ -5,8 +5,6 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
 
 `deterministic`
     Threshold queues whose pages go out of date after a constant time, as the limit of Erlang times of n phases.
-`deterministic_clock`
-    Threshold queues whose pages count the ticks of one clock: patience that is nearly constant, with few states.
 `model`
     What every method that evaluates a threshold queue is given, and what it gives back.
 `modes`

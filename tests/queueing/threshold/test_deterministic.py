@@ -8,7 +8,7 @@ from scipy.linalg import expm
 
 from queueing import BMAP, PhaseType, ThresholdQueue
 from queueing.threshold import MEASURES, deterministic_patience
-from queueing.threshold.deterministic_clock import clock_flows, clock_states
+from queueing.threshold.deterministic import clock_flows, clock_states
 
 SERVICE = PhaseType([0.3, 0.7], [[-1, 0.2], [0, -2]])
 MODES = (
