@@ -95,7 +95,7 @@ def test_every_import_is_seen_and_leads_to_a_module_or_to_a_door(root):
         ("optmodels.robots.areas.limits", "robots"),
         ("queueing.robots_levels", None),
         ("queueing.simulation", None),
-        ("heuristics.testing.routing", None),
+        ("heuristics.testing.toys", None),
         ("optmodels", None),
         ("optmodels.plotting.robots", None),
     ],

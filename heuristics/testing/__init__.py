@@ -2,8 +2,6 @@
 
 `contract`
     A check that a strategy keeps the contract: for our own tests and for third parties.
-`routing`
-    Routing by plain tables of gap costs, for tests and benchmarks of strategies.
 `toys`
     Toy problems, one of each kind that strategies meet: small enough to know the truth by enumeration.
 """

@@ -2,8 +2,6 @@ from .contract import ENUMERABLE as ENUMERABLE
 from .contract import Truth as Truth
 from .contract import check_strategy as check_strategy
 from .contract import enumerated as enumerated
-from .routing import Routed as Routed
-from .routing import losses as losses
 from .toys import Box as Box
 from .toys import Continuous as Continuous
 from .toys import Control as Control
@@ -14,9 +12,11 @@ from .toys import MendedKnapsack as MendedKnapsack
 from .toys import Necklace as Necklace
 from .toys import Ring as Ring
 from .toys import RingWalk as RingWalk
+from .toys import Routed as Routed
 from .toys import Separable as Separable
 from .toys import Shared as Shared
 from .toys import Wide as Wide
+from .toys import losses as losses
 from .toys import toy_problems as toy_problems
 
 __all__ = [

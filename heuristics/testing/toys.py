@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..protocols import Decision, Evaluation, Followed, Moves, Problem
+from ..routing import GapTable, GapTables, word_cost
 from ..spaces import BinaryVectors, IntegerBox, OrderedIntegers, Policies, Simplex, Words
 
 
@@ -295,6 +297,78 @@ class Wide(Separable):
 
     target: tuple[int, ...] = (1, 0, 0, 1) * 25
     name: str = "wide"
+
+
+@dataclass(frozen=True)
+class Routed:
+    """Words of servers whose costs a function tabulates.
+
+    Parameters
+    ----------
+    tables
+        Costs of gaps up to a number.
+    name
+        For the reader.
+    longest
+        Longest words.
+    refusal
+        Why the best of all words is not what is asked for.
+    """
+
+    tables: GapTables
+    name: str = "routed"
+    longest: int = 30_000
+    refusal: str | None = None
+
+    @property
+    def servers(self) -> int:
+        """Number of servers."""
+        return self.tables(1).servers
+
+    @cached_property
+    def space(self) -> Words:
+        """Words of all lengths up to the longest."""
+        return Words(self.servers, tuple(range(1, self.longest + 1)))
+
+    def gap_table(self, count: int) -> GapTable:
+        """Costs of gaps up to `count`."""
+        return self.tables(count)
+
+    def unroutable(self) -> str | None:
+        """What was given."""
+        return self.refusal
+
+    def evaluate(self, decision: Decision) -> Evaluation:
+        """The mean cost of a word."""
+        return Evaluation(word_cost(self.tables(len(decision) + 1), decision))
+
+
+def losses(rates: ArrayLike, weights: ArrayLike = 1.0, arrivals: float = 1.0) -> GapTables:
+    """Tabulate losses: the chance that a packet meets the one before still in service.
+
+    Arrivals are Poisson, and services exponential.
+
+    Parameters
+    ----------
+    rates
+        Of the services.
+    weights
+        Of a loss, by server.
+    arrivals
+        Rate of arrivals.
+
+    Returns
+    -------
+    callable
+        From a number of slots to the costs of gaps up to it.
+    """
+    speeds = np.atleast_1d(np.asarray(rates, float))[:, None] / arrivals
+    worths, nothing = np.broadcast_to(weights, len(speeds))[:, None], np.zeros(len(speeds))
+
+    def tables(count: int) -> GapTable:
+        return GapTable(worths * np.exp(-np.log1p(speeds) * np.arange(1, count + 1)), nothing, nothing)
+
+    return tables
 
 
 def toy_problems() -> tuple[Problem, ...]:

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from gap_costs import forgotten, powers, stale_times
 
 from heuristics import Budget, Evaluation, Policies, Status, UnsupportedProblem, Words, run
 from heuristics.multimodular import Descent, Multimodular, WordCosts, evaluate_word
@@ -23,7 +24,6 @@ from heuristics.routing import (
 )
 from heuristics.routing.backward_induction import by_runs, costs_from
 from heuristics.testing import Routed, Separable, check_strategy, losses
-from heuristics.testing.routing import forgotten, powers, stale_times
 
 
 def random_tables(rng, servers=2):

@@ -5,13 +5,13 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from gap_costs import powers, stale_times
 
 from heuristics.routing import Charges, GapGraph, Kinds, RoutingSweeps, densities, least_mean_cycle, word_cost
 from heuristics.routing.gap_graph import TooManyStates, carried
 from heuristics.routing.howard import lowest_slack
 from heuristics.routing.min_mean_cycle import best_cycles
 from heuristics.testing import losses
-from heuristics.testing.routing import powers, stale_times
 
 
 def graph_of(limits, sizes=None, most=100_000):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from gap_costs import forgotten, powers, stale_times
 
 from heuristics import Budget, Status, UnsupportedProblem, Words, run
 from heuristics.dynamic import ValueIteration
@@ -20,7 +21,6 @@ from heuristics.routing.gap_graph import TooManyStates
 from heuristics.routing.min_mean_cycle import best_cycles
 from heuristics.routing.server_densities import Densities
 from heuristics.testing import Routed, losses
-from heuristics.testing.routing import forgotten, powers, stale_times
 
 
 @pytest.mark.parametrize(

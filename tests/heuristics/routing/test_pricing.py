@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from gap_costs import forgotten, powers, stale_times
 
 from heuristics.routing import densities, word_cost
 from heuristics.routing.min_mean_cycle import best_cycles
 from heuristics.routing.pricing import priced_bounds, waiting_values
 from heuristics.routing.server_densities import dual_parts, excesses
 from heuristics.testing import losses
-from heuristics.testing.routing import forgotten, powers, stale_times
 
 
 def tables_of(case):

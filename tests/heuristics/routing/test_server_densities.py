@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from gap_costs import forgotten, powers, stale_times
 from scipy.optimize import linprog
 
 from heuristics import Words
 from heuristics.routing import GapTable, densities, word_cost
 from heuristics.routing.server_densities import dual_bound, exchanged, index_run, index_word, indices
 from heuristics.testing import losses
-from heuristics.testing.routing import forgotten, powers, stale_times
 
 
 def random_tables(rng, servers):

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from gap_costs import forgotten, powers, stale_times
 
 from heuristics import Budget, Status, UnsupportedProblem, Words, run
 from heuristics.routing import Balanced, GapTable, MinMeanCycle, TwoServer, closed_form, word_cost
@@ -14,7 +15,6 @@ from heuristics.routing.balanced import balanced_word, convex_minorant, least_of
 from heuristics.routing.server_densities import dual_bound
 from heuristics.routing.two_server import NOT_CONVEX, TOO_LONG, UNKNOWN_SLOPES, _certified
 from heuristics.testing import Routed, Separable, check_strategy, losses
-from heuristics.testing.routing import forgotten, powers, stale_times
 
 
 def random_convex(rng):
