@@ -26,7 +26,6 @@ from heuristics.sequencing import (
     KEY,
     LEFT,
     apportion,
-    closest_visits,
     golden_page,
     golden_ratio,
     greedy,
@@ -39,6 +38,7 @@ from heuristics.sequencing import (
     regular,
     sink,
     tijdeman,
+    visit_distances,
     whittle,
 )
 from queueing.freshness import Traits, allocate, cost, even_obsolescence, integer_bound, schedule_obsolescence, traits
@@ -235,7 +235,7 @@ def hosts() -> None:
         for name, road in roads.items():
             cycle, spent = min((timed(road) for _ in range(2)), key=lambda answer: answer[1])
             ratio = cost(pages, schedule_obsolescence(pages, cycle)) / least
-            left_out, closest = len(missing(cycle, frequencies)), closest_visits(cycle, host)
+            left_out, closest = len(missing(cycle, frequencies)), visit_distances(cycle, host).min()
             print(
                 f"{part:>10} {name:<8} {closest:>8} {ratio:>13.5f} {left_out:>8} {1e9 * spent / len(cycle):>10.0f}",
                 flush=True,

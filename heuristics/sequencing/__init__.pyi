@@ -14,7 +14,6 @@ from .calendar import sink as sink
 from .plan import VisitPlan as VisitPlan
 from .plan import visits as visits
 from .rules import SOME_PAGES as SOME_PAGES
-from .rules import closest_visits as closest_visits
 from .rules import golden_ratio as golden_ratio
 from .rules import greedy as greedy
 from .rules import power_length as power_length
@@ -36,7 +35,6 @@ __all__ = [
     "SOME_PAGES",
     "VisitPlan",
     "apportion",
-    "closest_visits",
     "cycle_gain",
     "cycle_length",
     "fibonacci_below",

@@ -270,26 +270,6 @@ def visit_distances(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> Whole:
     return distances
 
 
-def closest_visits(schedule: ArrayLike, hosts: Sequence[int] | Whole) -> int:
-    """Count the slots between the two closest visits to one host, across the end of the cycle, too.
-
-    A host visited once in a cycle of n slots comes back after n slots. A cycle keeps `host_gap` if this is not less.
-
-    Parameters
-    ----------
-    schedule
-        The page of each slot.
-    hosts
-        A whole number for each page.
-
-    Returns
-    -------
-    int
-        The least difference of slots.
-    """
-    return int(visit_distances(schedule, hosts).min())
-
-
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 

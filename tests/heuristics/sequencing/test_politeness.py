@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heuristics.sequencing import apportion, closest_visits, greedy, missing, visits, whittle
+from heuristics.sequencing import apportion, greedy, missing, visit_distances, visits, whittle
 from heuristics.sequencing.politeness import capped, closing_length, columns
 
 
@@ -61,7 +61,7 @@ def test_gap_is_kept_across_the_end_of_a_cycle_too(case):
             continue
         cycle = make()
         assert slots_apart(cycle, hosts) >= gap
-        assert closest_visits(cycle, hosts) == slots_apart(cycle, hosts)
+        assert visit_distances(cycle, hosts).min() == slots_apart(cycle, hosts)
         assert (frequencies[cycle] > 0).all()
         assert length - gap < len(cycle) <= length or gap <= 1
         assert (make() == cycle).all()
@@ -88,7 +88,7 @@ def test_hosts_that_are_just_enough_take_turns(gap):
         whittle(np.full(len(hosts), 0.1), np.ones(len(hosts)), np.ones(len(hosts)), 50, hosts, gap),
     ):
         assert len(cycle) == 50 - 50 % gap
-        assert closest_visits(cycle, hosts) == gap
+        assert visit_distances(cycle, hosts).min() == gap
         assert missing(cycle, np.ones(len(hosts))).size == 0
 
 
@@ -152,7 +152,7 @@ def test_politeness_costs_little_where_hosts_are_many():
         greedy(frequencies, length, hosts, 20),
         whittle(decays, worths, frequencies, length, hosts, 20),
     ):
-        assert closest_visits(cycle, hosts) >= 20
+        assert visit_distances(cycle, hosts).min() >= 20
         assert least < lost_by(cycle, decays) < 1.002 * least
         counts = np.bincount(cycle, minlength=2000)
         assert np.abs(counts - length * frequencies).max() < 2
@@ -205,7 +205,7 @@ def test_hosts_at_their_limit_miss_hardly_a_visit(crowded, rule):
         if rule == "greedy"
         else whittle(decays, np.ones(3000), shares, length, hosts, gap)
     )
-    assert closest_visits(cycle, hosts) == gap
+    assert visit_distances(cycle, hosts).min() == gap
     visited = np.bincount(hosts[cycle], minlength=120)
     assert (visited[full] >= length // gap - 4).all()
     if rule == "greedy":

@@ -12,7 +12,7 @@ import optmodels as om
 from heuristics import UnsupportedProblem, refusal
 from heuristics.allocation import Lagrangian
 from heuristics.search import Annealing, Exhaustive
-from heuristics.sequencing import closest_visits, greedy, visits
+from heuristics.sequencing import greedy, visit_distances, visits
 from optmodels.costs import Limits, WeightedSum
 from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessProblem
@@ -350,12 +350,12 @@ def test_a_gap_is_one_number_of_slots_in_files_and_in_python(gap):
     by_hand = greedy(pages, gap, hosts, gap)
     endless = np.array(list(islice(visits(pages, hosts=hosts, host_gap=gap), 5 * gap)))
     for cycle in (by_file, by_hand, endless):
-        assert closest_visits(cycle, hosts) == gap
+        assert visit_distances(cycle, hosts).min() == gap
         assert problem.evaluate(problem.space.check({"schedule": cycle})).feasible
     if gap > 1:
         swapped = [*hosts, 1, 0, *hosts[2:]]  # page 1 comes back a slot too soon, and page 0 around the end
         judged = problem.evaluate(problem.space.check({"schedule": swapped}))
-        assert closest_visits(swapped, hosts) == gap - 1
+        assert visit_distances(swapped, hosts).min() == gap - 1
         assert judged.violations[GAPS] == 2
     with pytest.raises(InstanceError, match="host_gap"):
         problem_of([1.0] * gap, hosts=hosts, host_gap=gap + 1)
