@@ -1,11 +1,9 @@
 """Spaces of decisions: what they hold, how to draw from them and walk through them.
 
-`entries`
-    What all spaces share: membership, and entries that are checked, rounded, replaced and exchanged.
 `shares`
     A total that is shared: in any parts, which is a continuum, or in whole units.
 `vectors`
-    Vectors of whole numbers as decisions, and the ways to move among them.
+    Vectors of whole numbers as decisions, the ways to move among them, and the checks of entries that all spaces share.
 `words`
     Cyclic words: a space of decisions in which a rotation is the same decision.
 """

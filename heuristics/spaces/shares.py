@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .entries import Checked, Integers, as_numbers, keep_whole
-from .vectors import IntegerBox, OrderedIntegers
+from .vectors import Checked, IntegerBox, Integers, OrderedIntegers, as_numbers, keep_whole
 
 #: Points of a simplex with more entries than this stay arrays: a tuple of 1e8 floats would take gigabytes.
 LONGEST_TUPLE = 5_000

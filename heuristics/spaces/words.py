@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .entries import Checked, Integers, as_integers, as_numbers, as_whole, keep_whole, round_entries
+from .vectors import Checked, Integers, as_integers, as_numbers, as_whole, keep_whole, round_entries
 
 #: Common multiple of many small numbers: keeps the weights of `Words.sample` whole up to a relative error of 1e-30.
 _PRECISION = 10**40

@@ -8,10 +8,8 @@
     The Pareto front of two measures: every decision that is not beaten in both.
 `pareto_plots`
     The picture of a Pareto front: its points and steps, the hull that weighted sums reach, and what is dominated.
-`pareto_points`
-    Which of many points are worth having when two numbers are to be small, and which of those a weighted sum finds.
 `pareto_search`
-    Two roads to a Pareto front: evaluate every decision, or solve again and again under limits on one measure.
+    Two roads to a Pareto front, and which of the points met on the way are on it or on its hull.
 `pool`
     Many independent calls, in this process or in several.
 `runs`

@@ -28,8 +28,7 @@ from ..protocols import kind_of, measure_names
 from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
-from .pareto_points import supports
-from .pareto_search import Objective, Sweep, enumerated, require, with_cost
+from .pareto_search import Objective, Sweep, enumerated, require, supports, with_cost
 from .runs import BatchProgress
 
 #: Larger spaces are enumerated only if that is asked for.

@@ -18,9 +18,8 @@ from heuristics.spaces import IntegerBox
 from optmodels.costs import Limit, Limits
 from optmodels.errors import RequestError
 from optmodels.instance import load
-from optmodels.studies import Front, pareto_front, pareto_points, plot_front
-from optmodels.studies.pareto_points import Archive, Candidate, non_dominated, supports
-from optmodels.studies.pareto_search import Objective
+from optmodels.studies import Front, pareto_front, pareto_search, plot_front
+from optmodels.studies.pareto_search import Archive, Candidate, Objective, non_dominated, supports
 
 
 @dataclass(frozen=True)
@@ -133,8 +132,8 @@ def test_numbers_that_differ_by_rounding_are_one_point():
 
 
 def test_points_shown_one_by_one_give_the_same_front_as_all_at_once(monkeypatch):
-    monkeypatch.setattr(pareto_points, "MERGED_AT_ONCE", 7)
-    monkeypatch.setattr(pareto_points, "SHOWN", 20)
+    monkeypatch.setattr(pareto_search, "MERGED_AT_ONCE", 7)
+    monkeypatch.setattr(pareto_search, "SHOWN", 20)
     rng = np.random.default_rng(1)
     points = [Candidate(float(a), float(b), (i,)) for i, (a, b) in enumerate(rng.integers(0, 30, (200, 2)))]
     archive = Archive()
