@@ -319,15 +319,12 @@ class Walk(Protocol):
     def feasible(self) -> bool: ...
     def flip(self, index: int) -> float:
         """Apply one elementary change, return the change of the penalised objective; the same flip again undoes it."""
-        ...
 
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
         """Random moves of the problem's natural neighbourhood."""
-        ...
 
     def follow(self, moves: Moves, tolerances: NDArray[np.float64], below: float) -> Followed:
         """Try each move in turn and keep it if it raises the penalised objective by no more than its tolerance."""
-        ...
 
 
 @runtime_checkable
@@ -343,7 +340,6 @@ class Lenient(Walk, Protocol):
 
     def weigh(self, factor: float) -> None:
         """Charge `factor` times the penalty from here on."""
-        ...
 
 
 @runtime_checkable

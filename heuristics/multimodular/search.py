@@ -113,7 +113,6 @@ class Multimodular:
 
     name: ClassVar[str] = "multimodular"
     needs: ClassVar[type] = GapProblem
-    deterministic: ClassVar[bool] = False
     takes_limits: ClassVar[bool] = False
     linear_cost_only: ClassVar[bool] = True
 

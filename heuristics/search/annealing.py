@@ -81,7 +81,6 @@ class Annealing:
 
     name: ClassVar[str] = "annealing"
     needs: ClassVar[type] = Problem
-    deterministic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         start, end = self.start_temperature, self.end_temperature

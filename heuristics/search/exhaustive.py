@@ -39,7 +39,6 @@ class Sweeping(Walk, Protocol):
 
         Its objective must be as accurate as that of the evaluator: nothing may be lost by rounding on the way.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,6 @@ class Genetic:
 
     name: ClassVar[str] = "genetic"
     needs: ClassVar[type] = Problem
-    deterministic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_fields(

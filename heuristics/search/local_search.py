@@ -73,7 +73,6 @@ class LocalSearch:
 
     name: ClassVar[str] = "local-search"
     needs: ClassVar[type] = Problem
-    deterministic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_fields(

@@ -60,11 +60,9 @@ class AlgebraicProblem(Problem, Protocol):
 
     def to_pyomo(self) -> Any:
         """The problem as a new concrete model."""
-        ...
 
     def from_pyomo(self, model: Any) -> Decision:
         """The decision that the values of the model's variables stand for; whole numbers are whole."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +71,6 @@ class Starting(Protocol):
 
     def start_pyomo(self, model: Any, decision: Decision) -> None:
         """Give every variable of the model its value for this decision."""
-        ...
 
 
 class SolverFailure(RuntimeError):  # noqa: N818 - reads as what happened
