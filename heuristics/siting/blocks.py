@@ -24,11 +24,6 @@ class Block:
     first_column: int
     last_column: int
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns."""
-        return self.last_row - self.first_row + 1, self.last_column - self.first_column + 1
-
 
 @dataclass(frozen=True)
 class Reading:
