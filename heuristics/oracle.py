@@ -404,7 +404,11 @@ class Oracle(Generic[P]):
     @property
     def settled(self) -> bool:
         """Whether the bound meets the best decision, so that there is nothing left to look for."""
-        return self._objective is not None and self.bound is not None and meets(self.bound, self._objective)
+        return self.bound is not None and self.meets(self.bound)
+
+    def meets(self, bound: float) -> bool:
+        """Tell whether a bound is so close to the best decision that it proves it optimal."""
+        return self._objective is not None and meets(bound, self._objective)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

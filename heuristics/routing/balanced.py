@@ -21,7 +21,7 @@ from numba import njit
 
 from ..oracle import Oracle
 from ..protocols import Matrix, Vector
-from ..result import Result, meets
+from ..result import Result
 from ..running import last_word, require_fields
 from .problem import GapTable, RoutedProblem, refuses_prices
 from .server_densities import ROUNDING, densities
@@ -238,18 +238,13 @@ def closed(oracle: Oracle[RoutedProblem]) -> Result:
     # A table may end before costs bend down: problems may know by an attribute ``not_convex``, a sentence.
     convex = is_convex(found.table) and getattr(problem, "not_convex", None) is None
     bound, argument = found.bound if convex else -math.inf, OF_DENSITIES
-    if problem.servers == 2 and getattr(problem.space, "complete", True) and not met(oracle, bound):
+    if problem.servers == 2 and getattr(problem.space, "complete", True) and not oracle.meets(bound):
         lengths = getattr(problem.space, "lengths", ())
         table = problem.gap_table(max(lengths, default=1))
         tighter = least_of_lengths(table, lengths) if lengths and table.known else -math.inf
         if tighter > bound:
             bound, argument = tighter, OF_LENGTHS
     return proved(oracle, bound, argument)
-
-
-def met(oracle: Oracle[Any], bound: float) -> bool:
-    """Tell whether the best word shown is as good as a bound says."""
-    return oracle.best is not None and meets(bound, oracle.best.evaluation.objective)
 
 
 def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "complete") -> Result:
@@ -281,4 +276,4 @@ def proved(oracle: Oracle[Any], bound: float, argument: str, stopped_by: str = "
     'it was looked up'
     """
     oracle.report(bound=bound)
-    return oracle.result(stopped_by=stopped_by, extra={"argument": argument} if met(oracle, bound) else {})
+    return oracle.result(stopped_by=stopped_by, extra={"argument": argument} if oracle.meets(bound) else {})

@@ -29,7 +29,7 @@ from heuristics import Oracle, Result, interrupting
 from heuristics.allocation import additions, envelope, least_split, marginal, total
 
 from ...costs import ROUNDING, Limits
-from ..linear_program import meets, power_of_two, rank_of, solved_by_highs
+from ..linear_program import power_of_two, rank_of, solved_by_highs
 from .problem import MOST_ADDITIONS
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
         )
         parts = np.array([tables for _, tables, _ in rows]).reshape(len(rows), *upper.shape)
         _search(oracle, _starts(oracle, lower, rows, shares, prices), Tables(upper, parts, bounds), work)
-    return oracle.result(proved=meets(oracle, exact))
+    return oracle.result(proved=oracle.meets(exact))
 
 
 def _tables(problem: RobotAreasProblem) -> tuple[list[Table], list[tuple[str, list[Table], float]]]:

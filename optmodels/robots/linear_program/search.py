@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from heuristics import OPTIMALITY_TOLERANCE, Evaluation, Oracle
+from heuristics import Evaluation, Oracle
 from queueing.robots.fleet import allowed_actions, likeliest, shares_from_start
 
 from ..pricing import Actions, LimitedControl, Vector
@@ -259,7 +259,7 @@ class LimitedSearch:
     @property
     def proved(self) -> bool:
         """Whether the best policy meets the bound."""
-        return meets(self.oracle, self.bound)
+        return self.oracle.meets(self.bound)
 
     @property
     def spent(self) -> bool:
@@ -273,27 +273,6 @@ class LimitedSearch:
         if start:
             self.seen.append((rank_of(found), actions))
         return found
-
-
-def meets(oracle: Oracle[Any], bound: float) -> bool:
-    """Tell whether the best decision costs no more than a bound, but for rounding.
-
-    Parameters
-    ----------
-    oracle
-        That has seen the decisions.
-    bound
-        A lower bound on the cost of every decision.
-
-    Returns
-    -------
-    bool
-        ``False`` where no decision is feasible.
-    """
-    if oracle.best is None:
-        return False
-    objective = oracle.best.evaluation.objective
-    return bound >= objective - OPTIMALITY_TOLERANCE * abs(objective)
 
 
 def rank_of(judged: Evaluation) -> Rank:
