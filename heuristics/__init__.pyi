@@ -38,6 +38,7 @@ from .running import refusal as refusal
 from .running import require_fields as require_fields
 from .running import run as run
 from .running import warm_up as warm_up
+from .running import word_of as word_of
 from .search import Annealing as Annealing
 from .search import Exhaustive as Exhaustive
 from .search import Genetic as Genetic
@@ -102,4 +103,5 @@ __all__ = [
     "require_fields",
     "run",
     "warm_up",
+    "word_of",
 ]

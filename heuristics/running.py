@@ -91,11 +91,8 @@ def run(
         interrupting.check()
         with interrupting.deferred():
             result = _solved(oracle, strategy, rng)
-    except BudgetSpent as spent:
-        result = oracle.result(stopped_by=spent.limit)
-    except KeyboardInterrupt:
-        interrupting.answered()  # what is told of the answer may take its time
-        result = oracle.result(stopped_by="interrupt")
+    except (BudgetSpent, KeyboardInterrupt) as ended:
+        result = oracle.result(stopped_by=word_of(ended))
     if result.stopped_by == "interrupt":  # one that came too late to matter is left for whoever looks next
         interrupting.answered()
     return replace(
@@ -297,6 +294,30 @@ def explain_refusal(strategy: str, problem: Problem, reason: str | None) -> str 
         One sentence.
     """
     return None if reason is None else f"strategy {strategy!r} cannot take {problem.name!r}: {reason}"
+
+
+def word_of(ended: BudgetSpent | KeyboardInterrupt) -> str:
+    """Say in one word what ended a run; an interrupt is answered by that, so that the last word may take its time.
+
+    Parameters
+    ----------
+    ended
+        What was raised.
+
+    Returns
+    -------
+    str
+        For `Result.stopped_by`.
+
+    Examples
+    --------
+    >>> word_of(BudgetSpent("seconds")), word_of(KeyboardInterrupt())
+    ('seconds', 'interrupt')
+    """
+    if isinstance(ended, BudgetSpent):
+        return ended.limit
+    interrupting.answered()
+    return "interrupt"
 
 
 def last_word(oracle: Oracle[Any], decision: Decision) -> Evaluation:

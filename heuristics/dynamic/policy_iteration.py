@@ -13,11 +13,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from .. import interrupting
 from ..oracle import BudgetSpent, Oracle
 from ..protocols import Decision, Problem
 from ..result import Result
-from ..running import explain_refusal, require_fields
+from ..running import explain_refusal, require_fields, word_of
 
 #: Steps without a lower cost or a higher bound after which rounding is what is left to improve.
 IDLE = 20
@@ -137,9 +136,6 @@ def iterate(oracle: Oracle[Improvable], decision: Decision, steps: int = 1000) -
     except (BudgetSpent, KeyboardInterrupt) as ended:
         if not unseen:
             raise
-        if isinstance(ended, BudgetSpent):
-            return oracle.result(decision, stopped_by=ended.limit)
-        interrupting.answered()  # the last word may take its time
-        return oracle.result(decision, stopped_by="interrupt")
+        return oracle.result(decision, stopped_by=word_of(ended))
     assert last is not None
     return oracle.result(stopped_by=stopped_by, extra=last.details())

@@ -32,6 +32,7 @@ from .. import interrupting
 from ..oracle import BudgetSpent, Oracle
 from ..protocols import Matrix, Problem, Vector, Whole
 from ..result import Result
+from ..running import word_of
 from .problem import GapTable, refuses_prices
 
 #: States, over all slots, that are looked at for three servers and more (some 10 bytes each).
@@ -335,11 +336,8 @@ class BackwardInduction:
             oracle.require()
             with oracle.in_time():
                 actions, cost = (by_runs if problem.servers == 2 else by_states)(horizon_costs(problem))
-        except BudgetSpent as spent:
-            return oracle.result(turns, stopped_by=spent.limit)
-        except KeyboardInterrupt:
-            interrupting.answered()
-            return oracle.result(turns, stopped_by="interrupt")
+        except (BudgetSpent, KeyboardInterrupt) as ended:
+            return oracle.result(turns, stopped_by=word_of(ended))
         decision = tuple(actions.tolist())
         oracle.charge(1)
         return oracle.result(decision, claimed=cost, proved=True)

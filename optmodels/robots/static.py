@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_ch
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import BudgetSpent, Evaluation, Oracle, Problem, Result, interrupting
+from heuristics import BudgetSpent, Evaluation, Oracle, Problem, Result, interrupting, word_of
 from queueing import RobotQueue, best_static, static_measures
 from queueing.robots import MEASURES
 from queueing.robots.fleet import RobotFleet, fleet_measures, keep_out, mean_loads
@@ -354,9 +354,7 @@ class Static:
                 oracle(problem.keeping(robots))
                 kept = robots if oracle.best is not before else kept
         except (BudgetSpent, KeyboardInterrupt) as ended:
-            stopped_by = ended.limit if isinstance(ended, BudgetSpent) else "interrupt"
-            if stopped_by == "interrupt":
-                interrupting.answered()  # the last word may take its time
+            stopped_by = word_of(ended)
             for robots in [search.best] if static is None else [static.robots, search.best]:
                 if oracle.best is None and oracle.confirm(problem.keeping(robots)).feasible:
                     kept = robots

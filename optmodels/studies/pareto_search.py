@@ -33,6 +33,7 @@ from heuristics import (
     clock,
     interrupting,
     refusal,
+    word_of,
 )
 from heuristics.search import LARGEST_BATCH
 
@@ -277,11 +278,8 @@ def enumerated(
                 candidate = _candidate(decision, judged, first, second)
                 if candidate is not None:
                     archive.add(candidate)
-    except BudgetSpent as spent:
-        stopped_by = spent.limit
-    except KeyboardInterrupt:
-        interrupting.answered()
-        stopped_by = "interrupt"
+    except (BudgetSpent, KeyboardInterrupt) as ended:
+        stopped_by = word_of(ended)
     return Found(archive, stopped_by == "complete", stopped_by, 1, oracle.evaluations)
 
 
