@@ -55,6 +55,7 @@ from .shipped import locate as locate
 from .shipped import shipped_files as shipped_files
 from .shipped import shipped_folder as shipped_folder
 from .strict_json import check_tree as check_tree
+from .strict_json import collector_off as collector_off
 from .strict_json import join_place as join_place
 from .strict_json import parse_json as parse_json
 from .strict_json import read_json as read_json
@@ -110,6 +111,7 @@ __all__ = [
     "check_manifest",
     "check_ranges",
     "check_tree",
+    "collector_off",
     "columns",
     "csv_rows",
     "csv_text",

@@ -45,14 +45,8 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     InstanceError
         One sentence with file, place, value and rule.
     """
-    file = os.fspath(path)
-    try:
-        with _collector_off():
-            content = _parse(_read_bytes(Path(path)))
-            check_tree(content)
-    except InstanceError as failure:
-        raise failure.at(file) from None
-    return content
+    with _named(os.fspath(path)), collector_off():
+        return _parse(_read_bytes(Path(path)))
 
 
 def parse_json(text: str, origin: str) -> Any:
@@ -75,21 +69,19 @@ def parse_json(text: str, origin: str) -> Any:
     InstanceError
         One sentence with origin, place, value and rule.
     """
-    try:
-        with _collector_off():
-            content = _parse(text.encode("utf-8", "surrogateescape"))
-            check_tree(content)
-    except InstanceError as failure:
-        raise failure.at(origin) from None
-    return content
-
-
-# -- inside -----------------------------------------------------------------------------------------------------------
+    with _named(origin), collector_off():
+        return _parse(text.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
-    """Stop looking for cyclic garbage: a tree just read has none, and would be walked again and again."""
+def collector_off() -> Iterator[None]:
+    """Stop looking for cyclic garbage: what is just being read has none, and would be walked again and again.
+
+    Yields
+    ------
+    None
+        For as long as the block lasts.
+    """
     usual = gc.isenabled()
     gc.disable()
     try:
@@ -97,6 +89,18 @@ def _collector_off() -> Iterator[None]:
     finally:
         if usual:
             gc.enable()
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _named(origin: str) -> Iterator[None]:
+    """Say in errors where the JSON came from."""
+    try:
+        yield
+    except InstanceError as failure:
+        raise failure.at(origin) from None
 
 
 class _Repeated(dict[str, Any]):
@@ -143,7 +147,7 @@ def _parse(content: bytes) -> Any:
     except UnicodeDecodeError as failure:
         raise UnreadableFile(f"this is not a text file: byte {failure.start} is not UTF-8.") from None
     try:
-        return json.loads(text, object_pairs_hook=_pairs)
+        content = json.loads(text, object_pairs_hook=_pairs)
     except json.JSONDecodeError as failure:
         raise UnreadableFile(
             f"this is not JSON: {failure.msg} (line {failure.lineno}, column {failure.colno})."
@@ -152,6 +156,8 @@ def _parse(content: bytes) -> Any:
         raise UnreadableFile(f"lists and objects are nested deeper than {DEEPEST} levels.") from None
     except ValueError:  # an integer of more than 4300 digits
         raise UnreadableFile("a number has thousands of digits; numbers lie below 2^63.") from None
+    check_tree(content)
+    return content
 
 
 def check_tree(content: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -78,13 +79,12 @@ class Part:
     sha256: str
 
 
-class HashingStream:
-    """A file that knows the checksum of what was written to it, from the first byte to the last."""
+class HashingStream(io.RawIOBase):
+    """A file that knows the checksum of what was written to it; whoever opened the file closes it."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._hash = stream, hashlib.sha256()
         self.bytes = 0
-        self.closed = False
 
     def write(self, data: Any) -> int:
         """Add bytes at the end, and return how many."""
@@ -98,24 +98,9 @@ class HashingStream:
         """Tell that it can be written to, as files do."""
         return True
 
-    def readable(self) -> bool:
-        """Tell that it cannot be read from, as files do."""
-        return False
-
-    def seekable(self) -> bool:
-        """Tell that there is no way back, as files do."""
-        return False
-
     def tell(self) -> int:
         """Count the bytes written so far."""
         return self.bytes
-
-    def flush(self) -> None:
-        """Hand what is held back to the file."""
-        self._stream.flush()
-
-    def close(self) -> None:
-        """Do nothing: whoever opened the file closes it."""
 
     @property
     def sha256(self) -> str:

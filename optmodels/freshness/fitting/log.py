@@ -8,7 +8,6 @@ in any order where they have timestamps. The first visit to a page only begins i
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import math
 import os
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from queueing.freshness.estimation import History, history
 
-from ...data import parquet, reason
+from ...data import collector_off, parquet, reason
 from ...errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
 
 Vector = NDArray[np.float64]
@@ -114,15 +113,11 @@ def read_log(
         rule = "this is a directory; name a file." if Path(file).is_dir() else "there is no such file."
         raise UnreadableFile(rule, file)
     rows = _csv_rows(file, progress) if suffix == ".csv" else _parquet_rows(file, weights, progress)
-    collecting = gc.isenabled()
-    gc.disable()  # it would look for circles among rows again and again, and there are none
     try:
-        return _gathered(file, rows, weights, unit)
+        with collector_off():
+            return _gathered(file, rows, weights, unit)
     except InstanceError as failure:
         raise failure if failure.file else failure.at(file) from None
-    finally:
-        if collecting:
-            gc.enable()
 
 
 @dataclass(frozen=True)
