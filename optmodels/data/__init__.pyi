@@ -57,6 +57,7 @@ from .shipped import shipped_folder as shipped_folder
 from .strict_json import check_tree as check_tree
 from .strict_json import collector_off as collector_off
 from .strict_json import join_place as join_place
+from .strict_json import naming as naming
 from .strict_json import parse_json as parse_json
 from .strict_json import read_json as read_json
 from .text_tables import columns as columns
@@ -129,6 +130,7 @@ __all__ = [
     "join_place",
     "locate",
     "locked",
+    "naming",
     "npy_layout",
     "npy_window",
     "number",

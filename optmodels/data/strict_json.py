@@ -45,7 +45,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     InstanceError
         One sentence with file, place, value and rule.
     """
-    with _named(os.fspath(path)), collector_off():
+    with naming(path), collector_off():
         return _parse(_read_bytes(Path(path)))
 
 
@@ -69,8 +69,33 @@ def parse_json(text: str, origin: str) -> Any:
     InstanceError
         One sentence with origin, place, value and rule.
     """
-    with _named(origin), collector_off():
+    with naming(origin), collector_off():
         return _parse(text.encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def naming(origin: str | os.PathLike[str]) -> Iterator[None]:
+    """Say where something was read from in errors of this block that do not name a file yet.
+
+    Parameters
+    ----------
+    origin
+        Path of the file, or another name of the source.
+
+    Yields
+    ------
+    None
+        For as long as the block lasts.
+
+    Raises
+    ------
+    InstanceError
+        The same error, with its file named.
+    """
+    try:
+        yield
+    except InstanceError as failure:
+        raise failure if failure.file else failure.at(os.fspath(origin)) from None
 
 
 @contextmanager
@@ -92,15 +117,6 @@ def collector_off() -> Iterator[None]:
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _named(origin: str) -> Iterator[None]:
-    """Say in errors where the JSON came from."""
-    try:
-        yield
-    except InstanceError as failure:
-        raise failure.at(origin) from None
 
 
 class _Repeated(dict[str, Any]):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from queueing.freshness.estimation import History, history
 
-from ...data import collector_off, parquet, reason
+from ...data import collector_off, naming, parquet, reason
 from ...errors import InstanceError, MissingField, RequestError, UnreadableFile, suggestion
 
 Vector = NDArray[np.float64]
@@ -113,11 +113,8 @@ def read_log(
         rule = "this is a directory; name a file." if Path(file).is_dir() else "there is no such file."
         raise UnreadableFile(rule, file)
     rows = _csv_rows(file, progress) if suffix == ".csv" else _parquet_rows(file, weights, progress)
-    try:
-        with collector_off():
-            return _gathered(file, rows, weights, unit)
-    except InstanceError as failure:
-        raise failure if failure.file else failure.at(file) from None
+    with naming(file), collector_off():
+        return _gathered(file, rows, weights, unit)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ import numpy as np
 from heuristics import interrupting
 
 from ...cluster import LOCAL, connected, distributed, processors
-from ...data import Part, Written, read_as, whole_folder, write_manifest, write_npy, write_parquet
+from ...data import Part, Written, naming, read_as, whole_folder, write_manifest, write_npy, write_parquet
 from ...errors import RequestError
 
 if TYPE_CHECKING:
@@ -227,13 +227,12 @@ def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[L
         If it has no table of pages, or asks for what needs them in memory.
     """
     from ...costs import Limits, cost_from_data
-    from ...errors import InstanceError
     from ...instance import read
     from ..data import HELD, FreshnessData
     from .problem import LargeFreshnessProblem
 
     content, folder = read(file), Path(file).resolve().parent
-    try:
+    with naming(file):
         fields = read_as(FreshnessData, content.data) if content.kind == "freshness" else None
         if fields is None or fields.held:
             rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
@@ -241,8 +240,6 @@ def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[L
         pages = fields.read_pages(folder, least=0)
         rules = fields.read_rules(content.data, pages)
         cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
-    except InstanceError as failure:
-        raise failure if failure.file else failure.at(os.fspath(file)) from None
     with cluster(address) as engine:
         yield LargeFreshnessProblem(content.name, pages, fields.access_time, rules, cost, limits, engine=engine)
 
