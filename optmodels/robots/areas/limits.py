@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 Table = NDArray[np.float64]
 Counts = tuple[int, ...]
 
+#: By limit its name, what areas add to it by number of robots, and the bound.
+Rows = list[tuple[str, list[Table], float]]
+
 #: Times that prices of limits are raised, at most, and halvings afterwards; areas that the program leaves divided.
 RAISES, HALVINGS, MOST_DIVIDED = 40, 12, 6
 
@@ -128,8 +131,8 @@ def solve_areas(oracle: Oracle[Any], method: str, work: int) -> Result:
     return oracle.result(proved=oracle.meets(exact))
 
 
-def _tables(problem: RobotAreasProblem) -> tuple[list[Table], list[tuple[str, list[Table], float]]]:
-    """By area, lower ends of costs by number of robots; by limit, its name, what areas add to it, and the bound."""
+def _tables(problem: RobotAreasProblem) -> tuple[list[Table], Rows]:
+    """By area, lower ends of costs by number of robots; and the rows of the limits."""
     outcomes: list[list[Outcome]] = []
     for area in range(len(problem.areas)):
         outcomes.append([])
@@ -159,11 +162,7 @@ def _part(outcome: Outcome, name: str, bound: float) -> float:
 
 
 def _program(
-    problem: RobotAreasProblem,
-    lower: list[Table],
-    rows: list[tuple[str, list[Table], float]],
-    method: str,
-    seconds: float,
+    problem: RobotAreasProblem, lower: list[Table], rows: Rows, method: str, seconds: float
 ) -> tuple[str, list[Table], Table]:
     """Status, shares of numbers by area, and prices of the limits."""
     areas, width = len(lower), problem.robots + 1
@@ -187,9 +186,7 @@ def _program(
     return status, list(values.reshape(areas, width)), prices
 
 
-def _priced(
-    problem: RobotAreasProblem, costs: list[Table], rows: list[tuple[str, list[Table], float]], prices: Table
-) -> tuple[Counts, float]:
+def _priced(problem: RobotAreasProblem, costs: list[Table], rows: Rows, prices: Table) -> tuple[Counts, float]:
     """The best split where limits have prices in the place of bounds, and a lower bound of its cost."""
     tables = []
     for area, cost in enumerate(costs):
@@ -208,7 +205,7 @@ def _priced(
     return marginal(tables, units), total(envelopes, marginal(envelopes, units)) - rounding
 
 
-def _without_split(oracle: Oracle[Any], rows: list[tuple[str, list[Table], float]]) -> Result:
+def _without_split(oracle: Oracle[Any], rows: Rows) -> Result:
     """Prove that no split keeps the limits: even with fractions, the least of one of them is beyond it."""
     problem: RobotAreasProblem = oracle.problem
     for name, tables, bound in rows:
@@ -219,11 +216,7 @@ def _without_split(oracle: Oracle[Any], rows: list[tuple[str, list[Table], float
 
 
 def _starts(
-    oracle: Oracle[Any],
-    lower: list[Table],
-    rows: list[tuple[str, list[Table], float]],
-    shares: list[Table],
-    prices: Table,
+    oracle: Oracle[Any], lower: list[Table], rows: Rows, shares: list[Table], prices: Table
 ) -> Iterator[Counts]:
     """Splits of the program with its divided areas taken one way or the other, and those at higher prices."""
     problem: RobotAreasProblem = oracle.problem
