@@ -7,6 +7,7 @@ from .vectors import IntegerBox as IntegerBox
 from .vectors import Integers as Integers
 from .vectors import OrderedIntegers as OrderedIntegers
 from .vectors import Policies as Policies
+from .vectors import Vectors as Vectors
 from .words import Words as Words
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "Policies",
     "Simplex",
     "Splits",
+    "Vectors",
     "Words",
 ]

@@ -125,24 +125,28 @@ _BITS = frozenset((0, 1))
 
 
 class Vectors(Checked):
-    """Vectors of whole numbers whose neighbours differ in one entry."""
+    """Vectors of whole numbers whose neighbours differ in one entry: what a space of them need not say by itself.
+
+    Such a space says by `steps` which entries may change to what, and by `check`, ``__iter__``, `sample`, `repair` and
+    `size` what its decisions are.
+    """
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
         """Draw a neighbour; each is equally likely."""
-        steps = list(self._steps(decision))
+        steps = list(self.steps(decision))
         return replace(decision, *steps[int(rng.integers(len(steps)))]) if steps else decision
 
     def neighbours(self, decision: Integers) -> Iterator[Integers]:
         """Go through all neighbours, entry by entry."""
-        for position, value in self._steps(decision):
+        for position, value in self.steps(decision):
             yield replace(decision, position, value)
 
     def crossover(self, first: Integers, second: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Exchange a stretch between two random cuts."""
         return exchange(first, second, rng)
 
-    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
-        """Go through the positions and values in which neighbours differ."""
+    def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+        """Go through the positions and values in which neighbours of a decision differ from it."""
         raise NotImplementedError
 
 
@@ -194,7 +198,7 @@ class BinaryVectors(Vectors):
         position = int(rng.integers(self.length))
         return replace(decision, position, 1 - decision[position])
 
-    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+    def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         return ((position, 1 - value) for position, value in enumerate(decision))
 
     def repair(self, values: Sequence[float]) -> Integers:
@@ -264,7 +268,7 @@ class IntegerBox(Vectors):
         rounded = round_entries(as_numbers(values, len(self.lower)))
         return tuple(min(max(v, low), high) for v, low, high in zip(rounded, self.lower, self.upper, strict=True))
 
-    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+    def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         for position, value in enumerate(decision):
             if value > self.lower[position]:
                 yield position, value - 1
@@ -333,7 +337,7 @@ class OrderedIntegers(Vectors):
         rounded = round_entries(as_numbers(values, self.length))
         return tuple(sorted(min(max(value, self.lower), self.upper) for value in rounded))
 
-    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+    def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         last = self.length - 1
         for position, value in enumerate(decision):
             if value > (decision[position - 1] if position else self.lower):
@@ -401,7 +405,7 @@ class Policies(Vectors):
             chosen -= count - 1
         raise AssertionError("the actions were counted wrongly.")  # unreachable: chosen < others
 
-    def _steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
+    def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         for state, (taken, count) in enumerate(zip(decision, self.actions, strict=True)):
             yield from ((state, action) for action in range(count) if action != taken)
 

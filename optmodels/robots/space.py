@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.spaces import BinaryVectors, IntegerBox
+from heuristics.spaces import BinaryVectors, IntegerBox, Vectors
 from queueing.robots.fleet import RobotFleet, allowed_actions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class RobotPolicies:
+class RobotPolicies(Vectors):
     """All policies of a fleet, which the robots of the base model are, too.
 
     Entry (q * places + place) * environments + j says what is done when an event leaves q pages, the robots of this
@@ -79,13 +79,6 @@ class RobotPolicies:
             raise ValueError(f"entry {state} is {values[state]}; {self._why(state, values[state])}")
         return values
 
-    def __contains__(self, decision: object) -> bool:
-        try:
-            self.check(decision)
-        except (ValueError, TypeError):
-            return False
-        return True
-
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return product(*(self._entries(state) for state in range(self.length)))
 
@@ -103,20 +96,13 @@ class RobotPolicies:
         chosen = int(rng.integers(others[-1]))
         state = int(np.searchsorted(others, chosen, side="right"))
         left = [entry for entry in self._entries(state) if entry != decision[state]]
-        return _replaced(decision, state, left[chosen - (int(others[state - 1]) if state else 0)])
+        taken = left[chosen - (int(others[state - 1]) if state else 0)]
+        return (*decision[:state], taken, *decision[state + 1 :])
 
-    def neighbours(self, decision: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    def steps(self, decision: tuple[int, ...]) -> Iterator[tuple[int, int]]:
         """Other actions in one state after the other."""
         for state in np.flatnonzero(self.choices > 1).tolist():
-            for entry in self._entries(state):
-                if entry != decision[state]:
-                    yield _replaced(decision, state, entry)
-
-    def crossover(
-        self, first: tuple[int, ...], second: tuple[int, ...], rng: np.random.Generator
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Exchange the actions of a stretch of states between two random cuts."""
-        return self._box.crossover(first, second, rng)
+            yield from ((state, entry) for entry in self._entries(state) if entry != decision[state])
 
     def repair(self, values: Sequence[float]) -> tuple[int, ...]:
         """The nearest policy: entries rounded, those that are not possible replaced by the nearest that is."""
@@ -205,7 +191,3 @@ class SoughtPolicies(RobotPolicies):
         """The fleet of the problem."""
         problem: ControlledRobots = vars(self)["problem"]
         return problem.fleet
-
-
-def _replaced(decision: tuple[int, ...], state: int, entry: int) -> tuple[int, ...]:
-    return (*decision[:state], entry, *decision[state + 1 :])
