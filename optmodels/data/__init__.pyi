@@ -75,7 +75,6 @@ from .writing import whole_lines as whole_lines
 from .writing import whole_part as whole_part
 from .writing import write_text as write_text
 from .written import Part as Part
-from .written import Written as Written
 from .written import check_manifest as check_manifest
 from .written import read_written as read_written
 from .written import whole_file as whole_file
@@ -104,7 +103,6 @@ __all__ = [
     "Refusal",
     "Rows",
     "Time",
-    "Written",
     "append_line",
     "append_to",
     "batches_of",

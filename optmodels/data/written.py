@@ -35,31 +35,8 @@ ROW_GROUP = 1_000_000
 
 
 @dataclass(frozen=True)
-class Written:
-    """A file or folder that is complete, as results tell of it.
-
-    Parameters
-    ----------
-    file
-        Its name.
-    rows
-        How many it holds.
-    sha256
-        Its checksum; of a folder that of its manifest.
-    """
-
-    file: str
-    rows: int
-    sha256: str
-
-    def to_data(self) -> dict[str, Any]:
-        """Write it as a JSON object."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class Part:
-    """One file of a folder, as its manifest tells it.
+    """A file that is complete, alone or one of a folder, or the folder itself.
 
     Parameters
     ----------
@@ -70,13 +47,17 @@ class Part:
     bytes
         Its size.
     sha256
-        Its checksum.
+        Its checksum; of a folder that of its manifest.
     """
 
     file: str
     rows: int
     bytes: int
     sha256: str
+
+    def to_data(self) -> dict[str, Any]:
+        """Tell of it as results do."""
+        return {"file": self.file, "rows": self.rows, "sha256": self.sha256}
 
 
 class HashingStream(io.RawIOBase):

@@ -11,7 +11,7 @@ import numpy as np
 
 from heuristics.sequencing import greedy
 
-from ...data import Written, csv_rows, whole_file, write_parquet
+from ...data import Part, csv_rows, whole_file, write_parquet
 from ...errors import RequestError, short
 from ..partition import given_parts
 from ..problem import FreshnessProblem
@@ -29,7 +29,7 @@ SLOTS_FOR_EACH = 10
 
 def write_visits(
     problem: FreshnessProblem, decision: Any, path: str | os.PathLike[str], *, slots: int | None = None, seed: int = 0
-) -> Written:
+) -> Part:
     """Write a line for each visit that a decision makes, in order of time, the whole file or nothing.
 
     Columns: ``page`` (its number), ``url`` and ``host`` where they are known, ``robot``, ``slot`` (from 0) and
@@ -51,7 +51,7 @@ def write_visits(
 
     Returns
     -------
-    Written
+    Part
         Name, rows and checksum of the file.
 
     Raises
@@ -68,13 +68,12 @@ def write_visits(
     length = max(map(len, cycles)) if slots is None else slots
     tables = _tables(problem, cycles, length)
     if target.suffix.lower() == ".parquet":
-        part = write_parquet(target, tables)
-        return Written(part.file, part.rows, part.sha256)
+        return write_parquet(target, tables)
     with whole_file(target) as stream:
         for number, table in enumerate(tables):
             rows = zip(*map(_cells, table.values()), strict=True)
             stream.write(csv_rows(rows if number else [table, *rows]).encode())
-    return Written(target.name, length * len(cycles), stream.sha256)
+    return Part(target.name, length * len(cycles), stream.bytes, stream.sha256)
 
 
 def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:

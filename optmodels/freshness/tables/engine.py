@@ -29,7 +29,7 @@ import numpy as np
 from heuristics import interrupting
 
 from ...cluster import LOCAL, connected, distributed, processors
-from ...data import Part, Written, naming, read_as, whole_folder, write_manifest, write_npy, write_parquet
+from ...data import Part, naming, read_as, whole_folder, write_manifest, write_npy, write_parquet
 from ...errors import RequestError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Engine(Protocol):
     @property
     def suffix(self) -> str: ...
     def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T: ...
-    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written: ...
+    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Part: ...
 
 
 def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]:
@@ -117,17 +117,14 @@ class Threads:
         assert answer is not None
         return answer
 
-    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
+    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Part:
         """Write one file, ``.npy`` or ``.parquet``."""
         values = self._told(
             in_order(partial(_frequencies_of, rule=rule, law=law), table.pieces, self.workers), table, tell
         )
-        part: Part
         if target.suffix == ".npy":
-            part = write_npy(target, values, table.rows)
-        else:
-            part = write_parquet(target, ({FREQUENCY: chunk} for chunk in values))
-        return Written(part.file, part.rows, part.sha256)
+            return write_npy(target, values, table.rows)
+        return write_parquet(target, ({FREQUENCY: chunk} for chunk in values))
 
     def _told(self, values: Iterator[Vector], table: PageTable, tell: Tell | None) -> Iterator[Vector]:
         done = 0
@@ -279,7 +276,7 @@ class Cluster:
         answer: T = self._gathered(layer)[0]
         return answer
 
-    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Written:
+    def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Part:
         """Write a folder of Parquet files, one for each task, and a manifest."""
         absolute = target.resolve()
         groups = grouped(table.pieces, self.task)
@@ -291,7 +288,7 @@ class Cluster:
             for left in folder.glob(".*.tmp"):  # of workers that died while they wrote
                 left.unlink(missing_ok=True)
             rows, sha256 = write_manifest(folder, parts)
-        return Written(target.name, rows, sha256)
+        return Part(target.name, rows, sum(part.bytes for part in parts), sha256)
 
     def _follow(self, leaves: list[tuple[Any, Pieces]], tell: Tell | None) -> None:
         """Wait for all tasks; tell how many pages are done, and take interrupts on the way."""

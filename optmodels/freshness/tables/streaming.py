@@ -51,7 +51,7 @@ from .pages import Chunk, Vector
 if TYPE_CHECKING:
     from queueing.processes import AccessTime
 
-    from ...data import Written
+    from ...data import Part
     from .pages import PageTable, Piece
 
 #: Every so manieth piece is looked at before all are, to guess the price; tables of few pieces are not.
@@ -274,7 +274,7 @@ def write_frequencies(
     *,
     engine: Engine | None = None,
     tell: Tell | None = None,
-) -> Written:
+) -> Part:
     """Write the frequency of every page, in the order of the table, whole or not at all.
 
     Parameters
@@ -294,7 +294,7 @@ def write_frequencies(
 
     Returns
     -------
-    Written
+    Part
         Name, rows and checksum of the file or folder.
     """
     return (engine or Threads()).write(rule, law, table, Path(target), named("writing", tell))
