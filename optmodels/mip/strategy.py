@@ -115,7 +115,7 @@ SOLVERS: dict[str, Solver] = {
     "cpsat": Solver("optmodels.mip.cpsat:solve", "ortools", "cpsat"),
 }
 
-_EXPLAINER = Solver("optmodels.mip.highs:explain", "highspy")
+_EXPLAINER = "optmodels.mip.highs:explain"
 
 
 @dataclass(frozen=True)
@@ -398,9 +398,7 @@ class _Run:
 
 def explain(program: Program, seconds: float) -> dict[str, Any]:
     """Constraints and bounds that cannot all be kept, as ``infeasible_subset``; its size if some are not shown."""
-    if _EXPLAINER.missing("highs"):
-        return {}
-    with SolverProcess(_EXPLAINER.backend) as process:
+    with SolverProcess(_EXPLAINER) as process:
         *_, outcome = process.ask(Request(program), seconds)
     if not isinstance(outcome, Outcome) or outcome.status != "infeasible":
         return {}
