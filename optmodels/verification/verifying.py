@@ -20,22 +20,19 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heuristics import Describing, Evaluation, Problem, Result, Status
 
 from ..data import read_json
 from ..errors import InstanceError, MissingField, RequestError, short
-from ..instance import check_best_known, problem_of, read
+from ..instance import Instance, check_best_known, problem_of, read
 from ..protocols import has_objective, kind_of, objective_step
 from ..results import REQUIRED, plain, result_from_data
 from ..solving import ProblemLike, as_problem
 from . import proving
 from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
 from .verdicts import Claim, Verdict, Verification
-
-if TYPE_CHECKING:
-    from ..instance import Instance
 
 #: Two computations of one number may differ by this much, relative.
 TOLERANCE = 1e-6

@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,7 @@ from heuristics.allocation import additions, envelope, least_split, marginal, to
 
 from ...costs import ROUNDING, Limits
 from ..linear_program import power_of_two, rank_of, solved_by_highs
-from .problem import MOST_ADDITIONS
-
-if TYPE_CHECKING:
-    from .problem import Outcome, RobotAreasProblem
+from .problem import MOST_ADDITIONS, Outcome, RobotAreasProblem
 
 Table = NDArray[np.float64]
 Counts = tuple[int, ...]
