@@ -84,6 +84,16 @@ def chunks_of(pieces: Iterable[Piece], use: Callable[[Chunk], T]) -> Iterator[T]
             yield found
 
 
+def told(found: Iterable[tuple[T, int]], total: int, tell: Tell | None) -> Iterator[T]:
+    """Go through what is found, each with its number of pages, and tell how many pages are done."""
+    done = 0
+    for one, rows in found:
+        yield one
+        done += rows
+        if tell is not None:
+            tell("", done, total)
+
+
 def named(phase: str, tell: Tell | None) -> Tell | None:
     """Make the same callback, which says what is done."""
     return None if tell is None else lambda _, done, rows: tell(phase, done, rows)
@@ -107,32 +117,17 @@ class Threads:
 
     def reduce(self, task: Task[T], merge: Merge[T], pieces: Sequence[Piece], tell: Tell | None) -> T:
         """Put results together as they come, in the order of the table."""
-        rows, done = sum(piece.rows for piece in pieces), 0
-        answer: T | None = None
-        for piece, found in zip(pieces, in_order(task, [(piece,) for piece in pieces], self.workers), strict=True):
-            answer = found if answer is None else merge(answer, found)
-            done += piece.rows
-            if tell is not None:
-                tell("", done, rows)
-        assert answer is not None
-        return answer
+        rows = [piece.rows for piece in pieces]
+        found = in_order(task, [(piece,) for piece in pieces], self.workers)
+        return reduce(merge, told(zip(found, rows, strict=True), sum(rows), tell))
 
     def write(self, rule: Rule, law: AccessTime, table: PageTable, target: Path, tell: Tell | None) -> Part:
         """Write one file, ``.npy`` or ``.parquet``."""
-        values = self._told(
-            in_order(partial(_frequencies_of, rule=rule, law=law), table.pieces, self.workers), table, tell
-        )
+        found = in_order(partial(_frequencies_of, rule=rule, law=law), table.pieces, self.workers)
+        values = told(((chunk, len(chunk)) for chunk in found), table.rows, tell)
         if target.suffix == ".npy":
             return write_npy(target, values, table.rows)
         return write_parquet(target, ({FREQUENCY: chunk} for chunk in values))
-
-    def _told(self, values: Iterator[Vector], table: PageTable, tell: Tell | None) -> Iterator[Vector]:
-        done = 0
-        for chunk in values:
-            yield chunk
-            done += len(chunk)
-            if tell is not None:
-                tell("", done, table.rows)
 
 
 def _frequencies_of(piece: Piece, rule: Rule, law: AccessTime) -> Vector:
@@ -293,14 +288,11 @@ class Cluster:
     def _follow(self, leaves: list[tuple[Any, Pieces]], tell: Tell | None) -> None:
         """Wait for all tasks; tell how many pages are done, and take interrupts on the way."""
         rows = {future.key: sum(piece.rows for piece in group) for future, group in leaves}
-        done, total = 0, sum(rows.values())
         try:
-            for future in distributed().as_completed([future for future, _ in leaves]):
+            completed = distributed().as_completed([future for future, _ in leaves])
+            for future in told(((future, rows[future.key]) for future in completed), sum(rows.values()), tell):
                 if future.status == "error":
                     self._gathered([future])
-                done += rows[future.key]
-                if tell is not None:
-                    tell("", done, total)
                 interrupting.check()
         except BaseException:
             self.client.cancel([future for future, _ in leaves], force=True)

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,15 +43,11 @@ from queueing.freshness.large import (
     tied_pages,
     window_of,
 )
+from queueing.processes import AccessTime
 
+from ...data import Part
 from .engine import Engine, Tell, Threads, chunks_of, named
-from .pages import Chunk, Vector
-
-if TYPE_CHECKING:
-    from queueing.processes import AccessTime
-
-    from ...data import Part
-    from .pages import PageTable, Piece
+from .pages import Chunk, PageTable, Piece, Vector
 
 #: Every so manieth piece is looked at before all are, to guess the price; tables of few pieces are not.
 PILOT, FEW_PIECES = 64, 8

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,7 @@ from optmodels.freshness.tables import (
 )
 from optmodels.freshness.tables import pages as freshness_pages
 from optmodels.freshness.tables.engine import Threads
-from optmodels.freshness.tables.streaming import Rule, judge_pages
+from optmodels.freshness.tables.streaming import Rule, _joined, judge_pages
 from optmodels.results import read_result, write_result
 from optmodels.solving import solve
 from optmodels.verification.verifying import verify_file
@@ -795,3 +796,9 @@ def test_the_commands_generate_solve_and_verify(tmp_path, monkeypatch, capsys, l
     seen = capsys.readouterr()
     assert "pages.parquet: row 1234, column weight is -1.0; weights are finite numbers" in seen.err and seen.out == ""
     assert os.listdir("new") == []
+
+
+@pytest.mark.parametrize("crowded", range(3))
+def test_pages_that_are_too_many_in_one_piece_are_too_many_in_all(crowded):
+    pieces = [SimpleNamespace(rows=1, found=None if number == crowded else (number,)) for number in range(3)]
+    assert Threads(2).reduce(lambda some: some[0].found, _joined, pieces, None) is None
