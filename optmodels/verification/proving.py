@@ -138,9 +138,14 @@ class Proved:
         """Whether the bound proves that nothing lies below `value`."""
         return self.infeasible is not None or self.bound >= value - PRECISION * abs(value)
 
+    @property
+    def least(self) -> float:
+        """What the best feasible decision met costs; infinite if none was."""
+        return math.inf if self.best is None else self.best.evaluation.objective
+
     def lies_below(self, value: float) -> bool:
         """Whether a feasible decision was met that costs less than `value`."""
-        return self.best is not None and self.best.evaluation.objective < value - PRECISION * abs(value)
+        return self.least < value - PRECISION * abs(value)
 
 
 @dataclass
@@ -385,8 +390,7 @@ def _linear(proof: _Proof) -> None:
     unit = float(np.abs(program.cost).max(initial=0.0)) or 1.0  # the method measures errors against 1
     for _, bound in bounds(replace(program, cost=program.cost / unit, offset=program.offset / unit)):
         proof.bounded(bound * unit, "the linear relaxation of the integer program")
-        best = proof.proved.best
-        if time.monotonic() > until or (best is not None and proof.proved.reaches(best.evaluation.objective)):
+        if time.monotonic() > until or (proof.proved.best is not None and proof.proved.reaches(proof.proved.least)):
             return
 
 

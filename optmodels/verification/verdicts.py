@@ -110,7 +110,6 @@ class Verification:
 
     def to_data(self) -> dict[str, Any]:
         """As ``verify --json`` prints it."""
-        best = self.proved.best
         return {
             "problem": self.problem,
             **{name: str(claim.verdict) for name, claim in self.claims.items()},
@@ -118,7 +117,7 @@ class Verification:
             "reasons": {name: claim.reason for name, claim in self.claims.items()},
             "bound_proved_here": plain(self.proved.bound),
             "proved_by": self.proved.by or None,
-            "best_met_here": None if best is None else plain(best.evaluation.objective),
+            "best_met_here": plain(self.proved.least),
             "solved_again_by": list(self.proved.tried),
             "findings": list(self.findings),
             "error": None if self.error is None else str(self.error),

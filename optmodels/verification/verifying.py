@@ -295,9 +295,7 @@ def _bound(result: Result, objective: float | None, proved: Proved) -> Claim:
         reason = f"a feasible decision has the objective {objective!r}, below this bound."
         return Claim(Verdict.REFUTED, reason, "bound", bound)
     if proved.lies_below(bound):
-        assert proved.best is not None
-        found = proved.best.evaluation.objective
-        reason = f"{_of(proved.found_by)} has the objective {found!r}, below this bound."
+        reason = f"{_of(proved.found_by)} has the objective {proved.least!r}, below this bound."
         return Claim(Verdict.REFUTED, reason, "bound", bound)
     if proved.infeasible is not None:
         return Claim(Verdict.CONFIRMED, f"no decision is feasible: {proved.infeasible}")
@@ -336,9 +334,7 @@ def _status(
     if reach < objective - proving.PRECISION * abs(objective):
         return refuted(f"the bound {result.bound!r} leaves room below the objective {objective!r}.")
     if proved.lies_below(objective):
-        assert proved.best is not None
-        found = proved.best.evaluation.objective
-        return refuted(f"{_of(proved.found_by)} has the objective {found!r}, below {objective!r}.")
+        return refuted(f"{_of(proved.found_by)} has the objective {proved.least!r}, below {objective!r}.")
     if proved.reaches(objective):
         reason = f"optimal: nothing lies below {objective:.10g}, proved again by {_road(proved, result)}"
         return Claim(Verdict.CONFIRMED, reason)
@@ -353,8 +349,7 @@ def _status_without(status: Status, proved: Proved) -> Claim:
         rule = "without a decision it is infeasible or unknown."
         return Claim(Verdict.REFUTED, rule, "status", str(status))
     if proved.best is not None:
-        found = proved.best.evaluation.objective
-        reason = f"{_of(proved.found_by)} is feasible, objective {found!r}."
+        reason = f"{_of(proved.found_by)} is feasible, objective {proved.least!r}."
         return Claim(Verdict.REFUTED, reason, "status", str(status))
     if proved.infeasible is not None:
         return Claim(Verdict.CONFIRMED, f"infeasible: {proved.infeasible}")

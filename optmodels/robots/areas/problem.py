@@ -352,13 +352,11 @@ def area_prices(cost: CostFunction | None, control: Control, areas: Sequence[Are
         if control == "dynamic":
             raise MissingField("cost", "which policy is best in an area depends on its prices.")
         return None
-    names = ", ".join(PRICED)
+    rule = f"costs of areas are added up, so that they are weighted sums of {', '.join(PRICED)}."
     weights = linear_weights(cost)
     if weights is None:
-        rule = f"costs of areas are added up, so that they are weighted sums of {names}."
         raise InstanceError("cost.name", costs.name_of(type(cost)) or type(cost).__name__, rule)
     if not is_additive(cost):
         name, weight = next(item for item in weights.items() if item[1] != 0 and item[0] not in PRICED)
-        rule = f"costs of areas are added up, so that they are weighted sums of {names}."
         raise InstanceError(f"cost.weights.{name}", weight, rule)
     return priced_cost(cost, *(rate for area in areas for rate in (area.arrival_rate, area.service_rate)))
