@@ -3,10 +3,8 @@
 N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
 Operational Research* 142 (2002), 396-418.
 
-`blocks`
-    How DEJAVU cuts a grid or a network into blocks small enough to enumerate.
 `dejavu`
-    DEJAVU: decompose, evaluate, join, append, verify, unplug.
+    DEJAVU: decompose a grid or a network into blocks small enough to enumerate, evaluate, join, append, verify, unplug.
 """
 
 import lazy_loader

@@ -17,8 +17,7 @@ from heuristics import run
 from heuristics.oracle import Oracle
 from heuristics.search import Exhaustive
 from heuristics.siting import Dejavu
-from heuristics.siting.blocks import Block, decompose, grid_readings
-from heuristics.siting.dejavu import append, evaluate, join, unplug, unplugging_order
+from heuristics.siting.dejavu import Block, append, decompose, evaluate, grid_readings, join, unplug, unplugging_order
 from optmodels.instance import load, read
 from optmodels.placement import PlacementProblem
 from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance

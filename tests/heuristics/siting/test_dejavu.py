@@ -11,8 +11,18 @@ import pytest
 from heuristics import Budget, UnsupportedProblem, run
 from heuristics.oracle import Oracle
 from heuristics.siting import Dejavu
-from heuristics.siting.blocks import cut, grid_readings, network_reading, pieces
-from heuristics.siting.dejavu import append, evaluate, join, unplug, unplugging_order, verify
+from heuristics.siting.dejavu import (
+    append,
+    cut,
+    evaluate,
+    grid_readings,
+    join,
+    network_reading,
+    pieces,
+    unplug,
+    unplugging_order,
+    verify,
+)
 from optmodels.costs import Limits, WeightedSum
 from optmodels.instance import load
 from optmodels.placement import PlacementProblem
