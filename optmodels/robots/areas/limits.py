@@ -174,9 +174,7 @@ def _program(
     high = np.concatenate(
         [np.ones(areas), [1.0], [bound / size for (_, _, bound), size in zip(rows, sizes, strict=True)]]
     )
-    status, values, duals = solved_by_highs(
-        matrix, cost / unit, np.ones(areas * width), low, high, method, seconds, interrupting.check
-    )
+    status, values, duals = solved_by_highs(matrix, cost / unit, np.ones(areas * width), low, high, method, seconds)
     if status != "optimal":
         return status, [], np.zeros(len(rows))
     prices = np.maximum(0.0, -duals[areas + 1 :]) * unit / np.array(sizes) if rows else np.zeros(0)

@@ -273,9 +273,7 @@ def _master(costs: Vector, rates: NDArray[np.float64]) -> tuple[Vector, float, V
         matrix = csc_array(np.vstack([np.append(np.ones(count), 0.0), np.hstack([scaled, excess])]))
         prices = np.append(np.zeros(count), 1.0) if phase == "keep" else np.append(costs / unit, 0.0)
         low, high = np.append(1.0, np.full(limits, -np.inf)), np.append(1.0, np.zeros(limits))
-        status, values, duals = solved_by_highs(
-            matrix, prices, np.full(count + 1, np.inf), low, high, "simplex", np.inf, interrupting.check
-        )
+        status, values, duals = solved_by_highs(matrix, prices, np.full(count + 1, np.inf), low, high, "simplex")
         if status != "optimal":
             return None
         multipliers = np.maximum(0.0, -duals[1:]) / sizes

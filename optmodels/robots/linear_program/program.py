@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csc_array, csr_array, diags_array, hstack, vstack
 
+from heuristics import interrupting
 from queueing.robots.fleet import EventMoves
 
 Vector = NDArray[np.float64]
@@ -107,7 +108,6 @@ def solve_program(
     method: str = "simplex",
     seconds: float = math.inf,
     relaxed: bool = False,
-    pause: Callable[[], None] | None = None,
 ) -> ProgramAnswer:
     """Solve the program; `relaxed`: find instead how far the averages must go beyond the limits, largest first.
 
@@ -123,8 +123,6 @@ def solve_program(
         For the solver.
     relaxed
         Minimise the largest excess over all limits; the cost is not looked at.
-    pause
-        Called again and again; what it raises ends the work.
     """
     states, actions = len(cost), len(moves.sending)
     matrix = _balance(moves, service_rate)
@@ -148,9 +146,7 @@ def solve_program(
         excess = csr_array(np.concatenate([np.zeros(rows), -np.array(scales)])[:, np.newaxis])
         matrix = csr_array(hstack([matrix, excess]))
         prices, upper = np.append(prices, 1.0), np.append(upper, np.inf)
-    status, values, duals = solved_by_highs(
-        csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds, pause
-    )
+    status, values, duals = solved_by_highs(csc_array(matrix), prices, upper, lower_rows, upper_rows, method, seconds)
     if status != "optimal":
         nothing = np.zeros(states)
         return ProgramAnswer(status, math.nan, nothing, np.zeros((actions, states)), np.zeros(len(limits)))
@@ -170,10 +166,9 @@ def solved_by_highs(
     lower_rows: Vector,
     upper_rows: Vector,
     method: str,
-    seconds: float,
-    pause: Callable[[], None] | None,
+    seconds: float = math.inf,
 ) -> tuple[str, Vector, Vector]:
-    """Minimise a linear program by HiGHS: one method after the other until one succeeds.
+    """Minimise a linear program by HiGHS: one method after the other until one succeeds; interrupts end it.
 
     Parameters
     ----------
@@ -187,8 +182,6 @@ def solved_by_highs(
         The one that is tried first: ``"simplex"`` or ``"interior-point"``.
     seconds
         How long it may take.
-    pause
-        Called now and then; what it raises ends the solver.
 
     Returns
     -------
@@ -218,7 +211,7 @@ def solved_by_highs(
             highs.setOptionValue(name, value)
         if highs.passModel(program) == highspy.HighsStatus.kError:
             return "unsolved", prices, lower_rows
-        _run(highs, pause)
+        _run(highs)
         status = highs.getModelStatus().name
         if status == "kOptimal":
             found = highs.getSolution()
@@ -228,8 +221,8 @@ def solved_by_highs(
     return "unsolved", prices, lower_rows
 
 
-def _run(highs: Any, pause: Callable[[], None] | None) -> None:
-    """Let HiGHS work, beside, so that what `pause` raises is heard in the middle of its long steps, too."""
+def _run(highs: Any) -> None:
+    """Let HiGHS work, beside, so that interrupts are heard in the middle of its long steps, too."""
     stop = threading.Event()
 
     def look(event: Any) -> None:
@@ -243,8 +236,7 @@ def _run(highs: Any, pause: Callable[[], None] | None) -> None:
     try:
         while worker.is_alive():
             worker.join(POLL)
-            if pause is not None:
-                pause()
+            interrupting.check()
     except BaseException:
         stop.set()
         worker.join(PATIENCE)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from heuristics import Oracle, Problem, Result, interrupting, require_fields
+from heuristics import Oracle, Problem, Result, require_fields
 from heuristics.dynamic import iterate
 from queueing.robots.fleet import event_moves, fleet_of, mixed_chances, mixed_classes, mixed_measures
 
@@ -126,7 +126,6 @@ class LinearProgram:
             method=self.method,
             seconds=oracle.remaining_seconds,
             relaxed=relaxed,
-            pause=interrupting.check,
         )
         if relaxed:
             return answer

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from heuristics import Status, UnsupportedProblem
+from heuristics import Status, UnsupportedProblem, interrupting
 from optmodels import solve
 from optmodels.costs import Limits, WeightedSum
 from optmodels.robots import RobotFleetProblem, RobotsProblem
@@ -399,8 +399,8 @@ def test_the_solver_lets_go_when_it_is_told_to():
         calls.append(None)
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        solve_program(control.moves, 1.0, control.cost, pause=ended)
+    with pytest.raises(KeyboardInterrupt), interrupting.within(ended):
+        solve_program(control.moves, 1.0, control.cost)
     assert len(calls) >= 1
 
 
