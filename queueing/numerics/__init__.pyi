@@ -36,7 +36,6 @@ from .markov import states_reached as states_reached
 from .markov import stationary_by_levels as stationary_by_levels
 from .markov import stationary_distribution as stationary_distribution
 from .markov import stationary_of_rates as stationary_of_rates
-from .markov import strong_components as strong_components
 from .markov import transient_factors as transient_factors
 from .markov import transient_solution as transient_solution
 
@@ -76,7 +75,6 @@ __all__ = [
     "stationary_by_levels",
     "stationary_distribution",
     "stationary_of_rates",
-    "strong_components",
     "sum_of_products",
     "sums_by",
     "transient_factors",

@@ -104,39 +104,6 @@ def communicating_classes(rates: Matrix) -> tuple[int, Integers]:
     return int(count), labels.astype(np.int64)
 
 
-def strong_components(
-    pointers: NDArray[np.integer], targets: NDArray[np.integer]
-) -> tuple[Integers, NDArray[np.bool_]]:
-    """Find the sets of states that reach one another, and which of these are never left.
-
-    Parameters
-    ----------
-    pointers
-        by state, where its moves begin among all, and at last their number.
-    targets
-        by move, the state it leads to; a move may be listed twice.
-
-    Returns
-    -------
-    labels : Integers
-        by state, the number of its set.
-    closed : NDArray[np.bool_]
-        by set, whether no move leads out of it.
-    """
-    from scipy.sparse import csr_array  # rarely needed, and slow to load
-    from scipy.sparse.csgraph import connected_components
-
-    size = len(pointers) - 1
-    steps = np.ones(len(targets), dtype=np.float64)
-    graph = csr_array((steps, np.array(targets), np.array(pointers)), shape=(size, size))
-    graph.sum_duplicates()  # with a move listed twice, `connected_components` does not come to an end
-    count, labels = connected_components(graph, connection="strong")
-    sources = np.repeat(labels, np.diff(pointers))
-    closed = np.ones(count, dtype=np.bool_)
-    closed[sources[sources != labels[targets]]] = False
-    return labels.astype(np.int64), closed
-
-
 def states_reached(linked: NDArray[np.bool_], begun: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Find the states that a chain can reach.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ...numerics import Vector, strong_components
+from ...numerics import Vector
 from . import banded, krylov
 from .krylov import Pause
 from .model import RobotFleet
@@ -92,9 +92,55 @@ def shares_of_chain(
 
 def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
     """Sets of the given states that reach one another and nothing else; no move must lead out of all of them."""
-    labels, closed = strong_components(chain.pointers, chain.targets)
-    own = labels[states]
-    return [states[own == one] for one in np.unique(own[closed[own]])]
+    labels, closed = strong_components(chain, states)
+    if len(closed) == 1 and closed[0]:
+        return [states]
+    return [states[labels[states] == one] for one in np.flatnonzero(closed)]
+
+
+@njit(cache=True)
+def strong_components(chain: Chain, states: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+    """By state, the set of states it belongs to that reach one another (Tarjan), -1 elsewhere; and which are closed.
+
+    `scipy.sparse.csgraph.connected_components` does not come to an end where a move is listed twice, as it may be here.
+    """
+    size, unseen = len(chain.leaving), -2
+    labels, numbers, lowest = np.full(size, -1), np.full(size, unseen), np.zeros(size, dtype=np.int64)
+    path, open_states, following = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), chain.pointers.copy()
+    count, seen, waiting = 0, 0, 0
+    for start in states:
+        if numbers[start] != unseen:
+            continue
+        path[0], depth = start, 0
+        while depth >= 0:
+            state = path[depth]
+            if numbers[state] == unseen:
+                numbers[state] = lowest[state] = seen
+                open_states[waiting] = state
+                seen, waiting = seen + 1, waiting + 1
+            if following[state] < chain.pointers[state + 1]:
+                there = chain.targets[following[state]]
+                following[state] += 1
+                if numbers[there] == unseen:
+                    depth += 1
+                    path[depth] = there
+                elif labels[there] < 0:
+                    lowest[state] = min(lowest[state], numbers[there])
+                continue
+            if lowest[state] == numbers[state]:  # the first of a set: all that is open above it belongs to it
+                while labels[state] < 0:
+                    waiting -= 1
+                    labels[open_states[waiting]] = count
+                count += 1
+            depth -= 1
+            if depth >= 0:
+                lowest[path[depth]] = min(lowest[path[depth]], lowest[state])
+    closed = np.ones(count, dtype=np.bool_)
+    for state in states:
+        for k in range(chain.pointers[state], chain.pointers[state + 1]):
+            if labels[chain.targets[k]] != labels[state]:
+                closed[labels[state]] = False
+    return labels, closed
 
 
 def layouts(fleet: RobotFleet, states: Numbers) -> Iterator[Numbers]:

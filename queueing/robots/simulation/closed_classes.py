@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ...numerics import strong_components
 from ...simulation import Whole
 from .kernel import Rules, place_of, places_of
 
@@ -42,6 +41,9 @@ class Closed:
 
 def closed_classes(rules: Rules, most: int = MOST_PAIRS) -> Closed | None:
     """The closed classes that a policy can lead to from the beginning; None if there is too much to look through."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     phases = len(rules.rates)
     found = np.empty((2 * phases + 1) * rules.starts.shape[1] + len(rules.turning), dtype=np.int64)
     amount = _decide(rules, 0, np.zeros(phases, dtype=np.int64), 0, found, 0)
@@ -49,10 +51,14 @@ def closed_classes(rules: Rules, most: int = MOST_PAIRS) -> Closed | None:
     if not known:
         return None
     states, starts, ends = states[:known], starts[: known + 1], ends[: starts[known]]
-    parts, closed = strong_components(starts, ends)
-    names = np.where(closed, np.cumsum(closed) - 1, -1)
+    graph = csr_array((np.ones(len(ends), dtype=np.int8), ends, starts), shape=(len(states), len(states)))
+    count, parts = connected_components(graph, connection="strong")
+    sources = np.repeat(parts, np.diff(starts))
+    left = np.zeros(count, dtype=bool)
+    left[sources[sources != parts[ends]]] = True
+    names = np.where(left, -1, np.cumsum(~left) - 1)
     order = np.argsort(states)
-    return Closed(int(closed.sum()), states[order], names[parts[order]])
+    return Closed(int((~left).sum()), states[order], names[parts[order]])
 
 
 @njit(cache=True)

@@ -24,8 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
-from ...numerics import Integers, Vector, stationary_of_rates, strong_components
+from ...numerics import Integers, Vector, stationary_of_rates
 from ..methods import ELIMINATION, SAFETY, Blocks, Incoming, Rates, krylov_iterates, rates_of, stationary_by_state
 from ..model import Flows, ThresholdModel, direct_flows
 from ..queue import ThresholdMeasures, ThresholdQueue
@@ -257,9 +258,13 @@ def flows_of_policy(chain: PolicyChain, modes: Integers, probabilities: Vector) 
 
 def closed_classes(generator: csr_array) -> list[Integers]:
     """Return the sets of states that are never left, each with its states in order."""
-    moves = csr_array(generator > 0)  # the diagonal is not among them
-    labels, closed = strong_components(moves.indptr, moves.indices)
-    return [np.flatnonzero(labels == one) for one in np.flatnonzero(closed)]
+    moves = coo_array(generator)
+    real = (moves.data > 0) & (moves.row != moves.col)
+    graph = csr_array((np.ones(int(real.sum())), (moves.row[real], moves.col[real])), shape=generator.shape)
+    count, labels = connected_components(graph, directed=True, connection="strong")
+    leaves = np.zeros(count, dtype=bool)
+    leaves[labels[moves.row[real]][labels[moves.row[real]] != labels[moves.col[real]]]] = True
+    return [np.flatnonzero(labels == one) for one in np.flatnonzero(~leaves)]
 
 
 def stationary_of_states(generator: csr_array, inside: Integers, level: Integers) -> tuple[Iterates, str]:

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 from queueing import PhaseType, RobotQueue, policy_step
 from queueing.robots import best_policy
@@ -28,7 +29,7 @@ from queueing.robots.fleet import (
     sweep,
 )
 from queueing.robots.fleet.relative_values import in_two
-from queueing.robots.fleet.stationary import closed_classes
+from queueing.robots.fleet.stationary import closed_classes, strong_components
 from queueing.robots.fleet.transitions import Chain
 
 
@@ -115,17 +116,20 @@ def random_chain(rng: np.random.Generator, size: int, moves: float) -> Chain:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_closed_classes_are_those_of_all_that_can_be_reached(seed):
+def test_states_that_reach_one_another_are_those_that_scipy_finds(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 60))
     chain = random_chain(rng, size, float(rng.choice([0.5, 1.0, 1.5, 3.0])))
-    reach = (chain.matrix().toarray() > 0) | np.eye(size, dtype=bool)
-    for _ in range(size.bit_length()):  # paths of twice the length
-        reach = (reach.astype(int) @ reach.astype(int)) > 0
-    recurs = (reach <= reach.T).all(axis=1)  # whatever is reached leads back
-    expected = {tuple(np.flatnonzero(reach[state])) for state in np.flatnonzero(recurs)}
-    found = closed_classes(chain, np.arange(size))
-    assert {tuple(states) for states in found} == expected and len(found) == len(expected) > 0
+    labels, closed = strong_components(chain, np.arange(size))
+    graph = chain.matrix().copy()
+    graph.sum_duplicates()
+    count, theirs = connected_components(graph, directed=True, connection="strong")
+    assert len(closed) == count
+    assert len(set(zip(labels.tolist(), theirs.tolist(), strict=True))) == count  # one to one
+    for states in closed_classes(chain, np.arange(size)):
+        inside = np.isin(np.arange(size), states)
+        assert not graph.toarray()[inside][:, ~inside].any()
+    assert len(closed_classes(chain, np.arange(size))) == closed.sum() > 0
 
 
 @pytest.mark.parametrize("seed", range(10))
