@@ -170,7 +170,8 @@ def test_a_kind_from_outside_makes_instances_and_adds_its_command(environment, t
     assert float(succeed(command, "erlang", "2", "3", cwd=tmp_path)) == pytest.approx(4 / 9, rel=1e-5)
 
 
-def test_a_kind_from_outside_describes_its_fields(environment, tmp_path):
+def test_a_kind_from_outside_describes_its_fields(environment, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # a row of the table is a line then
     command = environment / "optmodels"
     table = succeed(command, "schema", "staffing", cwd=tmp_path)
     assert re.search(

@@ -442,7 +442,7 @@ def test_the_genetic_algorithm_is_no_straw_man(instances):
     gaps = []
     for name in ("gautam-6x6", "gautam-8x8", "gautam-9x9", "germany50", "ta2"):
         problem = load(instances / "placement" / f"{name}.json")
-        known = read(instances / "placement" / f"{name}.json").best_known["objective"]
+        known = read(instances / "placement" / f"{name}.json").best_known.objective
         gaps += [run(problem, Genetic(), Budget(evaluations=800_000), seed).objective / known - 1 for seed in (0, 1)]
     assert np.mean(gaps) < 0.01
 
