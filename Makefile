@@ -11,7 +11,7 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n 
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The extra `rivals` (of benchmarks) is not locked: no test and no demonstration needs it.
-LOCKED_EXTRAS := plots scale scip cpsat topohub dev
+LOCKED_EXTRAS := plots frames scale scip cpsat topohub dev
 
 DEMO := demo
 DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)

@@ -39,7 +39,7 @@ def draw_thresholds() -> None:
     plot_problem(problem, om.result_to_data(om.solve(problem, "exhaustive")), FIGURES / "avrachenkov-k5.svg")
     best = om.result_to_data(om.solve(problem, "optimal-policy"))
     plot_problem(problem, best, FIGURES / "avrachenkov-k5-policy.svg")
-    plot_front(om.pareto_front(problem, ("starvation", "response_time")), FIGURES / "avrachenkov-k5-front.svg")
+    plot_front(om.pareto(problem, ("starvation", "response_time")), FIGURES / "avrachenkov-k5-front.svg")
 
 
 def draw_robots() -> None:

@@ -123,7 +123,7 @@ class TracePoint:
     bound: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The answer of one run.
 
@@ -187,6 +187,11 @@ class Result:
         """Objective of the decision, or ``None`` without one."""
         return None if self.evaluation is None else self.evaluation.objective
 
+    @property
+    def measures(self) -> Mapping[str, float | None]:
+        """Measures of the decision by name, none without a decision."""
+        return {} if self.evaluation is None else dict(self.evaluation.measures)
+
     def gap(self, reference: float | None = None) -> float | None:
         """Relative distance of the objective above `reference`, or above the run's own proved bound.
 
@@ -214,6 +219,10 @@ class Result:
         if self.bound is not None:
             answer += f", bound {self.bound:.10g}"
         return f"{answer} ({self.strategy}, {self.evaluations} evaluations, {self.seconds:.2f} s, {self.stopped_by})"
+
+    def __repr__(self) -> str:
+        """One line, however long the decision is."""
+        return f"<{type(self).__name__} {self}>"
 
 
 def relative_gap(value: float, reference: float) -> float:

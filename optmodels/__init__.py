@@ -4,8 +4,12 @@ The front door::
 
     import optmodels as om
 
-    problem = om.load("instances/placement/gautam-6x6.json")
+    problem = om.load("gautam-6x6")  # or a path, an Instance
     print(om.solve(problem, "annealing", seconds=5))
+
+Every verb takes the path of an instance file, the name of a shipped instance, an `Instance` or a `Problem`: `load`,
+`solve`, `evaluate`, `compare`, `sweep`, `pareto`, `simulate`, `verify`, `plot`, `visits`; `generate` and `fit` make
+instances, and `instances` lists those that are shipped.
 
 Names are loaded when first used, so that ``import optmodels`` costs nothing.
 
@@ -24,7 +28,7 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
 `freshness`
     Kind "freshness": how often, and in which order, to revisit pages.
 `generating`
-    Seeded random instances.
+    Instances that are made: drawn at random, or fitted to a log.
 `instance`
     Instances: problems as JSON files.
 `kinds`
@@ -33,6 +37,8 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
     Integer programs, and solvers in processes of their own.
 `multipliers`
     Prices in place of limits: the Lagrangian dual.
+`notebook`
+    What people see of answers in Python: frames, tables in HTML, progress.
 `placement`
     Kind "placement": where to put proxies under delay and throughput limits.
 `plotting`

@@ -1,7 +1,9 @@
 from . import costs as costs
 from . import registry as registry
+from .data import instances as instances
 from .errors import InstanceError as InstanceError
 from .errors import RequestError as RequestError
+from .generating import fit as fit
 from .generating import generate as generate
 from .instance import BestKnown as BestKnown
 from .instance import Instance as Instance
@@ -11,6 +13,7 @@ from .instance import write_instance as write_instance
 from .kinds import Kind as Kind
 from .multipliers import Multipliers as Multipliers
 from .multipliers import find_multipliers as find_multipliers
+from .plotting import plot as plot
 from .protocols import Budget as Budget
 from .protocols import Decision as Decision
 from .protocols import Disagreement as Disagreement
@@ -18,7 +21,6 @@ from .protocols import Evaluation as Evaluation
 from .protocols import Oracle as Oracle
 from .protocols import Problem as Problem
 from .protocols import Progress as Progress
-from .protocols import Result as Result
 from .protocols import Space as Space
 from .protocols import Status as Status
 from .protocols import Strategy as Strategy
@@ -28,13 +30,16 @@ from .results import read_result as read_result
 from .results import result_from_data as result_from_data
 from .results import result_to_data as result_to_data
 from .results import write_result as write_result
+from .solving import Result as Result
 from .solving import evaluate as evaluate
 from .solving import solve as solve
+from .solving import visits as visits
 from .studies import Comparison as Comparison
 from .studies import Front as Front
 from .studies import Sweep as Sweep
 from .studies import compare as compare
-from .studies import pareto_front as pareto_front
+from .studies import pareto as pareto
+from .studies import simulate as simulate
 from .studies import sweep as sweep
 from .testing import check_kind as check_kind
 from .testing import check_problem as check_problem
@@ -76,17 +81,22 @@ __all__ = [
     "costs",
     "evaluate",
     "find_multipliers",
+    "fit",
     "generate",
+    "instances",
     "load",
-    "pareto_front",
+    "pareto",
+    "plot",
     "read_instance",
     "read_result",
     "registry",
     "result_from_data",
     "result_to_data",
+    "simulate",
     "solve",
     "sweep",
     "verify",
+    "visits",
     "write_instance",
     "write_result",
 ]

@@ -1,8 +1,9 @@
-"""Seeded random instances.
+"""Instances that are made: drawn at random, with a seed, or fitted to a log.
 
 A generator is a frozen dataclass whose fields are its options and whose method ``instance()`` returns an `Instance`.
 Each kind has its own (`optmodels.placement.generate`, `optmodels.threshold.generate`), named in its record
-(`optmodels.kinds.Kind`). One whose instances may be too large for one file has a method ``write`` besides.
+(`optmodels.kinds.Kind`). One whose instances may be too large for one file has a method ``write`` besides. What is
+fitted to a log is made by a function that the record names, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from .data import build
+from .data import build, check_options
 from .errors import RequestError
 from .instance import Instance, write
 from .registry import kinds
@@ -68,6 +69,53 @@ def generate(kind: str, **options: Any) -> Instance:
     'placement-2x3-1'
     """
     return _instance(kind, make_generator(kind, options))
+
+
+def fit(log: str | os.PathLike[str], kind: str = "freshness", **options: Any) -> Any:
+    r"""Fit the numbers of a problem to a log of what was observed.
+
+    Parameters
+    ----------
+    log
+        Path of the log: of a crawler, for kind "freshness", a CSV or Parquet file with columns ``url``, ``interval`` or
+        ``timestamp``, and ``changed``.
+    kind
+        Name of a kind that can be fitted.
+    **options
+        Those of the kind; for "freshness" ``prior``, ``confidence``, ``weights``, ``access_time``, ``unit`` and
+        ``out``, as ``optmodels fit --help`` tells them.
+
+    Returns
+    -------
+    object
+        What the kind makes of the log; for "freshness" the change rates with their intervals. Its method ``instance``
+        makes an instance of them, ``to_frame`` a table.
+
+    Raises
+    ------
+    RequestError
+        If the kind cannot be fitted, has no such option, or the log cannot be understood.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from optmodels import fit, solve
+    >>> rows = ["url,interval,changed", "a,1,1", "a,2,0", "b,1,0", "b,3,1", "b,1,1"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "crawl.csv")
+    ...     length = log.write_text("\n".join(rows))
+    ...     fitted = fit(log)
+    >>> fitted.to_data()["pages"], solve(fitted.instance(access_time=0.1), "lagrangian").status.value
+    (2, 'optimal')
+    """
+    function = kinds.part(kind, "fit")
+    if function is None:
+        known = ", ".join(kinds.having("fit"))
+        raise RequestError(f"problems of kind {kind!r} cannot be fitted to a log, only those of kind {known}.")
+    check_options(function, options, f"fit {kind!r}")
+    with kinds.blame(kind, "fit"):
+        return function(log, **options)
 
 
 def generate_to(

@@ -6,7 +6,6 @@ executed, and a path in one stays inside its folder.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Collection, Mapping
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from .costs import Limits, cost_from_data, cost_to_data, measures_used
 from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
+from .data import pretty as pretty
 from .data import read_json as read_json
 from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
 from .registry import kinds
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heuristics import Evaluation, Problem
 
     from .data import FieldRow
+    from .solving import ProblemLike
 
 #: `best_known` and its evaluation may differ by this much, relative.
 BEST_KNOWN_TOLERANCE = 1e-6
@@ -171,8 +172,10 @@ class Instance(BaseModel):
         Parameters
         ----------
         folder
-            Where the file lies; paths inside the data are relative to it and stay inside.
+            Where the file lies, unless it was read from there; paths inside the data are relative to it.
         """
+        from .protocols import Origin, origin_of, remember
+
         try:
             target = kinds.part(self.kind, "problem")
         except UnknownName as unknown:
@@ -187,6 +190,8 @@ class Instance(BaseModel):
                 if name not in offered:
                     raise self._no_measure(name, f"limits.{name}", limit, offered)
         limits = Limits.from_data(self.limits)
+        origin = origin_of(self)
+        folder = folder or origin.folder
         with kinds.blame(self.kind, kinds.noun, on=" on these data"):
             try:
                 problem: Problem = target.from_data(self.data, name=self.name, cost=cost, limits=limits, folder=folder)
@@ -195,6 +200,7 @@ class Instance(BaseModel):
             except (ValueError, OverflowError) as failure:
                 reason = " ".join(str(failure).split())
                 raise UnreadableFile(f"kind {self.kind!r} refuses the data: {reason}") from failure
+        remember(problem, Origin(origin.file, folder, self.best_known))
         return problem
 
     def _no_measure(self, name: str, place: str, value: Any, offered: Collection[str]) -> InstanceError:
@@ -267,19 +273,24 @@ def read(path: str | os.PathLike[str]) -> Instance:
     >>> instance.kind, instance.name
     ('placement', 'gautam-2x3')
     """
+    from .protocols import Origin, remember
+
     try:
-        return Instance._of_sound(read_json(_file_of(path)))
+        file = _file_of(path)
+        instance = Instance._of_sound(read_json(file))
     except InstanceError as failure:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
+    remember(instance, Origin(os.fspath(path), file.parent, instance.best_known))
+    return instance
 
 
-def load(path: str | os.PathLike[str]) -> Problem:
+def load(problem: ProblemLike) -> Problem:
     """Read an instance file and make its problem.
 
     Parameters
     ----------
-    path
-        Of a JSON file, or the name of a shipped instance.
+    problem
+        The path of a JSON file, the name of a shipped instance, an instance, or a problem, which is returned as it is.
 
     Returns
     -------
@@ -294,18 +305,32 @@ def load(path: str | os.PathLike[str]) -> Problem:
     Examples
     --------
     >>> from optmodels import load
-    >>> load("instances/placement/gautam-2x3.json").space.size
-    64
+    >>> load("instances/placement/gautam-2x3.json").space.size, load("gautam-2x3").name
+    (64, 'gautam-2x3')
     """
-    return problem_of(read(path), path)
+    from heuristics import Problem
+
+    if isinstance(problem, (str, os.PathLike)):
+        return problem_of(read(problem), problem)
+    if isinstance(problem, Instance):
+        return problem_of(problem)
+    if not isinstance(problem, Problem):
+        raise RequestError(
+            "a problem is the path of a file, the name of a shipped instance, an Instance, or what has a name, a space "
+            f"and a method 'evaluate'; got {problem!r}."
+        )
+    return problem
 
 
-def problem_of(instance: Instance, path: str | os.PathLike[str]) -> Problem:
-    """The problem of an instance read from `path`; errors name the file."""
+def problem_of(instance: Instance, path: str | os.PathLike[str] | None = None) -> Problem:
+    """The problem of an instance read from `path`, or from where it is remembered to be from; errors name the file."""
+    from .protocols import origin_of
+
+    file = origin_of(instance).file if path is None else os.fspath(path)
     try:
-        return instance.problem(folder=_file_of(path).parent)
+        return instance.problem(folder=None if path is None else _file_of(path).parent)
     except InstanceError as failure:
-        raise failure if failure.file else failure.at(os.fspath(path)) from None
+        raise failure if failure.file or file is None else failure.at(file) from None
 
 
 def _file_of(path: str | os.PathLike[str]) -> Path:
@@ -379,36 +404,18 @@ def inside(folder: str | os.PathLike[str] | None, path: Any, field: str = "path"
     return resolved
 
 
-def pretty(value: Any, indent: int = 0, width: int = 120) -> str:
-    """JSON for people: objects one field per line, a list on one line where it fits, a matrix one row per line."""
-    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    simple = not isinstance(value, dict) and not (
-        isinstance(value, list) and any(isinstance(v, (list, dict)) for v in value)
-    )
-    if simple or len(flat) + indent <= width // 2 or not value:
-        return flat
-    pad = " " * (indent + 2)
-    if isinstance(value, dict):
-        lines = [
-            f"{pad}{json.dumps(key, ensure_ascii=False)}: {pretty(entry, indent + 2, width)}"
-            for key, entry in value.items()
-        ]
-        return "{\n" + ",\n".join(lines) + "\n" + " " * indent + "}"
-    return "[\n" + ",\n".join(f"{pad}{pretty(entry, indent + 2, width)}" for entry in value) + "\n" + " " * indent + "]"
-
-
 # -- best known -------------------------------------------------------------------------------------------------------
 
 
-def check_best_known(instance: Instance, problem: Problem) -> Evaluation | None:
-    """Evaluate the best-known decision again; ``None`` if the instance has none.
+def check_best_known(known: Instance | BestKnown | None, problem: Problem) -> Evaluation | None:
+    """Evaluate the best-known decision, that of an instance, again; ``None`` if there is none.
 
     Raises
     ------
     InstanceError
         If the decision is not in the space, breaks a constraint, or has another objective (1e-6 relative).
     """
-    best = instance.best_known
+    best = known.best_known if isinstance(known, Instance) else known
     if best is None:
         return None
     slack = BEST_KNOWN_TOLERANCE * abs(best.objective)

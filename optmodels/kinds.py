@@ -25,7 +25,7 @@ from .errors import RequestError, short
 Reference: TypeAlias = str | Callable[..., Any]
 
 #: Fields that refer to something; `Kind.part` loads it.
-PARTS = ("problem", "data", "generator", "picture", "beside", "on_cluster")
+PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster")
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
@@ -57,7 +57,14 @@ class Kind:
     generator
         Class of the options of random instances (`optmodels.generating.Generator`), if there is one.
     picture
-        Function of a problem and of a result, or ``None``, that draws both, if there is one.
+        Function of a problem and of a result, or ``None``, that draws both, if there is one. If it takes axes as well
+        (``ax``), it draws into those.
+    fit
+        Function that makes an instance, or what leads to one, from a log, for `optmodels.fit`: it takes the path of the
+        log, and options of its own by name.
+    visits
+        Function of a problem and of a decision that tells what is done when, column by column, for `optmodels.visits`;
+        it takes ``out``, a file to write it to, ``slots``, ``seed``, and options of its own by name.
     simulated
         Whether decisions can be tried out: problems have a method ``experiment``.
     commands
@@ -75,9 +82,10 @@ class Kind:
 
     Notes
     -----
-    `problem`, `data`, `generator`, `picture`, `beside`, `on_cluster` and the values of `commands` may be given as
-    ``"module:name"``, which is imported when it is first used. A record in a distribution should give them so, and
-    stand in a module that imports little: records are loaded to list kinds and to print the help of the command line.
+    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster` and the values of `commands` may
+    be given as ``"module:name"``, which is imported when it is first used. A record in a distribution should give them
+    so, and stand in a module that imports little: records are loaded to list kinds and to print the help of the command
+    line.
 
     Examples
     --------
@@ -110,6 +118,8 @@ class Kind:
     beside: Reference | None = None
     on_cluster: Reference | None = None
     data: Reference | None = None
+    fit: Reference | None = None
+    visits: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""

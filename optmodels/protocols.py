@@ -13,9 +13,12 @@ True
 
 from __future__ import annotations
 
+import contextlib
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +30,6 @@ from heuristics import Evaluation as Evaluation
 from heuristics import Oracle as Oracle
 from heuristics import Problem as Problem
 from heuristics import Progress as Progress
-from heuristics import Result as Result
 from heuristics import Space as Space
 from heuristics import Status as Status
 from heuristics import Strategy as Strategy
@@ -35,6 +37,9 @@ from heuristics import TracePoint as TracePoint
 from heuristics import UnsupportedProblem as UnsupportedProblem
 
 from .costs import CostFunction, Limits
+
+if TYPE_CHECKING:
+    from .instance import BestKnown
 
 # -- files and tables -------------------------------------------------------------------------------------------------
 
@@ -268,6 +273,44 @@ class Simulable(Problem, Protocol):
     """A problem whose decisions can be tried out."""
 
     def experiment(self, decision: Any) -> Experiment: ...
+
+
+# -- where problems come from -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an instance, or a problem, comes from: what the object itself does not hold, and a copy of it need not.
+
+    Parameters
+    ----------
+    file
+        Path of the file it was read from, as it was given.
+    folder
+        Of that file: other files that the data name lie inside.
+    best_known
+        The best decision anybody has shown for exactly these data.
+    """
+
+    file: str | None = None
+    folder: Path | None = None
+    best_known: BestKnown | None = None
+
+
+#: By identity: a problem may hold arrays, which have no hash, and a changed copy has another best decision.
+_origins: dict[int, Origin] = {}
+
+
+def remember(thing: object, origin: Origin) -> None:
+    """Keep where a thing comes from for as long as it lives; one that cannot be watched is passed by."""
+    with contextlib.suppress(TypeError):  # an object of a class with slots
+        weakref.finalize(thing, _origins.pop, id(thing), None).atexit = False
+        _origins[id(thing)] = origin
+
+
+def origin_of(thing: object) -> Origin:
+    """Where an instance or a problem comes from, as far as it is remembered."""
+    return _origins.get(id(thing)) or Origin()
 
 
 # -- asking -----------------------------------------------------------------------------------------------------------

@@ -16,12 +16,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from heuristics import Evaluation, Result, Status, TracePoint
+import heuristics
+from heuristics import Evaluation, Status, TracePoint
 
 from .data import read_json, replaced, write_text
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside
 from .protocols import WrittenOnTheWay
+from .solving import Result
 
 #: Longer decisions are written to a file of their own.
 LONGEST_DECISION = 100_000
@@ -40,7 +42,11 @@ FURTHER = ("key", "label", "error", "budget", "reference")
 
 
 def result_to_data(
-    result: Result, *, folder: str | os.PathLike[str] | None = None, stem: str | None = None, files: bool = True
+    result: heuristics.Result,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    stem: str | None = None,
+    files: bool = True,
 ) -> dict[str, Any]:
     """Write a result as a JSON object, the one that `optmodels solve --json` prints.
 
@@ -115,7 +121,7 @@ def result_from_data(data: Any, *, folder: str | os.PathLike[str] | None = None)
     Returns
     -------
     Result
-        As written: nothing that it claims is checked here, see `optmodels.verify`.
+        As written: nothing that it claims is checked here, see `optmodels.verify`; `Result.of` tells it its problem.
 
     Raises
     ------
@@ -186,7 +192,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     Returns
     -------
     Result
-        As written: nothing that it claims is checked here, see `optmodels.verify`.
+        As written: nothing that it claims is checked here, see `optmodels.verify`; `Result.of` tells it its problem.
 
     Raises
     ------
@@ -209,7 +215,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
 
 
-def write_result(result: Result, path: str | os.PathLike[str]) -> dict[str, Any]:
+def write_result(result: heuristics.Result, path: str | os.PathLike[str]) -> dict[str, Any]:
     """Write a result file, whole or not at all.
 
     Parameters
@@ -245,7 +251,7 @@ def write_result(result: Result, path: str | os.PathLike[str]) -> dict[str, Any]
     return data
 
 
-def kept_result(result: Result, path: str | os.PathLike[str] | None) -> tuple[dict[str, Any], str | None]:
+def kept_result(result: heuristics.Result, path: str | os.PathLike[str] | None) -> tuple[dict[str, Any], str | None]:
     """Write a result if a file is named, and return what is told of it, with a sentence on what cannot be written.
 
     A full disk is no reason to lose an answer: what it keeps out of files is then in the object returned.

@@ -151,7 +151,7 @@ def _record_faults(trial: _Trial) -> Iterator[str]:
         yield f"its measures are {', '.join(kind.measures)}, those of problems {', '.join(target.measure_names)}."
     if kind.simulated != hasattr(target, "experiment"):
         yield f"simulated is {kind.simulated}, and problems have {'no' if kind.simulated else 'a'} method experiment."
-    for part in ("generator", "picture", "beside", "on_cluster"):
+    for part in ("generator", "picture", "fit", "visits", "beside", "on_cluster"):
         kinds.part(kind.name, part)
 
 

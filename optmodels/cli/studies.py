@@ -60,11 +60,11 @@ def pareto(
     Examples: optmodels pareto instances/threshold/avrachenkov-k5.json --measures starvation response_time;
     optmodels pareto instances/placement/gautam-6x6.json --measures opening mean_delay --strategy annealing --seconds 2
     """
-    from ..studies import pareto as fronts
+    from ..studies import pareto as find_front
 
     _check_picture(plot)
     with batch_progress("front", quiet=json) as progress:
-        front = fronts.pareto_front(
+        front = find_front(
             file,
             measures,
             strategy=strategy,

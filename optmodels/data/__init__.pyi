@@ -40,6 +40,7 @@ from .models import numbers as numbers
 from .models import read_as as read_as
 from .models import square as square
 from .parameters import build as build
+from .parameters import check_options as check_options
 from .parameters import check_ranges as check_ranges
 from .parameters import field_types as field_types
 from .parameters import from_json as from_json
@@ -51,6 +52,7 @@ from .parameters import whole_from_text as whole_from_text
 from .schemas import FieldRow as FieldRow
 from .schemas import field_rows as field_rows
 from .schemas import schema_of as schema_of
+from .shipped import instances as instances
 from .shipped import locate as locate
 from .shipped import shipped_files as shipped_files
 from .shipped import shipped_folder as shipped_folder
@@ -59,6 +61,7 @@ from .strict_json import collector_off as collector_off
 from .strict_json import join_place as join_place
 from .strict_json import naming as naming
 from .strict_json import parse_json as parse_json
+from .strict_json import pretty as pretty
 from .strict_json import read_json as read_json
 from .text_tables import columns as columns
 from .text_tables import csv_rows as csv_rows
@@ -108,6 +111,7 @@ __all__ = [
     "batches_of",
     "build",
     "check_manifest",
+    "check_options",
     "check_ranges",
     "check_tree",
     "collector_off",
@@ -122,6 +126,7 @@ __all__ = [
     "footer_of",
     "from_json",
     "from_text",
+    "instances",
     "is_number",
     "is_required",
     "is_whole",
@@ -137,6 +142,7 @@ __all__ = [
     "parameter_list",
     "parquet",
     "parse_json",
+    "pretty",
     "read_as",
     "read_json",
     "read_list",

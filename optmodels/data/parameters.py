@@ -6,14 +6,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from ..errors import RequestError, nearest, short
+from ..errors import RequestError, UnknownName, nearest, short, suggestion
 
 
 def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
@@ -82,6 +83,32 @@ def check_ranges(record: Any, **ranges: tuple[float, float]) -> None:
         if not least <= value <= most:
             limit = f"{least} or more" if most == math.inf else f"between {least} and {most:.12g}"
             raise ValueError(f"{name} must be {limit}, got {value!r}.")
+
+
+def check_options(function: Callable[..., Any], options: Iterable[str], noun: str) -> None:
+    """Refuse options that a function does not take by name, with the nearest one that it does.
+
+    Parameters
+    ----------
+    function
+        Its options are what it takes by keyword only.
+    options
+        Names that were given.
+    noun
+        Whose options they are, for the sentence.
+
+    Raises
+    ------
+    UnknownName
+        With the first option that is none.
+    """
+    taken = inspect.signature(function).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in taken):
+        return
+    known = [one.name for one in taken if one.kind is one.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise UnknownName(f"{noun} has no option {name!r}. {suggestion(name, known)}")
 
 
 def parameter_fields(target: Any) -> dict[str, Field[Any]]:

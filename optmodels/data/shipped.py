@@ -45,6 +45,37 @@ def shipped_files() -> dict[str, Path]:
     return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*/*.json"), key=_kind_and_name)}
 
 
+def instances(kind: str | None = None) -> list[str]:
+    """List the names of the instances that come with the package; each may stand wherever a problem is asked for.
+
+    Parameters
+    ----------
+    kind
+        Of this kind only.
+
+    Returns
+    -------
+    list of str
+        By kind, then by name; none where the package was installed without them.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such kind; the sentence names the nearest.
+
+    Examples
+    --------
+    >>> from optmodels import instances, load
+    >>> instances("placement")[0], load(instances("placement")[0]).kind
+    ('gautam-11x22', 'placement')
+    """
+    from ..registry import kinds
+
+    if kind is not None:
+        kinds.origin(kind)  # refuses what is none
+    return [name for name, file in shipped_files().items() if kind in (None, file.parent.name)]
+
+
 def locate(path: str | os.PathLike[str]) -> Path:
     """Find the file that a path, or the name of a shipped instance, stands for.
 

@@ -288,3 +288,36 @@ def join_place(place: str, key: str) -> str:
         Both, with a dot between.
     """
     return f"{place}.{key}" if place else key
+
+
+def pretty(value: Any, indent: int = 0, width: int = 120) -> str:
+    """Write JSON for people: objects one field per line, a list on one line where it fits, a matrix one row per line.
+
+    Parameters
+    ----------
+    value
+        Of plain lists, objects, texts and finite numbers.
+    indent
+        Letters before all lines but the first.
+    width
+        Letters of a line, about.
+
+    Returns
+    -------
+    str
+        JSON, without a line end.
+    """
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    simple = not isinstance(value, dict) and not (
+        isinstance(value, list) and any(isinstance(v, (list, dict)) for v in value)
+    )
+    if simple or len(flat) + indent <= width // 2 or not value:
+        return flat
+    pad = " " * (indent + 2)
+    if isinstance(value, dict):
+        lines = [
+            f"{pad}{json.dumps(key, ensure_ascii=False)}: {pretty(entry, indent + 2, width)}"
+            for key, entry in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + "\n" + " " * indent + "}"
+    return "[\n" + ",\n".join(f"{pad}{pretty(entry, indent + 2, width)}" for entry in value) + "\n" + " " * indent + "]"

@@ -47,18 +47,22 @@ def fit(
     Example: optmodels fit crawl.csv --out pages.csv --out pages.json --access-time exponential:0.01
     """
     from . import fitting
-    from .fitting import read_log
 
-    belief = fitting.read_prior(prior)
+    fitting.read_prior(prior)
     fitting.check_outputs(out, access_time)
     for path in out:
         check_target(path, log)
-    law = None if access_time is None else fitting.read_access_time(access_time)
     with batch_progress("fitting", quiet=json) as progress:
-        seen = read_log(log, weights=weights, unit=unit, progress=progress)
-        fitted = fitting.fit(seen, belief, confidence)
-        for path in out:
-            fitting.write_fit(fitted, path, law, f"optmodels fit {log}")
+        fitted = fitting.fit_log(
+            log,
+            prior=prior,
+            confidence=confidence,
+            weights=weights,
+            access_time=access_time,
+            unit=unit,
+            out=out,
+            progress=progress,
+        )
         settle()
     deliver({"file": log, **fitted.to_data(), "written": out}, "\n".join(fitted.sentences()), as_json=json)
     for path in () if json else out:

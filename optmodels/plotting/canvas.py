@@ -15,6 +15,7 @@ from ..data import replaced
 from ..errors import RequestError, short
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
@@ -155,6 +156,56 @@ def sheet(width: float, height: float, path: str | os.PathLike[str] | None) -> I
         figure = new_figure(width, height, layout="constrained")
         yield figure
         save(figure, path)
+
+
+@contextlib.contextmanager
+def single_panel(
+    width: float, height: float, path: str | os.PathLike[str] | None = None, ax: Axes | None = None
+) -> Iterator[Axes]:
+    """Draw one panel in the house style: on a new figure, or into axes that were given.
+
+    Parameters
+    ----------
+    width, height
+        Of a new figure, in inches.
+    path
+        Where to write the figure, in the format its name ends in; ``None``: nowhere.
+    ax
+        Axes of somebody else's figure; ``None``: a new figure is made.
+
+    Yields
+    ------
+    matplotlib.axes.Axes
+        To draw on.
+    """
+    if ax is None:
+        with sheet(width, height, path) as figure:
+            yield figure.subplots()
+        return
+    check_path(path)
+    with house_style():
+        yield ax
+        save(figure_of(ax), path)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """Find the figure that axes belong to, however deep they stand in it.
+
+    Parameters
+    ----------
+    axes
+        Of any figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The whole figure.
+    """
+    figure: Any = axes.figure
+    while getattr(figure, "figure", figure) is not figure:  # a part of a figure
+        figure = figure.figure
+    whole: Figure = figure
+    return whole
 
 
 def plain(text: object, width: int = 80) -> str:

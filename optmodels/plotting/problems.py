@@ -6,24 +6,35 @@ figure, and writes it if a path is given, in the format its name ends in.
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heuristics import Problem
+from heuristics import Result as Answer
 
 from ..errors import InstanceError, RequestError
+from ..instance import load
 from ..protocols import has_objective, kind_of
 from ..registry import kinds
+from ..results import read_result, result_to_data
 from .canvas import check_path, house_style, number, save
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..solving import ProblemLike
 
 
 def plot_problem(
-    problem: Any, result: Mapping[str, Any] | None = None, path: str | os.PathLike[str] | None = None
+    problem: Any,
+    result: Mapping[str, Any] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a problem and, if given, an answer to it.
 
@@ -36,6 +47,8 @@ def plot_problem(
         the instance alone.
     path
         Where to write the picture.
+    ax
+        Axes to draw into, if the picture of the kind takes them.
 
     Returns
     -------
@@ -45,7 +58,7 @@ def plot_problem(
     Raises
     ------
     RequestError
-        If the kind has no picture, or the path no format.
+        If the kind has no picture, or none that takes axes, or the path no format.
     """
     kind = kinds.of(problem)
     if kind is None or kind.picture is None:
@@ -54,11 +67,63 @@ def plot_problem(
         raise RequestError(f"no picture is known of problems of kind {name!r}; known are {known}.")
     check_path(path)
     with house_style():
-        draw: Callable[[Any, Mapping[str, Any] | None], Figure] = kinds.part(kind.name, "picture")
+        draw: Callable[..., Figure] = kinds.part(kind.name, "picture")
+        if ax is not None and "ax" not in inspect.signature(draw).parameters:
+            raise RequestError(
+                f"the picture of kind {kind.name!r} has panels of its own and cannot be drawn into given axes; leave "
+                "ax out."
+            )
         with kinds.blame(kind.name, "picture"):
-            figure = draw(problem, result)
+            figure = draw(problem, result) if ax is None else draw(problem, result, ax=ax)
             save(figure, path)
     return figure
+
+
+def plot(
+    problem: ProblemLike,
+    result: Answer | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw a problem, with an answer if one is given.
+
+    Parameters
+    ----------
+    problem
+        A problem, its instance, the path of its file, or the name of a shipped instance.
+    result
+        An answer to it: a result, the path of one, or the object that such a file holds.
+    path
+        Where to write the picture, in the format its name ends in; without it none is written.
+    ax
+        Axes of matplotlib to draw into, where the picture of the kind is one panel; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        What was drawn.
+
+    Raises
+    ------
+    RequestError
+        If the kind has no picture, or none that fits into given axes, the result answers another problem, or matplotlib
+        is not installed.
+
+    Examples
+    --------
+    >>> from optmodels import evaluate, plot
+    >>> figure = plot("gautam-2x3", evaluate("gautam-2x3", [0, 0, 1, 1, 1, 0]))
+    >>> type(figure).__name__
+    'Figure'
+    """
+    asked = load(problem)
+    if isinstance(result, (str, os.PathLike)):
+        result = read_result(result)
+    told = result_to_data(result, files=False) if isinstance(result, Answer) else result
+    if told is not None and told.get("problem") not in (None, asked.name):
+        raise RequestError(f"this is an answer to {told['problem']!r}, not to {asked.name!r}.")
+    return plot_problem(asked, told, path, ax=ax)
 
 
 def decision_of(problem: Problem, result: Mapping[str, Any] | None) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from heuristics import relative_gap
 
 from ..errors import RequestError, UnknownName, suggestion
-from .canvas import COLOURS, MARKERS, literal, number, plain, sheet
+from .canvas import COLOURS, MARKERS, figure_of, literal, number, plain, sheet, single_panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +91,7 @@ def _draw_traces(axes: Axes, runs: Sequence[Row], labels: Sequence[str]) -> None
     axes.grid(alpha=0.3, lw=0.5)
 
 
-def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
     """Draw the gap of every run of a comparison, by instance and strategy, with a bar at the median of several runs.
 
     The gap is the relative distance of the objective above a reference that all runs of an instance share: the
@@ -104,6 +104,8 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
         One for each run, as `optmodels.Comparison.rows` makes them, or results as files have them.
     path
         Where to write the picture.
+    ax
+        Axes to draw into; by default a new figure.
 
     Returns
     -------
@@ -113,8 +115,7 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
     runs = _rows(rows, "a row of a comparison")
     problems = _distinct(_problem(run) for run in runs)
     labels = _distinct(_label(run) for run in runs)
-    with sheet(max(5.0, 1.5 + len(problems) * max(1.6, 0.4 * len(labels))), 4.2, path) as figure:
-        axes = figure.subplots()
+    with single_panel(max(5.0, 1.5 + len(problems) * max(1.6, 0.4 * len(labels))), 4.2, path, ax) as axes:
         names, failed = [], []
         for at, problem in enumerate(problems):
             of_problem = [run for run in runs if _problem(run) == problem]
@@ -135,8 +136,8 @@ def plot_gaps(rows: Iterable[Row], path: str | os.PathLike[str] | None = None) -
         axes.set_xlabel("instance")
         axes.set_ylabel("gap above the reference (%)")
         axes.grid(axis="y", alpha=0.3, lw=0.5)
-        _legend(figure, [axes], labels)
-    return figure
+        _legend(figure_of(axes) if ax is None else ax, [axes], labels)
+    return figure_of(axes)
 
 
 def _draw_strip(axes: Axes, x: float, gaps: Sequence[float], place: int, label: str, width: float) -> None:
@@ -171,7 +172,14 @@ def _gap(objective: float | None, reference: float | None) -> float | None:
     return None if objective is None or reference is None else _finite(relative_gap(objective, reference))
 
 
-def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_sweep(
+    rows: Iterable[Row],
+    x: str,
+    y: str = "objective",
+    path: str | os.PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw one measure along a varied parameter, a line for each strategy, and its bound if it is the objective.
 
     Parameters
@@ -183,6 +191,8 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
         ``measures``. Of several runs with the same x the line goes through the median.
     path
         Where to write the picture.
+    ax
+        Axes to draw into; by default a new figure.
 
     Returns
     -------
@@ -194,8 +204,7 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
         if all(_column(run, name, _NONE_FOUND) is _NONE_FOUND for run in runs):
             raise UnknownName(f"no row has a column {name!r}. {suggestion(name, {key for run in runs for key in run})}")
     labels = _distinct(_label(run) for run in runs)
-    with sheet(6.4, 4.2, path) as figure:
-        axes = figure.subplots()
+    with single_panel(6.4, 4.2, path, ax) as axes:
         values = [_column(run, x) for run in runs]
         numeric = all(_finite(value) is not None for value in values)
         names = _distinct(plain(value, 16) for value in values)
@@ -220,8 +229,8 @@ def plot_sweep(rows: Iterable[Row], x: str, y: str = "objective", path: str | os
         if len(problems) == 1:
             literal(axes.set_title(plain(problems[0])))
         axes.grid(alpha=0.3, lw=0.5)
-        _legend(figure, [axes], labels)
-    return figure
+        _legend(figure_of(axes) if ax is None else ax, [axes], labels)
+    return figure_of(axes)
 
 
 def _draw_line(
@@ -314,8 +323,9 @@ def _column(run: Row, name: str, absent: Any = None) -> Any:
     return _column(run[head], rest, absent) if rest and isinstance(run.get(head), Mapping) else absent
 
 
-def _legend(figure: Figure, panels: Iterable[Axes], labels: Sequence[str]) -> None:
-    """One entry for each label, below the panels: the strategies, what is dashed, what is crossed."""
+def _legend(owner: Figure | Axes, panels: Iterable[Axes], labels: Sequence[str]) -> None:
+    """One entry for each label, below the panels, or in axes that were given: strategies, what is dashed, crossed."""
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     drawn: dict[str, Any] = {}
@@ -330,9 +340,13 @@ def _legend(figure: Figure, panels: Iterable[Axes], labels: Sequence[str]) -> No
     entries += [(drawn[label], label) for label in (_NONE_FOUND, _NO_GAP) if label in drawn]
     if entries:
         handles, texts = zip(*entries, strict=True)
+        if not isinstance(owner, Figure):
+            for text in owner.legend(handles, texts, loc="best").get_texts():
+                literal(text)
+            return
         # As many columns as fit: letters are about 5 points wide, a handle and the space after it about 50.
-        columns = int(72 * figure.get_figwidth() / (5 * max(len(text) for text in texts) + 50))
+        columns = int(72 * owner.get_figwidth() / (5 * max(len(text) for text in texts) + 50))
         columns = max(1, min(columns, len(handles), 4))
-        legend = figure.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
+        legend = owner.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
         for text in legend.get_texts():
             literal(text)

@@ -4,7 +4,7 @@
     Problems times strategies times seeds, under one budget, and the folder in which every finished run is kept.
 `comparison`
     The runs of a comparison, and what is told about them: the table, the best answers, one record per run.
-`pareto`
+`pareto_front`
     The Pareto front of two measures: every decision that is not beaten in both.
 `pareto_plots`
     The picture of a Pareto front: its points and steps, the hull that weighted sums reach, and what is dominated.

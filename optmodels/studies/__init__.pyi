@@ -1,11 +1,10 @@
 from . import comparing as comparing
-from . import pareto as pareto
 from . import simulating as simulating
 from . import sweeping as sweeping
 from .comparing import compare as compare
 from .comparison import Comparison as Comparison
-from .pareto import Front as Front
-from .pareto import pareto_front as pareto_front
+from .pareto_front import Front as Front
+from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
 from .simulating import simulate as simulate
 from .sweeping import Sweep as Sweep
@@ -18,7 +17,6 @@ __all__ = [
     "compare",
     "comparing",
     "pareto",
-    "pareto_front",
     "plot_front",
     "simulate",
     "simulating",

@@ -18,14 +18,25 @@ from heuristics import Budget, Problem, Result, Strategy, parameters
 
 from ..data import append_line, csv_text, parse_json, whole_lines, write_text
 from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
-from ..instance import Instance, check_best_known, problem_of, read
+from ..instance import Instance, check_best_known
+from ..protocols import origin_of
 from ..registry import make_strategy
 from ..results import file_stem, plain, write_result
 from ..solving import ProblemLike, as_problem, check_seed, make_budget
 from ..verification import judge
 from .comparison import Comparison
 from .pool import Answer, sentence
-from .runs import BatchProgress, Cell, Run, is_deterministic, label_of, make_runs, problem_digest, run_key
+from .runs import (
+    BatchProgress,
+    Cell,
+    Run,
+    following_batch,
+    is_deterministic,
+    label_of,
+    make_runs,
+    problem_digest,
+    run_key,
+)
 
 #: More runs than this are a slip of the pen.
 MOST_RUNS = 100_000
@@ -43,7 +54,7 @@ def compare(
     cluster: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-    progress: BatchProgress | None = None,
+    progress: bool | BatchProgress | None = None,
 ) -> Comparison:
     """Run every strategy on every problem with every seed, under the same budget.
 
@@ -53,7 +64,7 @@ def compare(
     Parameters
     ----------
     problems, strategies
-        One or several; files and names as in `optmodels.solve`.
+        One or several; problems, instances, files and names as in `optmodels.solve`.
     seeds
         How many, or which.
     budget, seconds, evaluations
@@ -71,7 +82,8 @@ def compare(
         does not hold is run again, with a warning. Without it a folder that holds runs is refused, so that none is
         lost.
     progress
-        Called with what is done, what is to do, and a word on it.
+        Called with what is done, what is to do, and a word on it; ``True`` tells it in a line on stderr, or in a
+        notebook.
 
     Returns
     -------
@@ -99,7 +111,8 @@ def compare(
         if store:
             store.add(run)
 
-    complete = make_runs(missing, limits, workers, cluster, finish, len(cells) - len(missing), progress)
+    with following_batch(progress, "comparison") as follow:
+        complete = make_runs(missing, limits, workers, cluster, finish, len(cells) - len(missing), follow)
     runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
     known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
     warnings = [subject.warning for subject in subjects if subject.warning is not None]
@@ -124,18 +137,13 @@ class Subject:
 
 
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
-    given = [problems] if isinstance(problems, (str, os.PathLike, Problem)) else list(problems)
+    given = [problems] if isinstance(problems, (str, os.PathLike, Instance, Problem)) else list(problems)
     if not given:
         raise RequestError("a comparison needs at least one problem.")
     subjects: list[Subject] = []
     for one in given:
-        best, warning = None, None
-        if isinstance(one, (str, os.PathLike)):
-            instance = read(one)
-            problem = problem_of(instance, one)
-            best, warning = _confirmed(instance, problem, os.fspath(one))
-        else:
-            problem = as_problem(one)
+        problem = as_problem(one)
+        best, warning = _confirmed(problem)
         digest = problem_digest(problem)
         if any(subject.digest == digest and subject.problem.name == problem.name for subject in subjects):
             continue  # the same file by two paths
@@ -145,15 +153,16 @@ def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
     return subjects
 
 
-def _confirmed(instance: Instance, problem: Problem, file: str) -> tuple[float | None, str | None]:
+def _confirmed(problem: Problem) -> tuple[float | None, str | None]:
     """The best-known objective if the evaluator confirms it; else a sentence on why it is not used."""
-    best = instance.best_known
+    origin = origin_of(problem)
+    best, file = origin.best_known, origin.file or problem.name
     if best is None:
         return None, None
     if best.decision is None:
         return None, f"{file}: best_known has no decision that would confirm its objective; it is not used."
     try:
-        check_best_known(instance, problem)
+        check_best_known(best, problem)
     except InstanceError as failure:
         return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
     except Exception as failure:  # the runs will tell more; one instance must not take the others down
@@ -246,7 +255,8 @@ class Store:
                 named = failure.at("") if isinstance(failure, InstanceError) else failure
                 doubts.append(f"{self.lines}: line {number} is not used: {printable(sentence(named))}")
                 continue
-            found[run.key] = replace(run, problem=cell.subject, strategy=cell.label)
+            known = run.result.of(cell.problem)
+            found[run.key] = replace(run, problem=cell.subject, strategy=cell.label, result=known)
         return found, doubts
 
     def add(self, run: Run) -> None:

@@ -12,7 +12,7 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from statistics import fmean
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heuristics import Budget, Status, relative_gap
 
@@ -20,6 +20,11 @@ from ..data import csv_text, number, write_text
 from ..errors import printable
 from ..results import plain
 from .runs import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 #: What the record of a run takes from its result as it is.
 _TOLD = ("evaluations", "seconds", "seconds_to_best", "stopped_by", "checked")
@@ -66,7 +71,7 @@ class Summary:
     errors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The runs, in the order of problems, strategies and seeds.
 
@@ -151,6 +156,46 @@ class Comparison:
         """One flat record per run: enough to run it again."""
         references = {problem: reference_of(self, problem) for problem in self.problems}
         return [_record(run, references[run.problem], self.budget) for run in self.runs]
+
+    def to_frame(self) -> DataFrame:
+        """A table of pandas, one row per run, in the order of the runs.
+
+        Columns: ``problem``, ``kind``, ``strategy``, ``seed``, ``status``, ``objective``, ``bound``, ``gap_to_bound``
+        and ``gap_to_best_known`` (relative; of a best known objective that the evaluator has confirmed),
+        ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``, and one for each
+        measure.
+        """
+        from ..notebook import COLUMNS, frame, run_row
+
+        rows = []
+        for run in self.runs:
+            known = self.best_known.get(run.problem)
+            told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
+            gap = None if known is None else run.result.gap(known)
+            rows.append(run_row(run.result, **told, gap_to_best_known=gap))
+        return frame(rows, COLUMNS)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the gap of every run, by instance and strategy, on a figure of its own unless axes are given."""
+        from ..plotting import plot_gaps
+
+        return plot_gaps(self.rows(), ax=ax)
+
+    def __repr__(self) -> str:
+        early = "" if self.complete else ", ended early"
+        strategies = len({run.strategy for run in self.runs})
+        return f"<Comparison: problems {len(self.problems)}, strategies {strategies}, runs {len(self.runs)}{early}>"
+
+    def _repr_html_(self) -> str:
+        from ..notebook import page
+
+        head = [COLUMNS[name].head.partition(" to {}")[0] for name in COLUMNS]
+        rows = [[COLUMNS[name].write(getattr(line, name)) for name in COLUMNS] for line in self.summaries]
+        head.insert(head.index("gap") + 1, "gap to")
+        for row, line in zip(rows, self.summaries, strict=True):
+            row.insert(head.index("gap to"), line.reference)
+        notes = [*_footnotes(self, list(COLUMNS)), *self.warnings]
+        return page("comparison", head, rows, self.plot if self.runs else None, notes)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per run, with parameters, seed and versions."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import RequestError
-from ..plotting import COLOURS, literal, plain, sheet
-from .pareto import Front, FrontPoint
+from ..plotting import COLOURS, figure_of, literal, plain, single_panel
+from .pareto_front import Front, FrontPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ LONGEST_NAME = 12
 _FRONT, _HULL = COLOURS[0], COLOURS[1]
 
 
-def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_front(front: Front, path: str | os.PathLike[str] | None = None, *, ax: Axes | None = None) -> Figure:
     """Draw a front: the second measure to the right, the first one upwards.
 
     Steps separate what is attained from what is not; the dashed line is the hull, and only points on it are found by
@@ -37,6 +37,8 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figu
         With one point at least.
     path
         Where to write the picture, in the format its name ends in.
+    ax
+        Axes to draw into; by default a new figure.
 
     Returns
     -------
@@ -45,14 +47,13 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None) -> Figu
     """
     if not front.points:
         raise RequestError(f"there is no point of a front of {front.problem!r} to draw.")
-    with sheet(6.4, 4.2, path) as figure:
-        axes = figure.add_subplot()
+    with single_panel(6.4, 4.2, path, ax) as axes:
         _draw(axes, front)
         supported = sum(point.supported for point in front.points)
         known = "all of the front" if front.exact else "not proved to be all"
         title = f"{plain(front.problem)}\n{len(front.points)} points, {supported} of them on the hull; {known}"
         literal(axes.set_title(title))
-    return figure
+    return figure_of(axes)
 
 
 def _draw(axes: Axes, front: Front) -> None:

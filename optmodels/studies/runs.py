@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heuristics import Budget, Problem, Result, Status, Strategy, parameters
+from heuristics import Budget, Problem, Strategy, parameters
 
 from ..costs import cost_to_data
 from ..data import parameter_fields
 from ..errors import RequestError, UnreadableFile
-from ..protocols import Stored, cost_of, kind_of, limits_of
+from ..protocols import Stored, cost_of, limits_of
 from ..results import file_stem, plain, result_from_data, result_to_data
-from ..solving import solve
+from ..solving import Result, nothing_found, solve
 from .pool import Answer, call_all
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
@@ -54,18 +55,10 @@ class Cell:
 
     def run(self, answer: Answer) -> Run:
         """The run, answered or failed."""
-        result = answer.value or Result(
-            problem=self.problem.name,
-            status=Status.UNKNOWN,
-            decision=None,
-            evaluation=None,
-            stopped_by="error",
-            strategy=self.strategy.name,
-            parameters=parameters(self.strategy),
-            seed=self.seed,
-            kind=kind_of(self.problem),
-        )
-        return Run(self.subject, self.label, self.seed, result, answer.error, self.key)
+        told = {"strategy": self.strategy.name, "parameters": parameters(self.strategy), "seed": self.seed}
+        result = answer.value or nothing_found(self.problem, told | {"stopped_by": "error"})
+        # One that comes from another process has left its problem there.
+        return Run(self.subject, self.label, self.seed, result.of(self.problem), answer.error, self.key)
 
 
 @dataclass(frozen=True)
@@ -160,6 +153,19 @@ def make_runs(
     finally:
         answers.close()
     return True
+
+
+def following_batch(
+    progress: bool | BatchProgress | None, label: str
+) -> contextlib.AbstractContextManager[BatchProgress | None]:
+    """Who is told how many runs stand: nobody, a function that was given, or whoever looks at the screen."""
+    if not isinstance(progress, bool):
+        return contextlib.nullcontext(progress)
+    if not progress:
+        return contextlib.nullcontext()
+    from ..notebook import follow_batch
+
+    return follow_batch(label)
 
 
 def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int) -> Result:

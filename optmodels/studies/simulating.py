@@ -24,6 +24,7 @@ from ..protocols import Drifting, Experiment, Judging, Resolving, Settling, Simu
 from ..registry import kinds
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, versions
+from .runs import following_batch
 
 #: Replications unless said, and the most that are kept.
 REPLICATIONS, MOST_REPLICATIONS = 30, 100_000
@@ -157,14 +158,14 @@ def simulate(
     seconds: float | None = None,
     time: float | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
 ) -> Confrontation:
     """Evaluate a decision, try it out, and compare.
 
     Parameters
     ----------
     problem
-        A problem, or the path of an instance file.
+        A problem, its instance, the path of its file, or the name of a shipped instance.
     decision
         As for `optmodels.evaluate`.
     replications
@@ -178,12 +179,25 @@ def simulate(
     seed
         Same seed, same answer, but for what `seconds` cut off.
     progress
-        Called with what is done, what is to do, and a word on it.
+        Called with what is done, what is to do, and a word on it; ``True`` tells it in a line on stderr, or in a
+        notebook.
 
     Returns
     -------
     Confrontation
         With no more than the exact values if the run was ended (Ctrl-C, seconds) before two replications were finished.
+
+    Raises
+    ------
+    RequestError
+        If the problem cannot be simulated, or the decision is none of its space.
+
+    Examples
+    --------
+    >>> from optmodels import simulate
+    >>> seen = simulate("avrachenkov-k5", [-1, 2, 2], replications=5, time=1000.0)
+    >>> seen.replications, seen.agree
+    (5, True)
     """
     most = _check_replications(replications, seconds)
     _check_positive("seconds", seconds)
@@ -207,7 +221,8 @@ def simulate(
         span = experiment.usual_time(EVENTS, seed) if time is None else float(time)
         if seconds is None and time is None:
             seconds = PATIENCE + most
-        done, lasted, stopped_by = _run(experiment, span, seed, most, seconds, progress)
+        with following_batch(progress, f"simulation of {asked.name}") as follow:
+            done, lasted, stopped_by = _run(experiment, span, seed, most, seconds, follow)
         observations = np.array([one.observation for one in done])
         if len(done) < 2:
             nothing = Estimate(None, None, 0)

@@ -20,15 +20,18 @@ from heuristics import Budget, Problem, Strategy
 
 from ..data import columns, csv_text, number, write_text
 from ..errors import InstanceError, RequestError, short
-from ..instance import Instance, problem_of, read
+from ..instance import Instance
+from ..protocols import origin_of
 from ..registry import make_strategy
-from ..solving import check_seed, make_budget
+from ..solving import ProblemLike, as_instance, check_seed, make_budget
 from .pool import Answer
-from .runs import BatchProgress, Cell, make_runs, problem_digest, run_key
+from .runs import BatchProgress, Cell, following_batch, make_runs, problem_digest, run_key
 from .sweep_file import SweepFile, coordinates, read_value
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 #: More points than this are a slip of the pen.
 MOST_POINTS = 100_000
@@ -73,7 +76,7 @@ class Point:
         return self.record.get("error") or None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """The points of a parameter study, in order.
 
@@ -111,6 +114,33 @@ class Sweep:
         """One flat record per point."""
         return [dict(point.record) for point in self.points]
 
+    def to_frame(self) -> DataFrame:
+        """A table of pandas, one row per point, with the columns of the CSV file.
+
+        A column for each place that is varied, then ``status``, ``objective``, ``bound``, ``gap``, ``evaluations``,
+        ``seconds``, ``stopped_by``, one for each measure, ``decision`` (as text), ``error``, ``strategy``, ``seed``,
+        ``budget_seconds``, ``budget_evaluations`` and ``key``.
+        """
+        from ..notebook import frame
+
+        return frame(self.rows(), [axis.path for axis in self.axes])
+
+    def plot(self, ax: Axes | None = None, y: str = "objective") -> Figure:
+        """Draw objective and bound, or another column, over the first axis; on a new figure unless axes are given."""
+        return plot_sweep(self, y=y, ax=ax)
+
+    def __repr__(self) -> str:
+        early = "" if self.complete else ", ended early"
+        varied = ", ".join(axis.path for axis in self.axes)
+        return f"<Sweep of {self.name} over {varied} by {self.strategy}: points {len(self.points)}{early}>"
+
+    def _repr_html_(self) -> str:
+        from ..notebook import page
+
+        head, *rows = self._cells()
+        title = f"{self.name} by {self.strategy}"
+        return page(title, head, rows, self.plot if self.points else None, [*self._notes(), *self.warnings])
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per point."""
         write_text(path, csv_text(self.rows()))
@@ -129,17 +159,23 @@ class Sweep:
 
     def table(self) -> str:
         """The points as text, a line each, and why some have no answer."""
+        return "\n".join([columns(self._cells()), *self._notes()])
+
+    def _cells(self) -> list[list[str]]:
+        """What is shown of each point, below its head."""
         shown = [*(axis.path for axis in self.axes), "status", "objective", "bound", "seconds", "stopped_by"]
-        rows = [shown, *([number(read_value(str(point.record[name]))) for name in shown] for point in self.points)]
+        return [shown, *([number(read_value(str(point.record[name]))) for name in shown] for point in self.points)]
+
+    def _notes(self) -> list[str]:
+        """What is wrong, a sentence each."""
         notes = [f"{coordinates(self.axes, point.values)}: {point.error}" for point in self.points if point.error]
-        notes += [] if self.complete else ["the sweep was ended early: points are missing"]
-        return "\n".join([columns(rows), *notes])
+        return notes if self.complete else [*notes, "the sweep was ended early: points are missing"]
 
 
 def sweep(
-    instance: str | os.PathLike[str] | Instance,
+    problem: ProblemLike,
     vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]],
-    strategy: str | Strategy,
+    strategy: str | Strategy = "auto",
     *,
     budget: Budget | None = None,
     seconds: float | None = None,
@@ -148,14 +184,14 @@ def sweep(
     workers: int = 1,
     cluster: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    progress: BatchProgress | None = None,
+    progress: bool | BatchProgress | None = None,
 ) -> Sweep:
     """Solve an instance again and again with some of its values changed.
 
     Parameters
     ----------
-    instance
-        A file, or an instance read from one.
+    problem
+        A problem, its instance, the path of its file, or the name of a shipped instance.
     vary
         What to change: ``"data.capacity=1..30"``, several of these (all combinations are run), or a mapping from dotted
         path to values. Lists are entered by index: ``data.demand[0][3]`` or ``data.demand.0.3``.
@@ -170,7 +206,8 @@ def sweep(
         the file has for their decision. Bounds that contradict nothing, and that nothing was found, are taken on trust;
         the columns ``seconds``, ``evaluations`` and ``stopped_by`` are believed.
     progress
-        Called with what is done, what is to do, and a word on it.
+        Called with what is done, what is to do, and a word on it; ``True`` tells it in a line on stderr, or in a
+        notebook.
 
     Returns
     -------
@@ -193,7 +230,7 @@ def sweep(
     chosen = make_strategy(strategy)
     label = strategy.strip() if isinstance(strategy, str) else chosen.name
     limits, seed = make_budget(budget, seconds, evaluations), check_seed(seed)
-    base, make = _maker(instance)
+    base, make = _maker(problem)
     grid = list(itertools.product(*(axis.values for axis in axes)))
     budget_told = {"budget_seconds": limits.seconds, "budget_evaluations": limits.evaluations}
     file = SweepFile(None if out is None else Path(out), axes, {"strategy": label, "seed": seed, **budget_told})
@@ -201,14 +238,14 @@ def sweep(
     cells: dict[int, Cell] = {}
     for index, values in enumerate(grid):
         try:
-            problem = make(_changed(base, axes, values))
+            point = make(_changed(base, axes, values))
         except RequestError as failure:
             records[index] = file.record(values, "", None, None, str(failure))
             continue
-        key = run_key(problem_digest(problem), chosen, seed, limits)
-        known = file.known(key, values, problem)
+        key = run_key(problem_digest(point), chosen, seed, limits)
+        known = file.known(key, values, point)
         if known is None:
-            cells[index] = Cell(problem, chosen, seed, coordinates(axes, values), label, key)
+            cells[index] = Cell(point, chosen, seed, coordinates(axes, values), label, key)
         else:
             records[index] = known
     if not cells and all(record["error"] for record in records.values()):
@@ -221,13 +258,16 @@ def sweep(
         records[index] = file.record(grid[index], cell.key, cell.problem, answer.value, answer.error)
         file.add(records[index])
 
-    complete = make_runs(list(cells.values()), limits, workers, cluster, finish, len(records), progress)
+    with following_batch(progress, f"sweep of {base['name']}") as follow:
+        complete = make_runs(list(cells.values()), limits, workers, cluster, finish, len(records), follow)
     points = tuple(Point(grid[index], records[index]) for index in sorted(records))
     file.close([point.record for point in points])
     return Sweep(base["name"], axes, label, points, complete, tuple(file.warnings))
 
 
-def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective") -> Figure:
+def plot_sweep(
+    study: Sweep, path: str | os.PathLike[str] | None = None, y: str = "objective", *, ax: Axes | None = None
+) -> Figure:
     """Draw objective and bound, or another column, over the first axis, a line for each value of the others."""
     from .. import plotting
 
@@ -242,7 +282,7 @@ def plot_sweep(study: Sweep, path: str | os.PathLike[str] | None = None, y: str 
         }
         for point in study.points
     ]
-    return plotting.plot_sweep(rows, first.path, y, path=path)
+    return plotting.plot_sweep(rows, first.path, y, path=path, ax=ax)
 
 
 # -- places in an instance --------------------------------------------------------------------------------------------
@@ -306,16 +346,15 @@ def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]])
     return axes
 
 
-def _maker(instance: str | os.PathLike[str] | Instance) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Problem]]:
-    file = None if isinstance(instance, Instance) else os.fspath(instance)
-    base = instance if isinstance(instance, Instance) else read(instance)
+def _maker(problem: ProblemLike) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Problem]]:
+    base = as_instance(problem)
+    origin = origin_of(base)
 
     def make(data: dict[str, Any]) -> Problem:
         try:
-            changed = Instance.from_data(data)
+            return Instance.from_data(data).problem(folder=origin.folder)
         except InstanceError as failure:
-            raise (failure if file is None else failure.at(file)) from None
-        return changed.problem() if file is None else problem_of(changed, file)
+            raise failure if failure.file or origin.file is None else failure.at(origin.file) from None
 
     return base.to_data(), make
 

@@ -20,19 +20,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heuristics import Describing, Evaluation, Problem, Result, Status
 
 from ..data import read_json
 from ..errors import InstanceError, MissingField, RequestError, short
-from ..instance import Instance, check_best_known, problem_of, read
-from ..protocols import has_objective, kind_of, objective_step
-from ..results import REQUIRED, plain, result_from_data
+from ..instance import check_best_known
+from ..protocols import has_objective, kind_of, objective_step, origin_of
+from ..results import REQUIRED, plain, read_result, result_from_data
 from ..solving import ProblemLike, as_problem
+from ..solving import Result as Answer
 from . import proving
 from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
 from .verdicts import Claim, Verdict, Verification
+
+if TYPE_CHECKING:
+    from ..instance import BestKnown, Instance
 
 #: Two computations of one number may differ by this much, relative.
 TOLERANCE = 1e-6
@@ -48,8 +52,8 @@ TOLD = ("kind", "parameters", "measures", "violations", "extra", "evaluations", 
 
 
 def verify(
-    result: Result,
-    problem: ProblemLike,
+    result: Result | str | os.PathLike[str],
+    problem: ProblemLike | None = None,
     instance: Instance | None = None,
     *,
     prove: bool = False,
@@ -65,9 +69,10 @@ def verify(
     Parameters
     ----------
     result
-        As a run returned it, or as it was read from a file.
+        As a run returned it, or as it was read from a file; or the path of that file.
     problem, instance
-        A problem, or the path of its file; the best-known decision of the instance is held against the answer, too.
+        A problem, its instance, the path of its file, or the name of a shipped instance; a result of this process knows
+        its own. The best-known decision of the instance is held against the answer, too.
     prove
         Solve again, by other strategies than the one that answered, what is left on trust.
     seconds
@@ -95,15 +100,14 @@ def verify(
     """
     if seconds is not None and not 0 <= seconds < math.inf:
         raise RequestError(f"the seconds for proofs are a number, zero or more, got {seconds!r}.")
-    if isinstance(problem, (str, os.PathLike)) and instance is None:
-        instance = read(problem)
-        asked = problem_of(instance, problem)
-    else:
-        asked = as_problem(problem)
+    if isinstance(result, (str, os.PathLike)):
+        result = read_result(result)
+    asked = _asked(result) if problem is None else as_problem(problem)
+    best = origin_of(asked).best_known if instance is None else instance.best_known
     verification = judge(result, asked)
     if verification.refuted:
         return verification
-    known = [] if instance is None else _best_known(result, asked, instance)
+    known = _best_known(result, asked, best)
     if not has_objective(asked):
         return verification
     time = (PROVE_SECONDS if prove else CHEAP_SECONDS) if seconds is None else seconds
@@ -120,7 +124,7 @@ def verify(
         again = prove_again(asked, result.decision, known=known, seconds=cheap, settled=settled)
         proved = replace(again, tried=proved.tried) if settled(again) else proved
     verification = replace(
-        _claims(verification.claims, result, asked, proved), problem=asked.name, compared=_compared(result, instance)
+        _claims(verification.claims, result, asked, proved), problem=asked.name, compared=_compared(result, best)
     )
     return replace(verification, prove=_next(asked, result, proved, prove)) if verification.on_trust else verification
 
@@ -387,12 +391,18 @@ def _next(problem: Problem, result: Result, proved: Proved, prove: bool) -> str:
 BEST_KNOWN = "best known"
 
 
-def _best_known(result: Result, problem: Problem, instance: Instance) -> list[tuple[Any, str]]:
+def _asked(result: Result) -> Problem:
+    """The problem that a result of this process answers."""
+    if not isinstance(result, Answer):
+        raise RequestError(f"name the problem that is answered: {result.problem!r} is not known to its result.")
+    return result.known_problem()
+
+
+def _best_known(result: Result, problem: Problem, best: BestKnown | None) -> list[tuple[Any, str]]:
     """The best-known decision, confirmed; an answer below one that is called proved is a contradiction."""
-    best = instance.best_known
     if best is None:
         return []
-    confirmed = check_best_known(instance, problem)
+    confirmed = check_best_known(best, problem)
     claimed = result.objective if result.status in (Status.OPTIMAL, Status.FEASIBLE) else None
     # A decision beyond those the space lists (a policy by state) may be better than the best of these.
     if best.proved and claimed is not None and lists(problem, result.decision) and _below(claimed, best.objective):
@@ -400,8 +410,7 @@ def _best_known(result: Result, problem: Problem, instance: Instance) -> list[tu
     return [] if confirmed is None else [(best.decision, BEST_KNOWN)]
 
 
-def _compared(result: Result, instance: Instance | None) -> str | None:
-    best = None if instance is None else instance.best_known
+def _compared(result: Result, best: BestKnown | None) -> str | None:
     if best is None or result.objective is None or result.status == Status.UNKNOWN:
         return None
     distance = result.objective - best.objective

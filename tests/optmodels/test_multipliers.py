@@ -18,7 +18,7 @@ from optmodels.errors import RequestError
 from optmodels.instance import load
 from optmodels.multipliers import Multipliers, find_multipliers
 from optmodels.solving import evaluate, solve
-from optmodels.studies import pareto_front
+from optmodels.studies import pareto
 from optmodels.threshold import ThresholdProblem
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 
@@ -252,7 +252,7 @@ def test_weak_duality_holds_on_random_queues():
 
 
 def test_points_on_the_hull_have_no_gap_and_others_have_theirs(paper):
-    front = pareto_front(paper, ("starvation", "response_time"))
+    front = pareto(paper, ("starvation", "response_time"))
     for point in front.points:
         limited = replace(paper, cost=WeightedSum({"starvation": 1}), limits=at_most(response_time=point.values[1]))
         found = find_multipliers(limited)

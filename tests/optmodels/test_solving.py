@@ -73,7 +73,10 @@ def test_a_seed_that_makes_no_sense_is_refused(seed):
 
 
 def test_what_is_no_problem_is_refused():
-    with pytest.raises(RequestError, match="a problem has a name, a space and a method"):
+    with pytest.raises(
+        RequestError,
+        match="the name of a shipped instance, an Instance, or what has a name, a space",
+    ):
         solve(3, "exhaustive")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from ...errors import RequestError
 from ...instance import Instance, write
 from ..data import PROPORTIONAL
 from ..tables import RATE, WEIGHT
-from .log import CrawlLog
+from .log import CrawlLog, read_log
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SUFFIXES = (".csv", ".parquet", ".json")
 
@@ -28,12 +31,35 @@ LOWER, UPPER = "change_rate_lower", "change_rate_upper"
 CHUNK = 100_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A log, and the rates that were found in it."""
 
     log: CrawlLog
     found: RateEstimates
+
+    def __repr__(self) -> str:
+        return f"<Fit of {self.log.file}: {self.sentences()[0]}>"
+
+    def instance(self, access_time: Any, name: str | None = None) -> Instance:
+        """Make an instance of kind freshness, to be solved.
+
+        Parameters
+        ----------
+        access_time
+            Law of the time of a visit: a number, or as `fit_log` takes it.
+        name
+            Of the instance; by default that of the log.
+        """
+        return instance_of(
+            self, name or Path(self.log.file).stem, as_law(access_time), f"optmodels fit {self.log.file}"
+        )
+
+    def to_frame(self) -> DataFrame:
+        """A row for each page, as pandas has it: its name, rate, interval, visits and changes."""
+        from ...notebook import frame
+
+        return frame(self.columns())
 
     def to_data(self) -> dict[str, Any]:
         """Sum up for programs: pages, visits, changes, pages that tell little, and rates."""
@@ -112,6 +138,74 @@ def fit(log: CrawlLog, prior: GammaPrior | str | None = "fit", confidence: float
         raise RequestError(f"{log.file}: change rates cannot be estimated: {refusal}") from None
 
 
+def fit_log(
+    log: str | os.PathLike[str],
+    *,
+    prior: GammaPrior | str | None = "fit",
+    confidence: float = 0.95,
+    weights: str | None = None,
+    access_time: Any = None,
+    unit: str = "days",
+    out: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Fit:
+    """Read a crawl log, estimate the change rates of its pages, and write them to files: what ``optmodels fit`` does.
+
+    Parameters
+    ----------
+    log
+        Path of a CSV or Parquet file with columns ``url`` or ``page``, ``interval`` or ``timestamp``, ``changed``.
+    prior
+        ``"fit"``: a Gamma law of rates is fitted to all pages; ``"none"`` or ``None``: each page by itself; a law that
+        is known, also as text: ``"0.5,2"``.
+    confidence
+        Probability that the interval of a rate holds it.
+    weights
+        Column with the weights of pages.
+    access_time
+        Law of the time of a visit, which an instance needs: a number, ``"exponential:0.01"``, or as in a file.
+    unit
+        Seconds, minutes, hours or days, in which dates are measured.
+    out
+        Files to write: rates of pages as ``.csv`` or ``.parquet``, an instance as ``.json``.
+    progress
+        Called now and then with how much was read, how much there is, and what is counted.
+
+    Returns
+    -------
+    Fit
+        The rates; `Fit.instance` makes a problem of them, `Fit.to_frame` a table.
+
+    Raises
+    ------
+    RequestError
+        If a file cannot be read or written, or rates cannot be estimated.
+    """
+    belief = read_prior(prior) if isinstance(prior, str) else prior
+    if not 0 < confidence < 1:
+        raise RequestError(f"confidence is a number between 0 and 1 such as 0.95, got {confidence!r}.")
+    paths = [os.fspath(path) for path in ([out] if isinstance(out, (str, os.PathLike)) else out)]
+    law = None if access_time is None else as_law(access_time)
+    check_outputs(paths, access_time)
+    seen = read_log(log, weights=weights, unit=unit, progress=progress)
+    fitted = fit(seen, belief, confidence)
+    for path in paths:
+        write_fit(fitted, path, law, f"optmodels fit {os.fspath(log)}")
+    return fitted
+
+
+def as_law(access_time: Any) -> dict[str, Any]:
+    """The law of the time of a visit as an instance file has it, from a number, a text, such a law, or an object."""
+    if isinstance(access_time, Mapping):
+        return write_time(read_time(access_time, "access_time"))
+    if isinstance(access_time, (str, int, float)) and not isinstance(access_time, bool):
+        return read_access_time(str(access_time))
+    try:
+        return write_time(access_time)
+    except (AttributeError, TypeError):
+        raise RequestError(f"an access time is a number, a text or a law, got {access_time!r}; {FORM}") from None
+
+
 def read_prior(text: str) -> GammaPrior | str | None:
     """Read a prior of change rates from the command line.
 
@@ -175,7 +269,7 @@ def read_access_time(text: str) -> dict[str, Any]:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def check_outputs(paths: Sequence[str], access_time: str | None) -> None:
+def check_outputs(paths: Sequence[str], access_time: Any) -> None:
     """Refuse, before any work, files that cannot be written.
 
     Parameters

@@ -62,10 +62,7 @@ def write_visits(
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise RequestError(f"visits are written as .csv or .parquet, and {short(os.fspath(path))} ends in neither.")
-    if slots is not None and not 1 <= slots <= MOST_ROWS // problem.rules.robots:
-        raise RequestError(f"slots are a whole number from 1 to {MOST_ROWS // problem.rules.robots}, got {slots}.")
-    cycles = cycles_of(problem, decision, slots, seed)
-    length = max(map(len, cycles)) if slots is None else slots
+    cycles, length = _planned(problem, decision, slots, seed)
     tables = _tables(problem, cycles, length)
     if target.suffix.lower() == ".parquet":
         return write_parquet(target, tables)
@@ -74,6 +71,46 @@ def write_visits(
             rows = zip(*map(_cells, table.values()), strict=True)
             stream.write(csv_rows(rows if number else [table, *rows]).encode())
     return Part(target.name, length * len(cycles), stream.bytes, stream.sha256)
+
+
+def list_visits(
+    problem: FreshnessProblem,
+    decision: Any,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    slots: int | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """List the visits that a decision makes, in order of time, or write them to a file.
+
+    Parameters
+    ----------
+    problem, decision, slots, seed
+        As for `write_visits`, which tells the columns.
+    out
+        File to write instead.
+
+    Returns
+    -------
+    dict
+        The columns by name; of a file its name, rows and checksum.
+    """
+    if out is not None:
+        return write_visits(problem, decision, out, slots=slots, seed=seed).to_data()
+    tables = list(_tables(problem, *_planned(problem, decision, slots, seed)))
+    joined: dict[str, Any] = {}
+    for name, first in tables[0].items():
+        parts = [table[name] for table in tables]
+        joined[name] = [text for part in parts for text in part] if isinstance(first, list) else np.concatenate(parts)
+    return joined
+
+
+def _planned(problem: FreshnessProblem, decision: Any, slots: int | None, seed: int) -> tuple[list[Indices], int]:
+    """The order of visits of each robot, and how many slots are told of."""
+    if slots is not None and not 1 <= slots <= MOST_ROWS // problem.rules.robots:
+        raise RequestError(f"slots are a whole number from 1 to {MOST_ROWS // problem.rules.robots}, got {slots}.")
+    cycles = cycles_of(problem, decision, slots, seed)
+    return cycles, max(map(len, cycles)) if slots is None else slots
 
 
 def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:

@@ -18,7 +18,7 @@ from heuristics.spaces import IntegerBox
 from optmodels.costs import Limit, Limits
 from optmodels.errors import RequestError
 from optmodels.instance import load
-from optmodels.studies import Front, pareto_front, pareto_search, plot_front
+from optmodels.studies import Front, pareto, pareto_search, plot_front
 from optmodels.studies.pareto_search import Archive, Candidate, Objective, non_dominated, supports
 
 
@@ -156,7 +156,7 @@ def test_points_shown_one_by_one_give_the_same_front_as_all_at_once(monkeypatch)
     ids=str,
 )
 def test_the_front_of_the_paper_s_example_is_what_the_definition_says(measures, paper):
-    front = pareto_front(paper, measures)
+    front = pareto(paper, measures)
     (a, b), signs = front.names, [objective.sign for objective in front.objectives]
     judged = [one.measures for one in paper.evaluate_many(list(paper.space))]
     expected = slow_front([(signs[0] * round(one[a], 12), signs[1] * round(one[b], 12)) for one in judged])
@@ -169,7 +169,7 @@ def test_the_front_of_the_paper_s_example_is_what_the_definition_says(measures, 
 
 
 def test_a_supported_point_is_found_by_its_weighted_sum_and_no_other_point_is(paper):
-    front = pareto_front(paper, ("starvation", "response_time"))
+    front = pareto(paper, ("starvation", "response_time"))
     assert [point.supported for point in front.points].count(True) == 6
     judged = [
         (one.measures["starvation"], one.measures["response_time"]) for one in paper.evaluate_many(list(paper.space))
@@ -187,7 +187,7 @@ def test_a_supported_point_is_found_by_its_weighted_sum_and_no_other_point_is(pa
 
 def test_only_decisions_that_keep_the_limits_are_on_the_front(paper):
     limited = replace(paper, limits=Limits({"loss": Limit(maximum=0.2)}))
-    front = pareto_front(limited, ("starvation", "response_time"))
+    front = pareto(limited, ("starvation", "response_time"))
     judged = paper.evaluate_many(list(paper.space))
     kept = [
         (one.measures["starvation"], one.measures["response_time"]) for one in judged if one.measures["loss"] <= 0.2
@@ -197,30 +197,30 @@ def test_only_decisions_that_keep_the_limits_are_on_the_front(paper):
 
 
 def test_a_problem_without_a_cost_has_a_front(paper):
-    assert values(pareto_front(replace(paper, cost=None), ("loss", "starvation"))) == values(
-        pareto_front(paper, ("loss", "starvation"))
+    assert values(pareto(replace(paper, cost=None), ("loss", "starvation"))) == values(
+        pareto(paper, ("loss", "starvation"))
     )
 
 
 def test_decisions_without_the_measure_are_no_points():
-    front = pareto_front(Table(((None, 0.0), (1.0, 5.0), (2.0, 1.0))), ("first", "second"))
+    front = pareto(Table(((None, 0.0), (1.0, 5.0), (2.0, 1.0))), ("first", "second"))
     assert [point.decision for point in front.points] == [(1,), (2,)]
 
 
 def test_ties_give_one_point_and_the_number_of_decisions():
-    front = pareto_front(Table(((1.0, 5.0), (2.0, 1.0), (1.0, 5.0), (2.0, 3.0))), ("first", "second"))
+    front = pareto(Table(((1.0, 5.0), (2.0, 1.0), (1.0, 5.0), (2.0, 3.0))), ("first", "second"))
     assert [(point.decision, point.equivalent) for point in front.points] == [((0,), 2), ((1,), 1)]
     assert front.dominated == ((2.0, 3.0),)
 
 
 def test_a_front_without_feasible_decisions_is_empty_and_exact(paper):
-    front = pareto_front(replace(paper, limits=Limits({"loss": Limit(maximum=0.02)})), ("loss", "starvation"))
+    front = pareto(replace(paper, limits=Limits({"loss": Limit(maximum=0.02)})), ("loss", "starvation"))
     assert front.points == ()
     assert front.exact
 
 
 def test_a_spent_budget_keeps_the_points_so_far_and_claims_nothing(paper):
-    front = pareto_front(paper, ("loss", "starvation"), evaluations=30)
+    front = pareto(paper, ("loss", "starvation"), evaluations=30)
     assert front.evaluations == 30
     assert (front.exact, front.stopped_by) == (False, "evaluations")
     judged = paper.evaluate_many(list(itertools.islice(paper.space, 30)))
@@ -232,7 +232,7 @@ def test_an_interrupt_keeps_the_points_so_far(paper):
         if done >= 40:
             interrupting.interrupt()
 
-    front = pareto_front(paper, ("loss", "starvation"), progress=stop)
+    front = pareto(paper, ("loss", "starvation"), progress=stop)
     assert front.stopped_by == "interrupt"
     assert 40 <= front.evaluations < 84
     assert front.points
@@ -241,7 +241,7 @@ def test_an_interrupt_keeps_the_points_so_far(paper):
 
 
 def test_placements_have_fronts_too(instances):
-    front = pareto_front(instances / "placement" / "gautam-2x3.json", ("opening", "mean_delay"))
+    front = pareto(instances / "placement" / "gautam-2x3.json", ("opening", "mean_delay"))
     assert front.exact
     assert values(front)[0] == pytest.approx((8.0, 0.12591), abs=5e-6)
     assert values(front)[-1] == pytest.approx((23.0, 0.086124), abs=5e-7)
@@ -253,7 +253,7 @@ def test_placements_have_fronts_too(instances):
 
 @pytest.mark.parametrize("measures", [("starvation", "response_time"), ("starvation", "max:success")], ids=str)
 def test_a_proving_strategy_finds_the_whole_front_by_limits(measures, paper):
-    exact, found = pareto_front(paper, measures), pareto_front(paper, measures, strategy=Proving())
+    exact, found = pareto(paper, measures), pareto(paper, measures, strategy=Proving())
     assert found.exact
     assert found.strategy == "proving"
     assert values(found) == [pytest.approx(point, rel=1e-9) for point in values(exact)]
@@ -265,32 +265,32 @@ def test_a_proving_strategy_finds_the_whole_front_by_limits(measures, paper):
 @hypothesis.given(clouds)
 @hypothesis.settings(max_examples=25)
 def test_fronts_by_limits_are_exact_on_any_table(points):
-    found = pareto_front(Table(tuple(points)), ("first", "second"), strategy=Proving(), runs=200)
+    found = pareto(Table(tuple(points)), ("first", "second"), strategy=Proving(), runs=200)
     assert found.exact
     assert values(found) == slow_front(points)
 
 
 def test_few_runs_spread_over_the_front_and_say_that_they_are_few(paper):
-    found = pareto_front(paper, ("starvation", "active_robots"), strategy=Proving(), runs=6)
+    found = pareto(paper, ("starvation", "active_robots"), strategy=Proving(), runs=6)
     assert (found.runs, found.stopped_by, found.exact) == (6, "runs", False)
-    exact = values(pareto_front(paper, ("starvation", "active_robots")))
+    exact = values(pareto(paper, ("starvation", "active_robots")))
     assert {exact[0], exact[-1]} <= set(values(found)) <= set(exact)
 
 
 def test_a_heuristic_claims_nothing(paper):
-    found = pareto_front(paper, ("starvation", "response_time"), strategy="local-search", evaluations=200)
+    found = pareto(paper, ("starvation", "response_time"), strategy="local-search", evaluations=200)
     assert not found.exact
     assert not any(point.proved for point in found.points)
-    exact = pareto_front(paper, ("starvation", "response_time"))
+    exact = pareto(paper, ("starvation", "response_time"))
     assert {point.decision for point in found.points} <= {point.decision for point in exact.points}
-    again = pareto_front(paper, ("starvation", "response_time"), strategy="local-search", evaluations=200)
+    again = pareto(paper, ("starvation", "response_time"), strategy="local-search", evaluations=200)
     assert values(again) == values(found)
 
 
 def test_limits_of_the_instance_stay_when_the_front_adds_its_own(paper):
     limited = replace(paper, limits=Limits({"response_time": Limit(maximum=1.9), "loss": Limit(maximum=0.3)}))
-    exact = pareto_front(limited, ("starvation", "response_time"))
-    found = pareto_front(limited, ("starvation", "response_time"), strategy=Proving())
+    exact = pareto(limited, ("starvation", "response_time"))
+    found = pareto(limited, ("starvation", "response_time"), strategy=Proving())
     assert found.exact
     assert values(found) == [pytest.approx(point) for point in values(exact)]
     assert max(second for _, second in values(found)) <= 1.9
@@ -298,7 +298,7 @@ def test_limits_of_the_instance_stay_when_the_front_adds_its_own(paper):
 
 def test_a_strategy_without_limits_is_refused_with_what_to_do(paper):
     with pytest.raises(UnsupportedProblem, match=r"takes no limits .* limiting 'starvation'; name one"):
-        pareto_front(paper, ("loss", "starvation"), strategy=Unlimited())
+        pareto(paper, ("loss", "starvation"), strategy=Unlimited())
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -317,18 +317,18 @@ def test_a_strategy_without_limits_is_refused_with_what_to_do(paper):
 )
 def test_requests_that_make_no_sense_are_answered_with_a_sentence(measures, sentence, paper):
     with pytest.raises(RequestError, match=sentence):
-        pareto_front(paper, measures)
+        pareto(paper, measures)
 
 
 def test_large_spaces_ask_for_a_strategy(instances):
     with pytest.raises(RequestError, match=r"6\.87e\+10 decisions, too many .* name a strategy"):
-        pareto_front(instances / "placement" / "gautam-6x6.json", ("opening", "mean_delay"))
+        pareto(instances / "placement" / "gautam-6x6.json", ("opening", "mean_delay"))
 
 
 @pytest.mark.parametrize("runs", [0, -1, True, 2.5, "3"])
 def test_runs_are_counted_from_1_on(paper, runs):
     with pytest.raises(RequestError, match="runs are counted from 1 on"):
-        pareto_front(paper, ("loss", "starvation"), runs=runs)
+        pareto(paper, ("loss", "starvation"), runs=runs)
 
 
 def test_a_problem_that_takes_no_cost_and_has_none_has_no_front(paper):
@@ -339,7 +339,7 @@ def test_a_problem_that_takes_no_cost_and_has_none_has_no_front(paper):
             return Evaluation(math.nan, {}, {"loss": 1.0, "starvation": 1.0})
 
     with pytest.raises(RequestError, match="the problem takes no other cost"):
-        pareto_front(Priceless(), ("loss", "starvation"))
+        pareto(Priceless(), ("loss", "starvation"))
 
 
 def test_min_and_nothing_mean_the_same():
@@ -351,7 +351,7 @@ def test_min_and_nothing_mean_the_same():
 
 
 def test_the_csv_file_has_one_line_per_point(paper, tmp_path):
-    front = pareto_front(paper, ("starvation", "response_time"))
+    front = pareto(paper, ("starvation", "response_time"))
     front.to_csv(tmp_path / "front.csv")
     rows = list(csv.DictReader((tmp_path / "front.csv").open()))
     assert [(float(row["starvation"]), float(row["response_time"])) for row in rows] == values(front)
@@ -362,7 +362,7 @@ def test_the_csv_file_has_one_line_per_point(paper, tmp_path):
 
 
 def test_the_data_are_plain_and_tell_both_measures(paper):
-    data = pareto_front(paper, ("starvation", "max:success")).to_data()
+    data = pareto(paper, ("starvation", "max:success")).to_data()
     assert data["measures"] == [{"name": "starvation", "sense": "min"}, {"name": "success", "sense": "max"}]
     last = data["points"][-1]
     assert last["decision"] == [-1, 0, 0]
@@ -372,7 +372,7 @@ def test_the_data_are_plain_and_tell_both_measures(paper):
 
 
 def test_the_picture_has_the_front_its_hull_and_the_dominated_points(paper, tmp_path):
-    front = pareto_front(paper, ("starvation", "response_time"))
+    front = pareto(paper, ("starvation", "response_time"))
     figure = plot_front(front, tmp_path / "front.svg")
     (axes,) = figure.axes
     lines = {line.get_label(): line for line in axes.get_lines()}
@@ -385,7 +385,7 @@ def test_the_picture_has_the_front_its_hull_and_the_dominated_points(paper, tmp_
 
 
 def test_between_two_points_the_picture_has_the_value_that_is_attained(paper):
-    front = pareto_front(paper, ("starvation", "max:success"))
+    front = pareto(paper, ("starvation", "max:success"))
     (axes,) = plot_front(front).axes
     steps = next(line for line in axes.get_lines() if line.get_drawstyle().startswith("steps"))
     assert steps.get_drawstyle() == "steps-pre"  # to have this much success, one takes the next point to the right
@@ -393,4 +393,4 @@ def test_between_two_points_the_picture_has_the_value_that_is_attained(paper):
 
 def test_there_is_no_picture_of_an_empty_front(paper):
     with pytest.raises(RequestError, match="no point of a front"):
-        plot_front(pareto_front(replace(paper, limits=Limits({"loss": Limit(maximum=0.02)})), ("loss", "starvation")))
+        plot_front(pareto(replace(paper, limits=Limits({"loss": Limit(maximum=0.02)})), ("loss", "starvation")))

@@ -16,7 +16,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heuristics import Budget, Decision, Estimating, Problem, Strategy, clock, parameters, warm_up
 from heuristics.search import Exhaustive, spelled
@@ -29,7 +29,12 @@ from ..registry import make_strategy
 from ..results import plain
 from ..solving import ProblemLike, as_problem, check_seed, make_budget, versions
 from .pareto_search import Objective, Sweep, enumerated, require, supports, with_cost
-from .runs import BatchProgress
+from .runs import BatchProgress, following_batch
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 #: Larger spaces are enumerated only if that is asked for.
 SMALL = 1_000_000
@@ -82,7 +87,7 @@ class FrontPoint:
         return self.weights is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Front:
     """The front of two measures, best in the first one first.
 
@@ -109,8 +114,8 @@ class Front:
 
     Examples
     --------
-    >>> from optmodels import pareto_front
-    >>> front = pareto_front("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
+    >>> from optmodels import pareto
+    >>> front = pareto("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
     >>> front.names, front.points[0].decision
     (('opening', 'mean_delay'), (0, 0, 1, 1, 1, 0))
     """
@@ -146,6 +151,29 @@ class Front:
             for point in self.points
         ]
 
+    def to_frame(self) -> DataFrame:
+        """A table of pandas, one row per point, best in the first measure first.
+
+        Columns: the two measures, ``supported``, ``weight_from`` and ``weight_to`` (not a number where no weighted sum
+        finds the point), ``gap``, ``equivalent``, ``proved`` and ``decision`` (as text).
+        """
+        from ..notebook import frame
+
+        rows = [{name: None if value == "" else value for name, value in row.items()} for row in self.rows()]
+        return frame(rows, self.names)
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the front, on a figure of its own unless axes are given."""
+        from .pareto_plots import plot_front
+
+        return plot_front(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        from ..notebook import page
+
+        head, *rows = self._cells()
+        return page(self.problem, head, rows, self.plot if self.points else None, [str(self)])
+
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per point, the whole file or nothing."""
         write_text(path, csv_text(self.rows()))
@@ -164,6 +192,10 @@ class Front:
 
     def table(self) -> str:
         """The points as text, and what is known of them."""
+        return "\n".join([columns(self._cells()), str(self)])
+
+    def _cells(self) -> list[list[str]]:
+        """What is shown of each point, below its head."""
         head = [*self.names, "supported", "weights of the second", "gap", "decisions", "decision"]
         rows = [head]
         for point in self.points:
@@ -173,7 +205,10 @@ class Front:
             values = [number(value) for value in point.values]
             gap = number(point.gap) if point.gap else "-"
             rows.append([*values, "yes" if point.supported else "no", ends, gap, str(point.equivalent), shown])
-        return "\n".join([columns(rows), str(self)])
+        return rows
+
+    def __repr__(self) -> str:
+        return f"<Front {self}>"
 
     def __str__(self) -> str:
         supported = sum(point.supported for point in self.points)
@@ -186,7 +221,7 @@ class Front:
         )
 
 
-def pareto_front(
+def pareto(
     problem: ProblemLike,
     measures: Sequence[str | Objective],
     *,
@@ -196,14 +231,14 @@ def pareto_front(
     evaluations: int | None = None,
     seed: int = 0,
     runs: int = RUNS,
-    progress: BatchProgress | None = None,
+    progress: bool | BatchProgress | None = None,
 ) -> Front:
-    """The Pareto front of two measures of a problem, among decisions that keep all its limits.
+    """Find the Pareto front of two measures of a problem, among decisions that keep all its limits.
 
     Parameters
     ----------
     problem
-        A problem, or the path of an instance file; its cost plays no part.
+        A problem, its instance, the path of its file, or the name of a shipped instance; its cost plays no part.
     measures
         Two, each to be small, or large if written ``"max:success"``.
     strategy
@@ -215,7 +250,8 @@ def pareto_front(
         Most runs of a strategy that does not enumerate. The first ones spread points over the front; where all of them
         are proved, further ones close the gaps between neighbours until the front is exact.
     progress
-        Called with what is done, what is to do, and a word on it.
+        Called with what is done, what is to do, and a word on it; ``True`` tells it in a line on stderr, or in a
+        notebook.
 
     Returns
     -------
@@ -229,8 +265,8 @@ def pareto_front(
 
     Examples
     --------
-    >>> from optmodels import pareto_front
-    >>> front = pareto_front("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
+    >>> from optmodels import pareto
+    >>> front = pareto("instances/placement/gautam-2x3.json", ["opening", "mean_delay"])
     >>> front.exact, len(front.points)
     (True, 9)
     """
@@ -248,13 +284,14 @@ def pareto_front(
     chosen = make_strategy(strategy or "exhaustive")
     priced = with_cost(asked, WeightedSum({first.measure: first.sign}))
     began = clock.start()
-    if isinstance(chosen, Exhaustive):
-        require(priced, chosen)
-        warm_up(priced)
-        began = clock.now()
-        found = enumerated(priced, first, second, limits, progress)
-    else:
-        found = Sweep(priced, first, second, chosen, limits, seed, runs, progress).done()
+    with following_batch(progress, f"front of {asked.name}") as follow:
+        if isinstance(chosen, Exhaustive):
+            require(priced, chosen)
+            warm_up(priced)
+            began = clock.now()
+            found = enumerated(priced, first, second, limits, follow)
+        else:
+            found = Sweep(priced, first, second, chosen, limits, seed, runs, follow).done()
     front = found.archive.front()
     supported = supports([(one.first, one.second) for one in front])
     points = (
@@ -267,7 +304,7 @@ def pareto_front(
         kind=kind_of(asked),
         objectives=(first, second),
         points=tuple(points),
-        exact=found.exact and not (isinstance(problem, Estimating) and problem.estimated),
+        exact=found.exact and not (isinstance(asked, Estimating) and asked.estimated),
         stopped_by=found.stopped_by,
         strategy=chosen.name,
         parameters=parameters(chosen),
