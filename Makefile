@@ -13,6 +13,9 @@ PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 # The extra `rivals` (of benchmarks) is not locked: no test and no demonstration needs it.
 LOCKED_EXTRAS := plots frames scale scip cpsat topohub dev
 
+# A path that type checkers and editors follow, instead of a hook on imports, which none of them runs.
+EDITABLE := --config-settings editable_mode=compat
+
 DEMO := demo
 DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)
 DEMO_STRATEGIES := highs dejavu genetic annealing
@@ -31,7 +34,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("optmodels needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + "; name a newer one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
-	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation $(EDITABLE) --editable .
 	@touch $@
 
 demo: $(READY) ## four strategies on three instances: a table, and a picture in demo/
