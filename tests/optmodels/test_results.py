@@ -5,14 +5,16 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import replace
+import pickle
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+import optmodels as om
 import optmodels.results
 from heuristics import Evaluation, Result, Status, TracePoint
-from optmodels.errors import InstanceError
+from optmodels.errors import InstanceError, RequestError
 from optmodels.results import FIELDS, file_stem, plain, read_result, result_from_data, result_to_data, write_result
 
 RESULT = Result(
@@ -219,3 +221,63 @@ def test_file_names_are_safe_and_distinct():
     assert len(stems) == 6
     assert not any("/" in stem or stem.startswith(".") for stem in stems)
     assert len(file_stem("x" * 500)) < 120
+
+
+# -- what solve and evaluate return ------------------------------------------------------------------------------------
+
+
+def test_a_result_is_pickled_without_its_problem_and_compares_as_before():
+    answer = om.solve("gautam-2x3", "exhaustive")
+    again = pickle.loads(pickle.dumps(answer))
+    assert again == answer
+    assert (again.asked, again.best_known, again.gap_to_best_known) == (None, 8.0, 0.0)
+    assert (type(again), again.of("gautam-2x3").asked.name) == (om.Result, "gautam-2x3")
+    large = replace(answer, asked=type("Large", (), {"name": "x", "load": bytearray(10**6)})())
+    assert len(pickle.dumps(large)) < 10_000
+
+
+def test_equality_is_that_of_what_is_said():
+    problem = om.load("gautam-2x3")
+    answer = om.solve(problem, "exhaustive")
+    plain_one = Result(**{one.name: getattr(answer, one.name) for one in fields(Result)})
+    assert plain_one == answer
+    assert answer == plain_one
+    assert answer == replace(answer, asked=None, best_known=None)
+    assert answer != replace(answer, bound=7.0)
+    assert plain_one != replace(answer, seed=1)
+    assert answer != "gautam-2x3"
+
+
+def test_the_problem_of_a_result_goes_into_no_file(tmp_path):
+    answer = om.solve("gautam-2x3", "exhaustive")
+    assert answer.asked is not None
+    data = write_result(answer, tmp_path / "r.json")
+    assert set(data) == set(FIELDS)
+    read = read_result(tmp_path / "r.json")
+    assert type(read) is om.Result
+    assert read == replace(answer, evaluation=Evaluation(8.0, {}, answer.measures), extra=data["extra"])
+    assert (read.asked, read.gap_to_best_known) == (None, None)
+
+
+def test_a_result_of_a_file_is_told_its_problem(tmp_path):
+    write_result(om.solve("gautam-2x3", "exhaustive"), tmp_path / "r.json")
+    read = read_result(tmp_path / "r.json")
+    with pytest.raises(RequestError, match=r"does not hold its problem, 'gautam-2x3'; tell it: result\.of\(problem\)"):
+        read.plot()
+    with pytest.raises(RequestError, match="does not hold its problem"):
+        om.verify(read)
+    with pytest.raises(RequestError, match="this is an answer to 'gautam-2x3', not to 'gautam-4x4'"):
+        read.of("gautam-4x4")
+    told = read.of("gautam-2x3")
+    assert told.gap_to_best_known == 0.0
+    assert len(told.plot().axes) > 0
+    assert om.verify(told).verified
+    assert om.verify(tmp_path / "r.json", "gautam-2x3").verified
+
+
+def test_measures_and_gaps_of_an_answer():
+    best, worse = om.solve("gautam-2x3", "exhaustive"), om.evaluate("gautam-2x3", [1, 1, 1, 1, 1, 1])
+    assert best.measures == dict(best.evaluation.measures)
+    assert worse.gap_to_best_known == pytest.approx((23 - 8) / 8)
+    assert replace(best, decision=None, evaluation=None).measures == {}
+    assert replace(best, decision=None, evaluation=None).gap_to_best_known is None

@@ -200,10 +200,7 @@ def as_law(access_time: Any) -> dict[str, Any]:
         return write_time(read_time(access_time, "access_time"))
     if isinstance(access_time, (str, int, float)) and not isinstance(access_time, bool):
         return read_access_time(str(access_time))
-    try:
-        return write_time(access_time)
-    except (AttributeError, TypeError):
-        raise RequestError(f"an access time is a number, a text or a law, got {access_time!r}; {FORM}") from None
+    return write_time(access_time)
 
 
 def read_prior(text: str) -> GammaPrior | str | None:
