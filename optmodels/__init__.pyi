@@ -33,7 +33,6 @@ from .results import write_result as write_result
 from .solving import Result as Result
 from .solving import evaluate as evaluate
 from .solving import solve as solve
-from .solving import visits as visits
 from .studies import Comparison as Comparison
 from .studies import Front as Front
 from .studies import Sweep as Sweep
@@ -41,6 +40,7 @@ from .studies import compare as compare
 from .studies import pareto as pareto
 from .studies import simulate as simulate
 from .studies import sweep as sweep
+from .studies import visits as visits
 from .testing import check_kind as check_kind
 from .testing import check_problem as check_problem
 from .verification import Verification as Verification

@@ -25,7 +25,7 @@ from .errors import RequestError, short
 Reference: TypeAlias = str | Callable[..., Any]
 
 #: Fields that refer to something; `Kind.part` loads it.
-PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster")
+PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice")
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
@@ -74,6 +74,10 @@ class Kind:
         overwrite. Without it there are none.
     on_cluster
         Context manager that opens an instance, by path and address, on a Dask cluster, for ``solve --cluster``.
+    choice
+        Function of a problem for the strategy ``auto``: pairs of a strategy, as it is written after ``--strategy``, and
+        the reason for it, a clause that follows a colon. The first that takes the problem is used; where none does, or
+        there is no such function, the first that is `recommended` and does.
 
     Raises
     ------
@@ -82,10 +86,10 @@ class Kind:
 
     Notes
     -----
-    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster` and the values of `commands` may
-    be given as ``"module:name"``, which is imported when it is first used. A record in a distribution should give them
-    so, and stand in a module that imports little: records are loaded to list kinds and to print the help of the command
-    line.
+    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster`, `choice` and the values of
+    `commands` may be given as ``"module:name"``, which is imported when it is first used. A record in a distribution
+    should give them so, and stand in a module that imports little: records are loaded to list kinds and to print the
+    help of the command line.
 
     Examples
     --------
@@ -120,6 +124,7 @@ class Kind:
     data: Reference | None = None
     fit: Reference | None = None
     visits: Reference | None = None
+    choice: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from heuristics import Strategy
 
 BUILT_IN = "built in"
+
+#: The strategy that chooses one: it has no line of its own below, since every answer is that of another.
+AUTO = "auto"
 REGISTERED = "this process"
 OURS = ("heuristics", "optmodels", "queueing")
 
@@ -131,6 +134,8 @@ class Registry:
                     f"{self.noun} {name!r} is taken by {owner.target} ({owner.origin}); "
                     f"{_spelled(target)} needs another name."
                 )
+        if self is strategies and name == AUTO:
+            raise NameTaken(f"strategy {name!r} is the one that chooses; {_spelled(target)} needs another name.")
         self._registered[name] = Entry(name, REGISTERED, _spelled(target), lambda: target)
 
     def unregister(self, name: str) -> None:
@@ -146,7 +151,8 @@ class Registry:
     def _entry(self, name: str) -> Entry:
         claims = [entry for entry in self.entries() if entry.name == name]
         if not claims:
-            raise UnknownName(f"no {self.noun} is called {name!r}. {suggestion(str(name), self)}")
+            known = [*self, AUTO] if self is strategies else self
+            raise UnknownName(f"no {self.noun} is called {name!r}. {suggestion(str(name), known)}")
         if len(claims) > 1:
             owners = " and by ".join(f"{entry.target} ({entry.origin})" for entry in claims)
             raise NameTaken(f"{self.noun} {name!r} is claimed by {owners}; uninstall one of the two.")
@@ -376,6 +382,11 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
             raise RequestError(f"a strategy has {', '.join(strategies.asks)}; {strategy!r} has no {lacking[0]}.")
         return strategy
     name, given = parse_strategy(strategy)
+    if name == AUTO:
+        from .solving import Auto
+
+        own: Strategy = build(Auto, given, f"strategy {name!r}")
+        return own
     made: Strategy = build(strategies[name], given, f"strategy {name!r}")
     return made
 

@@ -1,7 +1,8 @@
 """One problem, one strategy, one answer.
 
 A problem may be given in four ways, here and in every study: as a problem, as an `Instance`, by the path of its file,
-or by the name of a shipped instance. `as_problem` and `as_instance` make of each what is needed.
+or by the name of a shipped instance. `as_problem` and `as_instance` make of each what is needed. Where no strategy is
+named, `Auto` asks the kind which one fits.
 """
 
 from __future__ import annotations
@@ -9,21 +10,34 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
 
 import heuristics
-from heuristics import Budget, Describing, Problem, Progress, Status, Strategy, parameters, run
+from heuristics import (
+    Budget,
+    Describing,
+    Oracle,
+    Problem,
+    Progress,
+    Status,
+    Strategy,
+    UnsupportedProblem,
+    parameters,
+    refusal,
+    run,
+)
 
 from . import __version__
-from .data import check_options
 from .errors import RequestError, short
 from .instance import Instance, load, read
 from .protocols import Stored, has_objective, kind_of, origin_of, remember
-from .registry import kinds, make_strategy
+from .registry import AUTO, BUILT_IN, kinds, make_strategy, strategies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +160,7 @@ class Result(heuristics.Result):
 
 def solve(
     problem: ProblemLike,
-    strategy: str | Strategy = "auto",
+    strategy: str | Strategy = AUTO,
     *,
     budget: Budget | None = None,
     seconds: float | None = None,
@@ -161,8 +175,8 @@ def solve(
     problem
         A problem, its instance, the path of its file, or the name of a shipped instance.
     strategy
-        A strategy, or its name with parameters: ``"genetic:population=100,mutation=0.1"``; ``"auto"`` lets the kind
-        choose.
+        A strategy, or its name with parameters: ``"genetic:population=100,mutation=0.1"``. ``"auto"`` asks the kind of
+        the problem which one fits; the result has the name of that one, and the reason in ``extra["auto"]``.
     budget
         Limits of the run; or give `seconds` and `evaluations` instead.
     seconds
@@ -184,7 +198,7 @@ def solve(
     RequestError
         If the problem, the strategy or the budget cannot be understood, or there is no cost to minimise.
     UnsupportedProblem
-        If the strategy needs something that the problem does not offer.
+        If the strategy needs something that the problem does not offer; the sentence names the strategies that fit.
 
     Examples
     --------
@@ -192,18 +206,44 @@ def solve(
     >>> best = solve("instances/placement/gautam-2x3.json", "exhaustive")
     >>> print(best.status, best.decision, best.objective)
     optimal (0, 0, 1, 1, 1, 0) 8.0
+    >>> solve("instances/robots/talim-two-robots.json").strategy
+    'policy-iteration'
     """
-    chosen = make_strategy(strategy)
+    named = make_strategy(strategy)
     limits = make_budget(budget, seconds, evaluations)
-    seed = check_seed(seed)
     asked = as_problem(problem)
-    if not has_objective(asked):
+    chosen, reason = choose(named, asked)
+    return answer(asked, chosen, limits, seed, reason=reason, progress=progress)
+
+
+def answer(
+    problem: Problem,
+    strategy: Strategy,
+    budget: Budget,
+    seed: int,
+    *,
+    reason: str | None = None,
+    progress: bool | Callable[[Progress], None] | None = None,
+    helpful: bool = True,
+) -> Result:
+    """Make one run, and complete its result: kind, versions, and why ``auto`` chose this strategy, if it did.
+
+    Where the strategy does not take the problem, a `helpful` sentence names those that do.
+    """
+    seed = check_seed(seed)
+    if not has_objective(problem):
         raise RequestError(
-            f'{asked.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
+            f'{problem.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
-    with _following(progress, f"{asked.name} by {chosen.name}") as follow:
-        result = run(asked, chosen, limits, seed, progress=follow)
-    return _answer(asked, vars(result) | {"versions": versions(chosen)})
+    try:
+        with _following(progress, f"{problem.name} by {strategy.name}") as follow:
+            result = run(problem, strategy, budget, seed, progress=follow)
+    except UnsupportedProblem as failure:
+        if not helpful:
+            raise
+        raise UnsupportedProblem(_with_others(str(failure), problem, strategy)) from failure
+    extra = result.extra if reason is None else {**result.extra, AUTO: reason}
+    return _answer(problem, vars(result) | {"extra": extra, "versions": versions(strategy)})
 
 
 def interrupted(problem: Problem, strategy: Strategy, seed: int) -> Result:
@@ -289,73 +329,103 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
     return _answer(asked, told)
 
 
-def visits(
-    problem: ProblemLike | Result,
-    result: heuristics.Result | str | os.PathLike[str] | Any = None,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    slots: int | None = None,
-    seed: int = 0,
-    **options: Any,
-) -> Mapping[str, Any]:
-    """Tell what is visited when, if an answer is followed.
+# -- which strategy ---------------------------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    problem
-        A problem of a kind that makes visits, its instance, the path of its file, or the name of a shipped instance; or
-        a result of `solve`, which knows its problem.
-    result
-        The answer to follow: a result, the path of one, or a decision.
-    out
-        File to write, ``.csv`` or ``.parquet``, instead of keeping the table in memory.
-    slots
-        How many visits of each robot; by default the longest cycle.
-    seed
-        Of draws, where the decision asks for them.
-    **options
-        More that the kind takes.
 
-    Returns
-    -------
-    mapping
-        Columns by name, which ``pandas.DataFrame`` takes as they are: for kind "freshness" ``page``, ``url`` and
-        ``host`` where they are known, ``robot``, ``slot``, ``next_visit``. Of a file its name, rows and checksum.
+@dataclass(frozen=True)
+class Auto:
+    """Choose a strategy for the problem, by what its kind says, and let that one answer.
 
-    Raises
-    ------
-    RequestError
-        If the kind makes no visits, or there is no decision to follow.
+    `choose` puts the strategy in its place before a run, so that results tell who answered; where others run this one
+    as it is, it hands the run over.
 
     Examples
     --------
-    >>> from optmodels import solve, visits
-    >>> table = visits(solve("coffman-4", "lagrangian"), slots=6)
-    >>> list(table), len(table["page"])
-    (['page', 'robot', 'slot', 'next_visit'], 6)
+    >>> from optmodels import load
+    >>> chosen, reason = choose(Auto(), load("instances/threshold/avrachenkov-k5.json"))
+    >>> chosen.name, reason
+    ('exhaustive', 'the 84 decisions can all be evaluated, which proves the best one')
     """
-    if isinstance(problem, Result):
-        problem, result = problem.known_problem(), problem if result is None else result
-    asked = as_problem(problem)
-    kind = kinds.of(asked)
-    function = None if kind is None else kinds.part(kind.name, "visits")
-    if kind is None or function is None:
-        known, name = ", ".join(kinds.having("visits")), kind_of(asked) or type(asked).__name__
-        raise RequestError(f"visits are made in problems of kind {known}, and {asked.name!r} is of kind {name!r}.")
-    if isinstance(result, (str, os.PathLike)):
-        from .results import read_result
 
-        result = read_result(result)
-    if isinstance(result, heuristics.Result):
-        if result.problem != asked.name:
-            raise RequestError(f"this is an answer to {result.problem!r}, not to {asked.name!r}.")
-        result = result.decision
-    if result is None:
-        raise RequestError(f"there is no decision of {asked.name!r} to follow; solve it first: visits(solve(problem)).")
-    check_options(function, options, f"visits of kind {kind.name!r}")
-    with kinds.blame(kind.name, "visits"):
-        table: Mapping[str, Any] = function(asked, result, out=out, slots=slots, seed=seed, **options)
-    return table
+    name: ClassVar[str] = AUTO
+    needs: ClassVar[type] = Problem
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Refuse what no strategy takes."""
+        if choose(self, problem)[0] is not self:
+            return None
+        return f"no strategy that is recommended takes {problem.name!r}; name one with --strategy."
+
+    def prepare(self, problem: Problem) -> None:
+        """Let the strategy that is chosen import and compile."""
+        prepare = getattr(choose(self, problem)[0], "prepare", None)
+        if prepare is not None:
+            prepare(problem)
+
+    def solve(self, oracle: Oracle[Any], rng: np.random.Generator) -> heuristics.Result:
+        """Hand the run over."""
+        chosen, reason = choose(self, oracle.problem)
+        oracle.extra[AUTO] = f"{chosen.name}: {reason}"
+        return chosen.solve(oracle, rng)
+
+
+def choose(strategy: Strategy, problem: Problem) -> tuple[Strategy, str | None]:
+    """Put a strategy that takes the problem in the place of `Auto`.
+
+    Parameters
+    ----------
+    strategy
+        One that is not `Auto` stays as it is.
+    problem
+        What will be asked; its kind says which strategies come into question (``Kind.choice``).
+
+    Returns
+    -------
+    tuple
+        The strategy, and why it was chosen, a clause without a full stop. ``None`` where there was no choice: then the
+        strategy is the one that was given, and if that is `Auto`, it refuses the problem.
+    """
+    if not isinstance(strategy, Auto) or not has_objective(problem):
+        return strategy, None
+    for name, reason in _candidates(problem):
+        candidate = make_strategy(name)
+        if refusal(problem, candidate) is None:
+            return candidate, reason
+    return strategy, None
+
+
+def fitting(problem: Problem) -> list[str]:
+    """List the names of the strategies that take a problem; those that cannot be loaded, or made, are passed by."""
+    taking = []
+    for name in strategies:
+        try:
+            if refusal(problem, make_strategy(name)) is None:
+                taking.append(name)
+        except RequestError:  # it is broken, or has parameters that must be given
+            continue
+        except Exception:
+            if strategies.origin(name) == BUILT_IN:
+                raise  # a defect of ours keeps its traceback
+    return taking
+
+
+def _candidates(problem: Problem) -> Iterator[tuple[str, str]]:
+    """Name strategies with the reason for each, those of the kind's own choice first."""
+    kind = kinds.of(problem)
+    find = None if kind is None else kinds.part(kind.name, "choice")
+    if kind is not None and find is not None:
+        with kinds.blame(kind.name, "choice"):
+            pairs = [(str(name), str(reason)) for name, reason in find(problem)]
+        yield from pairs
+    told = "problems without a kind" if kind is None else f"kind {kind.name}"
+    for name in ("exhaustive", "local-search") if kind is None else kind.recommended:
+        yield name, f"of the strategies recommended for {told} it is the first that takes this problem"
+
+
+def _with_others(sentence: str, problem: Problem, refusing: Strategy) -> str:
+    """Say in the same sentence which strategies take the problem."""
+    others = [name for name in fitting(problem) if name != refusing.name]
+    return f"{sentence.rstrip('. ')}; strategies that do: {', '.join(others)}." if others else sentence
 
 
 # -- what was given ---------------------------------------------------------------------------------------------------

@@ -162,5 +162,7 @@ Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed 
 Seeds = Annotated[
     int, typer.Option(parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers.")
 ]
-StrategyName = Annotated[str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`.")]
+ChosenName = Annotated[
+    str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`; auto chooses.")
+]
 Workers = Annotated[int, typer.Option(parser=whole_number, metavar="W", help="Processes that share the runs.")]

@@ -19,18 +19,18 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..errors import BrokenPlugin, InstanceError, RequestError
 from ..kinds import resolve
-from ..registry import BUILT_IN, kinds, make_strategy, tell_once
+from ..registry import AUTO, BUILT_IN, kinds, make_strategy, tell_once
 from .arguments import (
     ANSWERED,
     NOT_UNDERSTOOD,
     NOTHING_FEASIBLE,
+    ChosenName,
     DecisionAt,
     Evaluations,
     File,
     Json,
     Seconds,
     Seed,
-    StrategyName,
     parse_decision,
     seconds_of,
 )
@@ -199,7 +199,7 @@ def evaluate(
 
 def solve(
     file: File,
-    strategy: StrategyName,
+    strategy: ChosenName = AUTO,
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     seed: Seed = 0,
@@ -211,18 +211,23 @@ def solve(
 ) -> int:
     """Look for the best decision.
 
+    Without --strategy the kind of the problem chooses one, and it is told which and why.
+
     Ctrl-C ends the search and prints the best decision found so far.
 
     Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
     """
     from .. import solving
 
-    chosen = make_strategy(strategy)
+    named = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
     with contextlib.ExitStack() as stack:
         problem = solving.as_problem(file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
         check_target(out, file, *kinds.beside(problem, file))
-        result, data, unwritten = _solved(problem, chosen, limits, seed, out, quiet=json)
+        chosen, reason = solving.choose(named, problem)
+        if reason is not None:
+            say(f"auto chooses {chosen.name}: {reason}.")
+        result, data, unwritten = _solved(problem, chosen, reason, limits, seed, out, quiet=json)
     if not json:
         print_result(result, data)
     if json or unwritten:  # what no file could take is not lost
@@ -248,7 +253,7 @@ def _on_cluster(file: str, address: str) -> contextlib.AbstractContextManager[An
 
 
 def _solved(
-    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool
+    problem: Any, chosen: Strategy, reason: str | None, limits: Budget, seed: int, out: str | None, *, quiet: bool
 ) -> tuple[Result, dict[str, Any], str | None]:
     """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from .. import solving
@@ -265,7 +270,7 @@ def _solved(
                 problem = replace(problem, tell=stack.enter_context(pages_progress(label, quiet=quiet)))
             else:
                 follow = stack.enter_context(run_progress(label, quiet=quiet))
-            result = solving.solve(problem, chosen, budget=limits, seed=seed, progress=follow)
+            result = solving.answer(problem, chosen, limits, seed, reason=reason, progress=follow)
             if not streamed:
                 settle()
             data, unwritten = kept_result(result, out)

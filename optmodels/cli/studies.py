@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..registry import AUTO
 from .arguments import (
     ANSWERED,
     NOTHING_FEASIBLE,
+    ChosenName,
     ClusterAddress,
     DecisionAt,
     Evaluations,
@@ -17,13 +19,15 @@ from .arguments import (
     Seconds,
     Seed,
     Seeds,
-    StrategyName,
     Workers,
     parse_decision,
     parse_options,
     whole_number,
 )
 from .output import batch_progress, deliver, print_rows, say, terminal_width
+
+if TYPE_CHECKING:
+    from heuristics import Result
 
 
 def pareto(
@@ -182,6 +186,9 @@ def compare(
     deliver(comparison.to_data, lambda: comparison.table(terminal_width()), as_json=json)
     for sentence in comparison.warnings:
         say(sentence)
+    chosen = [run for run in comparison.runs if AUTO in run.result.extra]
+    for sentence in dict.fromkeys(f"{run.problem}: auto chose {_choice_of(run.result)}." for run in chosen):
+        say(sentence)
     if not comparison.complete:
         say(f"interrupted; finished runs: {len(comparison.runs)}.")
     return ANSWERED if comparison.runs else NOTHING_FEASIBLE
@@ -192,7 +199,7 @@ def sweep(
     vary: Annotated[
         list[str], typer.Option(metavar="PATH=VALUES", help="data.capacity=1..30, a..b..step, or x,y,z; repeatable.")
     ],
-    strategy: StrategyName,
+    strategy: ChosenName = AUTO,
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     seed: Seed = 0,
@@ -207,7 +214,7 @@ def sweep(
     ] = "objective",
     json: Json = False,
 ) -> int:
-    """Solve an instance with some of its values varied: a parameter study.
+    """Solve an instance with some of its values varied: a parameter study, by one strategy or by auto's choice.
 
     Several --vary make all combinations. A sweep that was ended goes on from its CSV file.
 
@@ -296,6 +303,10 @@ def schema(
     rows = data_fields(kind)
     deliver(None, lambda: print_rows(rows), as_json=False)
     return ANSWERED
+
+
+def _choice_of(result: Result) -> str:
+    return f"{result.strategy}: {result.extra[AUTO]}"
 
 
 def _check_picture(path: str | None) -> None:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..kinds import Kind
+
+
+def choose(problem: Any) -> Iterator[tuple[str, str]]:
+    """Name strategies for a problem, the best first, with the reason for each."""
+    yield "lagrangian", "it proves the best frequencies; an order of visits is had by --strategy whittle"
+    yield "whittle", "the cost is no sum over pages, so that no bound is known; this is an order of visits"
+    yield "greedy", "it gives an order of visits, and nothing is proved"
+
 
 KIND = Kind(
     name="freshness",
@@ -28,4 +39,5 @@ KIND = Kind(
     commands={"fit": "optmodels.freshness.commands:fit", "visits": "optmodels.freshness.commands:visits"},
     beside="optmodels.freshness.data:read_beside",
     on_cluster="optmodels.freshness.tables:on_cluster",
+    choice=choose,
 )

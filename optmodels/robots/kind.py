@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..kinds import Kind
+
+#: Decisions that are evaluated one by one in about a minute.
+ENUMERATED = 1_000_000
+
+
+def choose(problem: Any) -> Iterator[tuple[str, str]]:
+    """Name strategies for a problem, the best first, with the reason for each."""
+    if hasattr(problem, "areas"):
+        yield "linear-program", "robots are shared between areas, and the program's bound proves the best shares"
+        yield "marginal-analysis", "there are too many shares for the linear program, and this one has a bound too"
+    elif problem.limits:
+        yield "linear-program", "there are limits on measures; its bound holds for all policies"
+    else:
+        yield "policy-iteration", "the cost is an average over states, and without limits this proves the best policy"
+    if problem.space.size <= ENUMERATED:
+        yield "exhaustive", "cost or limits are no averages over states, but all policies can be evaluated"
+    yield "local-search", "cost or limits are no averages over states, which nothing else takes; nothing is proved"
+
 
 KIND = Kind(
     name="robots",
@@ -27,4 +48,5 @@ KIND = Kind(
     generator="optmodels.robots.generate:RobotsGenerator",
     picture="optmodels.robots.plots:draw_robots",
     simulated=True,
+    choice=choose,
 )

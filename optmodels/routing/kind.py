@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..kinds import Kind
+
+#: Decisions that are evaluated one by one in about a minute.
+ENUMERATED = 1_000_000
+
+
+def choose(problem: Any) -> Iterator[tuple[str, str]]:
+    """Name strategies for a problem, the best first, with the reason for each."""
+    if hasattr(problem, "horizon"):
+        yield "backward-induction", "the horizon is finite, and dynamic programming proves the best servers"
+    else:
+        yield "min-mean-cycle", "periods of all lengths may be chosen, and its bound holds for all of them"
+    size, complete = problem.space.size, getattr(problem.space, "complete", True)
+    if size <= ENUMERATED:
+        proved = "which proves the best one" if complete else "although longer ones may be better"
+        yield "exhaustive", f"the {size} decisions can all be evaluated, {proved}"
+    yield "multimodular", "the decisions are too many to evaluate all; this one searches, and has a bound"
+    yield "local-search", "costs are not those of gaps alone, which nothing else takes; nothing is proved"
+
 
 KIND = Kind(
     name="routing",
@@ -22,4 +43,5 @@ KIND = Kind(
     generator="optmodels.routing.generate:RoutingGenerator",
     picture="optmodels.routing.plots:draw_routing",
     simulated=True,
+    choice=choose,
 )

@@ -20,6 +20,8 @@
     The CSV file of a sweep, from which a sweep that was killed resumes.
 `sweeping`
     Parameter studies: one instance, some of its numbers varied, one answer per point.
+`visiting`
+    What is visited when, if an answer is followed.
 """
 
 import lazy_loader

@@ -9,6 +9,7 @@ from .pareto_plots import plot_front as plot_front
 from .simulating import simulate as simulate
 from .sweeping import Sweep as Sweep
 from .sweeping import sweep as sweep
+from .visiting import visits as visits
 
 __all__ = [
     "Comparison",
@@ -22,4 +23,5 @@ __all__ = [
     "simulating",
     "sweep",
     "sweeping",
+    "visits",
 ]

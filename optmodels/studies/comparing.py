@@ -20,9 +20,9 @@ from ..data import append_line, csv_text, parse_json, whole_lines, write_text
 from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
 from ..instance import Instance, check_best_known
 from ..protocols import origin_of
-from ..registry import make_strategy
+from ..registry import AUTO, make_strategy
 from ..results import file_stem, plain, write_result
-from ..solving import ProblemLike, as_problem, check_seed, make_budget
+from ..solving import ProblemLike, as_problem, check_seed, choose, make_budget
 from ..verification import judge
 from .comparison import Comparison
 from .pool import Answer, sentence
@@ -197,17 +197,22 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 def _cells(
     subjects: Sequence[Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
 ) -> list[Cell]:
-    runs = len(subjects) * sum(1 if is_deterministic(strategy) else len(seeds) for strategy in strategies.values())
+    asked = [
+        (subject, label, *choose(strategy, subject.problem))
+        for subject in subjects
+        for label, strategy in strategies.items()
+    ]
+    runs = sum(1 if is_deterministic(strategy) else len(seeds) for _, _, strategy, _ in asked)
     if runs > MOST_RUNS:
         raise RequestError(
             f"a comparison has at most {MOST_RUNS} runs, and these problems, strategies and seeds are {runs}."
         )
     cells: dict[str, Cell] = {}
-    for subject in subjects:
-        for label, strategy in strategies.items():
-            for seed in seeds[:1] if is_deterministic(strategy) else seeds:
-                key = run_key(subject.digest + subject.label, strategy, seed, budget)
-                cells.setdefault(key, Cell(subject.problem, strategy, seed, subject.label, label, key))
+    for subject, label, strategy, reason in asked:
+        whose = subject.label if reason is None else f"{subject.label} {AUTO}"  # a line beside that of the strategy
+        for seed in seeds[:1] if is_deterministic(strategy) else seeds:
+            key = run_key(subject.digest + whose, strategy, seed, budget)
+            cells.setdefault(key, Cell(subject.problem, strategy, seed, subject.label, label, key, reason))
     return list(cells.values())
 
 

@@ -19,7 +19,7 @@ from ..data import parameter_fields
 from ..errors import RequestError, UnreadableFile
 from ..protocols import Stored, cost_of, limits_of
 from ..results import file_stem, plain, result_from_data, result_to_data
-from ..solving import Result, nothing_found, solve
+from ..solving import Result, answer, nothing_found
 from .pool import Answer, call_all
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
@@ -38,6 +38,8 @@ class Cell:
         What people call the problem and the strategy.
     key
         The same for the same run, see `run_key`.
+    reason
+        Why `strategy` was chosen, where ``auto`` was asked for.
     """
 
     problem: Problem
@@ -46,6 +48,7 @@ class Cell:
     subject: str
     label: str
     key: str
+    reason: str | None = None
 
     @property
     def shown(self) -> str:
@@ -138,7 +141,10 @@ def make_runs(
         tell("")
 
     tell("starting" if cells else "nothing left to run")
-    calls = [(cell.problem, cell.strategy, budget, cell.seed) for cell in cells]
+    calls = [
+        (cell.problem, cell.strategy, budget, cell.seed, *(() if cell.reason is None else (cell.reason,)))
+        for cell in cells
+    ]
     answers = call_all(solve_cell, calls, workers, cluster, begin)
     try:
         for answer in answers:
@@ -168,9 +174,9 @@ def following_batch(
     return follow_batch(label)
 
 
-def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int) -> Result:
+def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int, reason: str | None = None) -> Result:
     """Make one run; at the top of the module so that other processes find it."""
-    return solve(problem, strategy, budget=budget, seed=seed)
+    return answer(problem, strategy, budget, seed, reason=reason, helpful=False)
 
 
 def problem_digest(problem: Problem) -> str:

@@ -14,6 +14,7 @@ from heuristics import Problem, Result
 from ..data import append_to, csv_rows, csv_text, locked, parse_json, unguarded, whole_lines, whole_part, write_text
 from ..errors import InstanceError, RequestError, printable
 from ..protocols import Summarised, WrittenOnTheWay, measure_names
+from ..registry import AUTO
 from ..results import LONGEST_DECISION, plain, result_from_data
 from ..verification import judge
 from .pool import sentence
@@ -106,7 +107,10 @@ class SweepFile:
                 parts = told.items() if isinstance(told, Mapping) else ()
                 outcome |= {f"{name}.{part}": value for part, value in parts} or {name: told}
         decision = _decision_text(getattr(result, "decision", None))
-        return dict(plain(self._place(values) | outcome), decision=decision, error=error, **self.same, key=key)
+        same = dict(self.same)
+        if same["strategy"] == AUTO and result is not None:  # which may be another one at every point
+            same["strategy"] = result.strategy
+        return dict(plain(self._place(values) | outcome), decision=decision, error=error, **same, key=key)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Write a finished point to the end of the file, whoever else writes to it."""

@@ -22,8 +22,8 @@ from ..data import columns, csv_text, number, write_text
 from ..errors import InstanceError, RequestError, short
 from ..instance import Instance
 from ..protocols import origin_of
-from ..registry import make_strategy
-from ..solving import ProblemLike, as_instance, check_seed, make_budget
+from ..registry import AUTO, make_strategy
+from ..solving import ProblemLike, as_instance, check_seed, choose, make_budget
 from .pool import Answer
 from .runs import BatchProgress, Cell, following_batch, make_runs, problem_digest, run_key
 from .sweep_file import SweepFile, coordinates, read_value
@@ -175,7 +175,7 @@ class Sweep:
 def sweep(
     problem: ProblemLike,
     vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]],
-    strategy: str | Strategy = "auto",
+    strategy: str | Strategy = AUTO,
     *,
     budget: Budget | None = None,
     seconds: float | None = None,
@@ -242,10 +242,11 @@ def sweep(
         except RequestError as failure:
             records[index] = file.record(values, "", None, None, str(failure))
             continue
-        key = run_key(problem_digest(point), chosen, seed, limits)
+        taken, reason = choose(chosen, point)
+        key = run_key(problem_digest(point), taken, seed, limits)
         known = file.known(key, values, point)
         if known is None:
-            cells[index] = Cell(point, chosen, seed, coordinates(axes, values), label, key)
+            cells[index] = Cell(point, taken, seed, coordinates(axes, values), label, key, reason)
         else:
             records[index] = known
     if not cells and all(record["error"] for record in records.values()):

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..kinds import Kind
+
+#: Decisions that are evaluated one by one in about a minute.
+ENUMERATED = 1_000_000
+
+
+def choose(problem: Any) -> Iterator[tuple[str, str]]:
+    """Name strategies for a problem, the best first, with the reason for each."""
+    size = problem.space.size
+    if size <= ENUMERATED:
+        yield "exhaustive", f"the {size} decisions can all be evaluated, which proves the best one"
+    yield "local-search", f"more than {ENUMERATED} decisions are too many to evaluate all; nothing is proved"
+
 
 KIND = Kind(
     name="threshold",
@@ -33,4 +48,5 @@ KIND = Kind(
     generator="optmodels.threshold.generate:ThresholdGenerator",
     picture="optmodels.threshold.plots:draw_threshold",
     simulated=True,
+    choice=choose,
 )

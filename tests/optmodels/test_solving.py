@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import pytest
 
 import optmodels as om
-from heuristics import Budget, Evaluation, Problem, Status, UnsupportedProblem
+from heuristics import Budget, Evaluation, Problem, Status, UnsupportedProblem, run
 from heuristics.running import warm_up
 from heuristics.search import Exhaustive
-from heuristics.testing import Hopeless, Knapsack, Separable
+from heuristics.testing import Continuous, Hopeless, Knapsack, Separable
 from optmodels.errors import RequestError
-from optmodels.solving import LIBRARIES, evaluate, solve, versions
+from optmodels.kinds import Kind
+from optmodels.registry import kinds, make_strategy
+from optmodels.solving import LIBRARIES, Auto, choose, evaluate, solve, versions
 
 
 @dataclass(frozen=True)
@@ -179,3 +181,119 @@ def test_what_a_strategy_refuses_is_refused_before_anything_is_compiled():
 
     with pytest.raises(UnsupportedProblem, match="keeps a population of 50"):
         solve(Large((0, 1) * 300_000), "genetic")
+
+
+# -- auto -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "said"),
+    [
+        ("avrachenkov-k5", "exhaustive", "the 84 decisions can all be evaluated"),
+        ("avrachenkov-k5-starvation", "exhaustive", "which proves the best one"),
+        ("talim-two-robots", "policy-iteration", "without limits"),
+        ("talim-fig3-starvation", "linear-program", "limits on measures"),
+        ("fleet-two-robots", "policy-iteration", "average over states"),
+        ("areas-3", "linear-program", "shared between areas"),
+        ("coffman-4", "lagrangian", "an order of visits is had by --strategy whittle"),
+        ("zipf-hosts-200", "lagrangian", "best frequencies"),
+        ("loss-3", "min-mean-cycle", "periods of all lengths"),
+        ("loss-4-short", "exhaustive", "the 40734 decisions"),
+        ("horizon-40", "backward-induction", "the horizon is finite"),
+        ("gautam-6x6", "highs", "36 sites"),
+        ("gautam-11x11", "annealing", "121 sites are many for a proof"),
+    ],
+)
+def test_auto_chooses_what_the_kind_says(name, strategy, said):
+    chosen, reason = choose(make_strategy("auto"), om.load(name))
+    assert chosen.name == strategy
+    assert said in reason
+    assert not reason.endswith(".")
+
+
+def test_without_a_strategy_the_choice_is_told_in_the_result(small):
+    result = solve(small)
+    assert (result.strategy, result.status, result.objective) == ("highs", Status.OPTIMAL, 8.0)
+    assert "6 sites" in result.extra["auto"]
+    assert "auto" not in solve(small, "exhaustive").extra
+
+
+def test_auto_enumerates_no_more_than_takes_a_minute(instances):
+    data = json.loads((instances / "threshold" / "avrachenkov-k100.json").read_text())
+    data["data"]["capacity"] = 250
+    chosen, reason = choose(make_strategy("auto"), om.Instance.from_data(data).problem())
+    assert (chosen.name, "more than 1000000 decisions" in reason) == ("local-search", True)
+
+
+def test_auto_takes_the_next_where_the_first_choice_refuses():
+    """With a price of the period nothing but a search fits: the choice of the kind is asked in order."""
+    data = {"servers": [{"rate": 1}, {"rate": 2}], "arrivals": {"law": "poisson", "rate": 1.0}, "application": "loss"}
+    content = {"format": 1, "kind": "routing", "name": "short", "data": {**data, "max_period": 6}}
+    cost = {"name": "weighted-sum", "weights": {"cost": 1.0, "period": 0.01}}
+    result = solve(om.Instance.from_data({**content, "cost": cost}).problem())
+    assert (result.strategy, result.status) == ("exhaustive", Status.OPTIMAL)
+    larger = om.Instance.from_data({**content, "cost": cost, "data": {**data, "max_period": 30}}).problem()
+    assert choose(make_strategy("auto"), larger)[0].name == "local-search"
+
+
+def test_a_problem_of_no_kind_is_enumerated_if_that_can_be_done():
+    result = solve(Knapsack())
+    assert (result.strategy, result.status) == ("exhaustive", Status.OPTIMAL)
+    assert result.extra["auto"].startswith("of the strategies recommended for problems without a kind")
+
+
+def test_a_kind_without_a_choice_gets_the_first_recommended_that_takes_it():
+    @dataclass(frozen=True)
+    class Stated(Separable):
+        kind: ClassVar[str] = "stated"
+
+    record = {"name": "stated", "question": "Which?", "paper": "none", "problem": Stated, "measures": {"x": "none"}}
+    kinds.register("stated", Kind(**record, recommended=("lagrangian", "local-search", "exhaustive")))
+    try:
+        result = solve(Stated((1, 0, 1)), evaluations=50)
+        assert result.strategy == "local-search"
+        assert "recommended for kind stated" in result.extra["auto"]
+    finally:
+        kinds.unregister("stated")
+
+
+def test_a_choice_that_fails_names_its_distribution(monkeypatch):
+    @dataclass(frozen=True)
+    class Stated(Separable):
+        kind: ClassVar[str] = "stated"
+
+    def fails(problem):
+        raise KeyError("no such thing")
+
+    record = {"name": "stated", "question": "Which?", "paper": "none", "problem": Stated, "measures": {"x": "none"}}
+    kinds.register("stated", Kind(**record, choice=fails))
+    try:
+        with pytest.raises(RequestError, match=r"choice 'stated' \(this process\) fails: KeyError"):
+            solve(Stated((1, 0, 1)))
+    finally:
+        kinds.unregister("stated")
+
+
+def test_a_problem_that_nothing_recommended_takes_is_refused():
+    result = choose(make_strategy("auto"), Continuous())
+    assert isinstance(result[0], Auto)
+    with pytest.raises(UnsupportedProblem, match="no strategy that is recommended takes"):
+        solve(Continuous())
+
+
+def test_auto_hands_the_run_over_where_it_is_run_as_it_is(small):
+    result = run(om.load(small), make_strategy("auto"))
+    assert (result.strategy, result.status) == ("auto", Status.OPTIMAL)
+    assert result.extra["auto"].startswith("highs: the integer program")
+
+
+def test_a_strategy_that_does_not_fit_is_answered_with_those_that_do(small):
+    with pytest.raises(UnsupportedProblem, match=r"index_rule .*; strategies that do: .*, highs, local-search\.$"):
+        solve(small, "whittle")
+
+
+def test_no_other_strategy_is_called_auto():
+    with pytest.raises(RequestError, match="'auto' is the one that chooses"):
+        om.registry.strategies.register("auto", Exhaustive)
+    with pytest.raises(RequestError, match="'auto' has no parameter 'x'"):
+        make_strategy("auto:x=1")

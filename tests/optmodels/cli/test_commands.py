@@ -430,7 +430,6 @@ def test_long_decisions_are_cut_for_people():
     [
         (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
         (["solve"], "Missing argument 'FILE'"),
-        (["solve", "FILE"], "Missing option '--strategy'"),
         (["solve", "FILE", "--strategy"], "--strategy"),
         (["solve", "FILE", "--strategie", "x"], "No such option: --strategie"),
         (["solve", "FILE", "more", "--strategy", "x"], "unexpected extra argument"),
@@ -577,7 +576,8 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     assert err == (
         "optmodels: strategy 'highs' takes a problem that writes itself as a linear Pyomo model, and 'doomed' is none: "
         "it has no from_pyomo, to_pyomo "
-        "(see optmodels.mip.strategy.AlgebraicProblem).\n"
+        "(see optmodels.mip.strategy.AlgebraicProblem); "
+        "strategies that do: annealing, exhaustive, genetic, local-search.\n"
     )
 
 
@@ -1017,3 +1017,36 @@ def test_an_interrupted_comparison_prints_what_is_finished(at_a_terminal, instan
     assert "gautam-11x22" not in out
     assert "ended early" in out
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 1
+
+
+# -- auto -------------------------------------------------------------------------------------------------------------
+
+
+def test_solve_without_a_strategy_says_on_stderr_what_was_chosen_and_why(call, small):
+    code, out, err = call("solve", small, "--json")
+    assert code == 0
+    assert err == (
+        "optmodels: auto chooses highs: the integer program of 6 sites is small enough to prove the best decision.\n"
+    )
+    assert json.loads(out)["strategy"] == "highs"
+    assert json.loads(out)["extra"]["auto"].startswith("the integer program")
+
+
+def test_compare_and_sweep_take_auto_as_a_name(call, small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("compare", small, "avrachenkov-k5", "--strategies", "auto", "exhaustive", "--json")
+    runs = json.loads(out)["runs"]
+    assert code == 0
+    assert [run["strategy"] for run in runs] == ["highs", "exhaustive", "exhaustive", "exhaustive"]
+    assert [run["label"]["strategy"] for run in runs] == ["auto", "exhaustive", "auto", "exhaustive"]
+    assert "optmodels: avrachenkov-k5: auto chose exhaustive: the 84 decisions" in err
+    code, out, err = call("sweep", small, "--vary", "data.service_rate=20,25", "--out", "s.csv", "--json")
+    assert [point["strategy"] for point in json.loads(out)["points"]] == ["highs", "highs"]
+    code, again, err = call("sweep", small, "--vary", "data.service_rate=20,25", "--out", "s.csv", "--json")
+    assert (code, again) == (0, out)  # from the file, not solved again
+
+
+def test_a_mismatch_is_answered_with_the_strategies_that_fit(call, small):
+    code, out, err = call("solve", small, "--strategy", "whittle")
+    assert (code, out) == (2, "")
+    assert err.rstrip().endswith("; strategies that do: annealing, dejavu, exhaustive, genetic, highs, local-search.")

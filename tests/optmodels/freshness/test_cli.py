@@ -264,7 +264,7 @@ def test_nothing_that_is_read_is_written_over(capsys, tmp_path):
 
 
 def test_a_place_for_the_answer_is_looked_for_before_any_work(file, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("optmodels.solving.solve", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("optmodels.solving.answer", lambda *_, **__: pytest.fail("work was done"))
     for place, sentence in ((tmp_path / "none" / "a.json", "there is no folder 'none'"), (tmp_path, "a directory")):
         code, _, err = run(capsys, "solve", file, "--strategy", "greedy", "--out", place)
         assert code == 2 and f"{place}: cannot be written: " in err and sentence in err
