@@ -27,6 +27,16 @@ Reference: TypeAlias = str | Callable[..., Any]
 #: Fields that refer to something; `Kind.part` loads it.
 PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice")
 
+#: What searches that take any discrete decisions prove, and for what size: for `Kind.strategies`.
+SEARCHES = MappingProxyType(
+    {
+        "exhaustive": "proves the optimum, or that nothing is feasible; up to 1e9 decisions",
+        "annealing": "proves nothing; any size, and usually the best of the searches",
+        "local-search": "proves nothing; any size",
+        "genetic": "proves nothing; any size, for comparison",
+    }
+)
+
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _COMMAND = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -51,6 +61,9 @@ class Kind:
         Pydantic model of the ``data`` of its files (`optmodels.data.Data`, or any other), for ``optmodels schema``.
     recommended
         Names of strategies to begin with, first the one whose answers are proved to be best.
+    strategies
+        Names of the strategies that take problems of the kind to what each proves, and for what size. Others that take
+        them need not be told here; `SEARCHES` has those that take any discrete decisions.
     example
         The smallest instance: a path relative to the folder ``instances``, or an absolute one in the folder of another
         distribution; ``None`` if there is none.
@@ -125,6 +138,7 @@ class Kind:
     fit: Reference | None = None
     visits: Reference | None = None
     choice: Reference | None = None
+    strategies: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""
@@ -140,13 +154,15 @@ class Kind:
             self._refuse("measures", "it maps each name of a measure to what it means, with its unit.")
         if not _is_mapping(self.commands, _is_reference) or not all(map(_COMMAND.fullmatch, self.commands)):
             self._refuse("commands", 'it maps names (small letters, digits, dashes) to functions, or "module:name".')
+        if not _is_mapping(self.strategies, _is_line):
+            self._refuse("strategies", "it maps names of strategies to what each proves, and for what size.")
         if not isinstance(self.recommended, tuple) or not all(map(_is_line, self.recommended)):
             self._refuse("recommended", "it is a tuple of names of strategies.")
         if self.example is not None and not _is_line(self.example):
             self._refuse("example", "it is the path of an instance, as a text, or None.")
         if not isinstance(self.simulated, bool):
             self._refuse("simulated", "it is True or False.")
-        for mapping in ("measures", "commands"):
+        for mapping in ("measures", "commands", "strategies"):
             object.__setattr__(self, mapping, MappingProxyType(dict(getattr(self, mapping))))
 
     def part(self, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,7 +25,11 @@ def spread(arguments: Sequence[str]) -> list[str]:
     >>> spread(["compare", "a.json", "--strategies", "highs", "dejavu", "--seeds", "3"])
     ['compare', 'a.json', '--strategies', 'highs', '--strategies', 'dejavu', '--seeds', '3']
 
-    A value that looks like an instance file ends the list, so that files may also come last.
+    A value that looks like an instance ends the list, so that files may also come last: a file, the name of a shipped
+    instance, or a folder; what is the name of a strategy is none of these.
+
+    >>> spread(["compare", "--strategies", "highs", "dejavu", "gautam-2x3"])
+    ['compare', '--strategies', 'highs', '--strategies', 'dejavu', 'gautam-2x3']
     """
     command = next((word for word in arguments if not word.startswith("-")), "")
     flags = SEVERAL.get(command, ())
@@ -39,13 +44,66 @@ def spread(arguments: Sequence[str]) -> list[str]:
             flag = name if name in flags else None
             first = flag is not None and not equals
             words.append(word)
-        elif flag is None or first or word.startswith("-") or (word.endswith(".json") and ":" not in word):
+        elif flag is None or first or word.startswith("-") or _is_instance(word):
             flag = flag if first else None
             first = False
             words.append(word)
         else:
             words += [flag, word]
     return words
+
+
+def _is_instance(word: str) -> bool:
+    """Tell whether a word stands for an instance, or a folder of them, rather than for one more value of a flag."""
+    if ":" in word or "=" in word:
+        return False
+    if word.endswith(".json"):
+        return True
+    from ..data import shipped_files
+    from ..registry import AUTO, strategies
+
+    return (word in shipped_files() or os.path.isdir(word)) and word != AUTO and word not in strategies
+
+
+def instance_files(paths: Sequence[str]) -> list[str]:
+    """Put the instance files below a folder in its place.
+
+    Parameters
+    ----------
+    paths
+        Files, names of shipped instances, folders.
+
+    Returns
+    -------
+    list of str
+        Files and names as they are given; those of a folder sorted, without results, which may lie beside.
+
+    Raises
+    ------
+    RequestError
+        If a folder holds none.
+    """
+    files: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            found = sorted(str(file) for file in Path(path).rglob("*.json") if not _is_something_else(file))
+            if not found:
+                raise RequestError(f"{path}: there is no .json file in this folder that holds an instance.")
+            files += found
+        else:
+            files.append(path)
+    return files
+
+
+def _is_something_else(file: Path) -> bool:
+    """Tell whether a file is sound JSON, and no attempt at an instance: a result, a list."""
+    from ..data import read_json
+
+    try:
+        content = read_json(file)
+    except RequestError:
+        return False  # whoever reads it tells what is wrong
+    return not isinstance(content, dict) or not {"kind", "data"} & set(content) or {"problem", "status"} <= set(content)
 
 
 def parse_decision(text: str) -> Any:
@@ -143,7 +201,13 @@ def whole_number(text: str | int) -> int:
         raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.") from None
 
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="An instance file (JSON).")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="An instance file (JSON), or the name of a shipped instance.")
+]
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Instance files, names of shipped instances, or folders of instances."),
+]
 DecisionAt = Annotated[
     str, typer.Option("--at", metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
 ]

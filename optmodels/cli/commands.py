@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,9 +26,11 @@ from .arguments import (
     DecisionAt,
     Evaluations,
     File,
+    Files,
     Json,
     Seconds,
     Seed,
+    instance_files,
     parse_decision,
     seconds_of,
 )
@@ -285,7 +285,7 @@ def _solved(
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Instance files, or folders of them.")],
+    files: Files,
     json: Json = False,
 ) -> int:
     """Validate instances and evaluate their best-known decisions again.
@@ -295,7 +295,7 @@ def check(
     from .. import instance as instances
 
     verdicts: list[dict[str, Any]] = []
-    chosen = _instance_files(files)
+    chosen = instance_files(files)
     for file in chosen:
         verdict: dict[str, Any] = {
             "file": file,
@@ -330,19 +330,6 @@ def check(
     if json:
         print_json(verdicts)
     return ANSWERED if all(verdict["ok"] for verdict in verdicts) else NOT_UNDERSTOOD
-
-
-def _instance_files(paths: Sequence[str]) -> list[str]:
-    files: list[str] = []
-    for path in paths:
-        if os.path.isdir(path):
-            found = sorted(str(file) for file in Path(path).rglob("*.json"))
-            if not found:
-                raise RequestError(f"{path}: there is no .json file in this folder.")
-            files += found
-        else:
-            files.append(path)
-    return files
 
 
 def verify(

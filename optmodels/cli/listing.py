@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +12,12 @@ import typer
 
 from ..data import columns
 from ..errors import RequestError, suggestion
+from ..registry import AUTO
 from .arguments import ANSWERED, Json
 from .output import deliver, terminal_width
 
 if TYPE_CHECKING:
-    from heuristics import Problem, Strategy
+    from heuristics import Problem
 
     from ..kinds import Kind
     from ..registry import Registry
@@ -24,18 +27,22 @@ CHEAP = 100_000
 
 GENERATOR = "generator"
 
+#: Which kinds a strategy takes, in `list --json`.
+TAKES = "strategy takes"
+
 
 def list_names(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.")] = None,
     json: Json = False,
 ) -> int:
-    """Kinds, strategies and costs, and where each comes from.
+    """Kinds, strategies and costs, where each comes from, and which strategy takes which kind.
 
-    Of a kind: its question, its paper, its measures with their units, and the strategies that take it.
+    Of a kind: its question, its paper, its measures with their units, the strategies that take it with what each
+    proves and for what size, the instances that come with the package, and an example to begin with.
 
     Examples: optmodels list genetic; optmodels list placement
     """
-    from ..registry import REGISTRIES, kinds
+    from ..registry import BUILT_IN, REGISTRIES, kinds, strategies
 
     if name is not None:
         return _tell(name, json)
@@ -45,16 +52,37 @@ def list_names(
         for entry in sorted(registry.entries(), key=lambda entry: entry.name)
     ]
     rows += [[GENERATOR, kind, kinds.origin(kind)] for kind in kinds.having("generator")]
-    data = [{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows]
-    deliver(data, columns(rows), as_json=json)
+    rows.append([strategies.noun, AUTO, BUILT_IN])
+    data: list[dict[str, Any]] = [{"what": noun, "name": entry, "origin": origin} for noun, entry, origin in rows]
+    taking = strategies_by_kind(kinds.sound())
+    data += [{"what": TAKES, "name": strategy, "kinds": names} for strategy, names in taking.items()]
+    table = columns([[strategy, ", ".join(names)] for strategy, names in taking.items()], "  ")
+    head = "strategies and the kinds they take (`optmodels list KIND` tells what each proves):"
+    deliver(data, f"{columns(rows)}\n\n{head}\n{table}", as_json=json)
     return ANSWERED
+
+
+def strategies_by_kind(records: Sequence[Kind]) -> dict[str, list[str]]:
+    """Map strategies to the kinds that they take, as the records of kinds tell it: nothing is loaded to find out."""
+    found: dict[str, list[str]] = {}
+    for kind in records:
+        for name in kind.strategies or kind.recommended:
+            found.setdefault(name, []).append(kind.name)
+    every = [kind.name for kind in records]
+    return {AUTO: every} | dict(sorted(found.items()))
 
 
 def _tell(name: str, json: bool) -> int:
     """What stands behind a name."""
-    from ..registry import REGISTRIES, kinds
+    from ..registry import BUILT_IN, REGISTRIES, kinds, strategies
 
     owners = [registry for registry in REGISTRIES if name in registry]
+    if name == AUTO:
+        from ..solving import Auto
+
+        entry, lines = _about_class(strategies.noun, name, BUILT_IN, Auto)
+        deliver([entry], "\n".join(lines), as_json=json)
+        return ANSWERED
     if not owners:
         known = {entry for registry in REGISTRIES for entry in registry}
         raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
@@ -90,11 +118,16 @@ def _about_class(noun: str, name: str, origin: str, target: Any) -> tuple[dict[s
 
 def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
     """A kind: its record, and the strategies that take it; as data, and as lines."""
-    from ..registry import kinds
+    from ..data import shipped_files
+    from ..registry import kinds, strategies
     from .explain import USUAL_WIDTH, parameters_of, summary_of
 
     target, origin = kinds.part(kind.name, "problem"), kinds.origin(kind.name)
     example = None if kind.example is None else _near(kind.example_file() or Path("instances", kind.example))
+    asked = strategies_for(kind, target)
+    taking = [*(name for name in kind.strategies if name in strategies), *asked]
+    taking = list(dict.fromkeys(taking))
+    shipped = [name for name, file in shipped_files().items() if file.parent.name == kind.name]
     entry: dict[str, Any] = {
         "what": kinds.noun,
         "name": kind.name,
@@ -105,11 +138,13 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
         "meanings": dict(kind.measures),
         "question": kind.question,
         "paper": kind.paper,
-        "strategies": strategies_for(kind, target),
+        "strategies": taking,
+        "proves": {name: kind.strategies[name] for name in taking if name in kind.strategies},
         "recommended": list(kind.recommended),
         "simulated": kind.simulated,
         "commands": list(kind.commands),
         "example": kind.example,
+        "instances": shipped,
     }
     room = max(min(terminal_width() or USUAL_WIDTH, USUAL_WIDTH), 30)
 
@@ -126,14 +161,20 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
     lines = [f"{kinds.noun} {kind.name} ({origin}): {kind.question}", *lines_of("paper", kind.paper), "  measures:"]
     for measure, meaning in kind.measures.items():
         lines += lines_of(measure, meaning, 4)
-    lines += lines_of("strategies", ", ".join(entry["strategies"]) or "none")
+    lines.append("  strategies:" if taking else "  strategies: none")
+    for name in taking:
+        lines += lines_of(name, kind.strategies.get(name, f"see `optmodels list {name}`"), 4)
     if kind.recommended:
         lines += lines_of("recommended", ", ".join([f"{kind.recommended[0]} (proves)", *kind.recommended[1:]]))
     if kind.commands:
         lines += lines_of("commands", ", ".join(kind.commands))
+    if shipped:
+        lines += lines_of("instances", ", ".join(shipped))
     if example is not None:
         chosen = f" --strategy {kind.recommended[0]}" if kind.recommended else ""
         lines.append(f"  example: optmodels {'solve' if chosen else 'check'} {example}{chosen}")  # whole, to be copied
+        if Path(kind.example or "").stem in shipped:
+            lines.append(f"  by name: optmodels solve {Path(kind.example or '').stem}")
     return entry, lines
 
 
@@ -143,29 +184,20 @@ def strategies_for(kind: Kind, target: Any) -> list[str]:
     Each is asked about the smallest instance, if that is here and small; else its `needs` are held against the class
     of the problems.
     """
-    from ..registry import BUILT_IN, make_strategy, strategies
+    from ..registry import lacks, make_strategy, strategies
+    from ..solving import fitting
 
     problem = _example_of(kind)
-    taking = []
-    for name in strategies:
-        try:
-            if _takes(make_strategy(name), target, problem):
-                taking.append(name)
-        except RequestError:  # it is broken, or has parameters that must be given
-            continue
-        except Exception:
-            if strategies.origin(name) == BUILT_IN:
-                raise  # a defect of ours keeps its traceback
-    return taking
-
-
-def _takes(strategy: Strategy, target: Any, problem: Problem | None) -> bool:
-    from heuristics import refusal
+    if problem is not None:
+        return fitting(problem)
     from heuristics.running import members
 
-    from ..registry import lacks
-
-    return not lacks(target, members(strategy.needs)) if problem is None else refusal(problem, strategy) is None
+    taking = []
+    for name in strategies:
+        with contextlib.suppress(RequestError):  # it is broken, or has parameters that must be given
+            if not lacks(target, members(make_strategy(name).needs)):
+                taking.append(name)
+    return taking
 
 
 def _near(file: Path) -> str:

@@ -15,11 +15,13 @@ from .arguments import (
     DecisionAt,
     Evaluations,
     File,
+    Files,
     Json,
     Seconds,
     Seed,
     Seeds,
     Workers,
+    instance_files,
     parse_decision,
     parse_options,
     whole_number,
@@ -148,7 +150,7 @@ def simulate(
 
 
 def compare(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Instance files.")],
+    files: Files,
     strategies: Annotated[
         list[str], typer.Option("--strategies", metavar="A B C", help="Strategies, NAME[:p=v,...] each.")
     ],
@@ -172,7 +174,7 @@ def compare(
 
     with batch_progress("comparing", quiet=json) as progress:
         comparison = comparing.compare(
-            files,
+            instance_files(files),
             strategies,
             seeds=seeds,
             seconds=seconds,

@@ -40,4 +40,16 @@ KIND = Kind(
     beside="optmodels.freshness.data:read_beside",
     on_cluster="optmodels.freshness.tables:on_cluster",
     choice=choose,
+    strategies={
+        "lagrangian": "proves the best frequencies, a bound for every order of visits; up to 1e8 pages",
+        "whittle": "an order of visits by Whittle's index; its distance to the bound is told",
+        "greedy": "an order of visits by due dates; its distance to the bound is told",
+        "regular": "an order of visits by regular words; its distance to the bound is told",
+        "golden-ratio": "an order of visits by the golden ratio; its distance to the bound is told",
+        "power-of-two": "an order of visits with powers of two as gaps; its distance to the bound is told",
+        "randomized": "the best probabilities of visits drawn at random; its distance to the bound is told",
+        "adaptive": "intervals adapted to the changes seen; its distance to the bound is told",
+        "proportional": "proves nothing; visits in proportion to change rates, as crawlers do",
+        "uniform": "proves nothing; all pages equally often, as crawlers do",
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..kinds import Kind
+from ..kinds import SEARCHES, Kind
 
 #: Sites up to which the integer program is solved in about a minute: 36 took 8 s, 50 were not solved in 30 s.
 PROVED = 40
@@ -42,4 +42,9 @@ KIND = Kind(
     generator="optmodels.placement.generate:PlacementGenerator",
     picture="optmodels.placement.plots:draw_placement",
     choice=choose,
+    strategies={
+        "highs": "proves the optimum, a bound or infeasibility; 40 sites in a minute, more with patience",
+        "dejavu": "proves nothing but infeasibility; any size",
+        **SEARCHES,
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..kinds import Kind
+from ..kinds import SEARCHES, Kind
 
 #: Decisions that are evaluated one by one in about a minute.
 ENUMERATED = 1_000_000
@@ -49,4 +49,12 @@ KIND = Kind(
     picture="optmodels.robots.plots:draw_robots",
     simulated=True,
     choice=choose,
+    strategies={
+        "policy-iteration": "proves the optimum; costs that are averages over states, no limits; 1e5 states in seconds",
+        "linear-program": "proves the optimum, and under limits a bound or infeasibility; up to 1e5 states",
+        "value-iteration": "proves a bound, as close as asked; costs that are averages over states, no limits",
+        "marginal-analysis": "proves the optimum where costs of areas are convex, else a bound; robots shared by areas",
+        "static": "proves nothing; the best fixed number of robots",
+        **SEARCHES,
+    },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..kinds import Kind
+from ..kinds import SEARCHES, Kind
 
 #: Decisions that are evaluated one by one in about a minute.
 ENUMERATED = 1_000_000
@@ -44,4 +44,14 @@ KIND = Kind(
     picture="optmodels.routing.plots:draw_routing",
     simulated=True,
     choice=choose,
+    strategies={
+        "min-mean-cycle": "proves the optimum over all policies, or a bound; periods of all lengths",
+        "two-server": "proves the optimum in closed form; two servers, periods of all lengths",
+        "backward-induction": "proves the optimum; a finite horizon, up to 1e7 states, or two servers",
+        "multimodular": "proves the optimum where a bound is met, always for finite horizons of two servers",
+        "value-iteration": "proves a bound; periods of all lengths, few servers",
+        "balanced": "proves the optimum where a bound is met; two servers",
+        "whittle": "proves nothing; the next packet by Whittle's index, its distance to the bound is told",
+        **SEARCHES,
+    },
 )

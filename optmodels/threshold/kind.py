@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..kinds import Kind
+from ..kinds import SEARCHES, Kind
 
 #: Decisions that are evaluated one by one in about a minute.
 ENUMERATED = 1_000_000
@@ -49,4 +49,8 @@ KIND = Kind(
     picture="optmodels.threshold.plots:draw_threshold",
     simulated=True,
     choice=choose,
+    strategies={
+        **SEARCHES,
+        "optimal-policy": "proves the best policy that sees queue length and phases, a bound for thresholds; no limits",
+    },
 )

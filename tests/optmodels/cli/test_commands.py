@@ -21,15 +21,18 @@ import pytest
 import optmodels.cli.arguments
 import optmodels.cli.explain
 import optmodels.results
-from heuristics import Evaluation
+from heuristics import Evaluation, refusal
 from heuristics.testing import Hopeless, Separable
 from optmodels import registry
 from optmodels.cli import main
 from optmodels.cli.arguments import parse_decision, parse_options, spread
 from optmodels.cli.commands import OWN, added
 from optmodels.cli.explain import explanation, parameters_of, summary_of
+from optmodels.data import shipped_files
 from optmodels.errors import RequestError
+from optmodels.instance import load
 from optmodels.kinds import Kind
+from optmodels.solving import fitting
 
 
 @dataclass(frozen=True)
@@ -1050,3 +1053,96 @@ def test_a_mismatch_is_answered_with_the_strategies_that_fit(call, small):
     code, out, err = call("solve", small, "--strategy", "whittle")
     assert (code, out) == (2, "")
     assert err.rstrip().endswith("; strategies that do: annealing, dejavu, exhaustive, genetic, highs, local-search.")
+
+
+# -- what takes what, names and folders -------------------------------------------------------------------------------
+
+
+def test_list_says_which_strategy_takes_which_kind(call):
+    code, out, err = call("list")
+    rows = [line.split(maxsplit=1) for line in out.partition("\n\n")[2].splitlines()[1:]]
+    taking = {name: kinds.split(", ") for name, kinds in rows}
+    assert (code, err) == (0, "")
+    assert taking["highs"] == ["placement"]
+    assert taking["value-iteration"] == ["robots", "routing"]
+    assert set(registry.strategies) <= set(taking)
+    assert {"what": "strategy takes", "name": "highs", "kinds": ["placement"]} in json.loads(call("list", "--json")[1])
+
+
+def test_list_of_a_kind_tells_what_is_proved_for_what_size_and_which_instances_there_are(call):
+    code, out, _ = call("list", "routing")
+    assert code == 0
+    assert "    two-server: proves the optimum in closed form; two servers, periods of all lengths\n" in out
+    assert "    backward-induction: proves the optimum; a finite horizon, up to 1e7 states" in out
+    assert "  by name: optmodels solve example-3-4\n" in out
+    kind = json.loads(call("list", "routing", "--json")[1])[0]
+    assert {"loss-3", "horizon-40"} <= set(kind["instances"])
+    assert set(kind["proves"]) == set(kind["strategies"])
+    code, out, _ = call("list", "auto")
+    assert code == 0 and out.startswith("strategy auto (built in): Choose a strategy for the problem")
+
+
+@pytest.mark.parametrize("kind", ["freshness", "placement", "robots", "routing", "threshold"])
+def test_every_strategy_that_a_record_names_takes_an_instance_of_the_kind(kind):
+    """And every one that takes the example is named, with what it proves."""
+    left = set(registry.kinds[kind].strategies)
+    assert set(fitting(load(registry.kinds[kind].example_file()))) <= left
+    for name, file in shipped_files().items():
+        if file.parent.name == kind and file.stat().st_size < 5000 and left:
+            problem = load(name)
+            left = {one for one in left if refusal(problem, registry.make_strategy(one)) is not None}
+    assert left == set()
+
+
+def test_values_of_a_flag_end_where_an_instance_or_a_folder_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "genetic").mkdir()
+    words = ["compare", "--strategies", "highs", "genetic", "auto", "gautam-2x3", "mine"]
+    flagged = ["--strategies", "highs", "--strategies", "genetic", "--strategies", "auto"]
+    assert spread(words) == ["compare", *flagged, "gautam-2x3", "mine"]
+    assert spread(["pareto", "--measures", "a", "max:b", "gautam-2x3"])[-2:] == ["max:b", "gautam-2x3"]
+    assert spread(["sweep", "--vary", "data.a=1", "data.b=2", "gautam-2x3"])[-3:] == [
+        "--vary",
+        "data.b=2",
+        "gautam-2x3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "gautam-2x3", "--at", "0,0,1,1,1,0"],
+        ["solve", "gautam-2x3", "--strategy", "exhaustive"],
+        ["check", "gautam-2x3", "avrachenkov-k1"],
+        ["compare", "--strategies", "exhaustive", "local-search", "gautam-2x3", "--evaluations", "100"],
+        ["sweep", "--vary", "data.service_rate=20,25", "--strategy", "exhaustive", "gautam-2x3"],
+        ["pareto", "--measures", "opening", "mean_delay", "gautam-2x3"],
+        ["plot", "gautam-2x3", "--out", "map.svg"],
+        ["simulate", "avrachenkov-k1", "--at=0,0,0", "--replications", "3"],
+        ["solve", "coffman-4", "--strategy", "whittle", "--out", "r.json"],
+    ],
+    ids=" ".join,
+)
+def test_the_name_of_a_shipped_instance_stands_wherever_a_file_does(call, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    assert call(*words)[0] == 0
+    if (tmp_path / "r.json").exists():
+        assert call("visits", "coffman-4", "--result", "r.json", "--out", "visits.csv")[0] == 0
+        assert call("verify", "r.json", "coffman-4")[0] == 0
+
+
+def test_a_folder_is_checked_and_compared_as_a_whole_without_the_results_in_it(call, small, tmp_path):
+    below = tmp_path / "mine" / "deeper"
+    below.mkdir(parents=True)
+    (below / "a.json").write_text(small.read_text())
+    assert call("solve", small, "--strategy", "exhaustive", "--out", below / "result.json")[0] == 0
+    (below / "decision.json").write_text("[0, 0, 1, 1, 1, 0]")
+    code, out, err = call("check", tmp_path / "mine")
+    assert (code, err, out.count("well formed")) == (0, "", 1)
+    code, out, err = call("compare", "--strategies", "exhaustive", tmp_path / "mine")
+    assert (code, out.count("gautam-2x3 ")) == (0, 1)
+    (below / "broken.json").write_text('{"kind": "placement"}')
+    code, out, err = call("check", tmp_path / "mine")
+    assert (code, out.count("well formed")) == (2, 1)
+    assert "broken.json" in err
