@@ -17,13 +17,14 @@ LOCKED_EXTRAS := plots frames scale scip cpsat topohub dev
 EDITABLE := --config-settings editable_mode=compat
 
 DEMO := demo
+DEMO_PLACEMENT := demo-placement
 DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)
 DEMO_STRATEGIES := highs dejavu genetic annealing
 DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all fuzz mutants bench lint smoke house fields lock size clean
+.PHONY: help venv demo demo-placement test test-all fuzz mutants bench lint smoke house fields lock size clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -37,11 +38,14 @@ $(READY): requirements.lock pyproject.toml
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation $(EDITABLE) --editable .
 	@touch $@
 
-demo: $(READY) ## four strategies on three instances: a table, and a picture in demo/
-	@rm -rf $(DEMO)
+demo: $(READY) ## all five kinds, exact against heuristics: a table, pictures and a page in demo/
+	$(BIN)/optmodels demo --out $(DEMO)
+
+demo-placement: $(READY) ## four strategies on three placements, six minutes: a table, and a picture in demo-placement/
+	@rm -rf $(DEMO_PLACEMENT)
 	@echo "Four strategies on three instances, at most $(DEMO_SECONDS) s each: about six minutes in all."
-	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO)
-	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO)/best/$(DEMO_PICTURE).json --out $(DEMO)/$(DEMO_PICTURE).png
+	$(BIN)/optmodels compare $(DEMO_INSTANCES) --strategies $(DEMO_STRATEGIES) --seconds $(DEMO_SECONDS) --out $(DEMO_PLACEMENT)
+	$(BIN)/optmodels plot instances/placement/$(DEMO_PICTURE).json --result $(DEMO_PLACEMENT)/best/$(DEMO_PICTURE).json --out $(DEMO_PLACEMENT)/$(DEMO_PICTURE).png
 
 CLUSTER = tests/optmodels/test_cluster.py
 
@@ -92,5 +96,5 @@ size: $(READY) ## megabytes a core install adds to numpy and scipy (limit: 350)
 	$(BIN)/python benchmarks/install_size.py
 
 clean: ## remove what was built, cached and drawn; the environment stays
-	rm -rf build dist $(DEMO) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist $(DEMO) $(DEMO_PLACEMENT) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find optmodels heuristics queueing tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

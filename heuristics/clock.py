@@ -29,6 +29,12 @@ def now() -> float:
         return (_since if _depths else time.perf_counter()) - _lost
 
 
+def lost() -> float:
+    """Seconds that went into compiling, or into loading what was compiled, since anybody listened (`watch`)."""
+    with _guard:
+        return _lost + (time.perf_counter() - _since if _depths else 0.0)
+
+
 def start() -> float:
     """The time now, for a run that begins; from now on nothing is compiled unnoticed."""
     watch()

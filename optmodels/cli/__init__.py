@@ -4,6 +4,10 @@
     What people type, made into what commands take: options that several commands share, decisions, exit codes.
 `commands`
     The command line with the commands of all kinds, and those that answer for one instance.
+`demo`
+    The command ``demo``: every kind once, as a table, as pictures and as one page.
+`demo_page`
+    The page of the demo: one HTML file that asks no other host for anything.
 `explain`
     What stands behind a name, for `optmodels list NAME`: read off the class, its fields and its documentation.
 `listing`

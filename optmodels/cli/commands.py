@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 #: Commands of this package, in the order of the help, and where each is found.
 OWN = {
+    "demo": "demo:demo",
     "list": "listing:list_names",
     "evaluate": "commands:evaluate",
     "solve": "commands:solve",

@@ -133,7 +133,7 @@ def is_one_sentence(text):
 
 COMMANDS = (
     "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
-    "schema", "fit", "visits",
+    "schema", "fit", "visits", "demo",
 )  # fmt: skip
 
 
