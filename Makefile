@@ -37,6 +37,8 @@ $(READY): requirements.lock pyproject.toml
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation $(EDITABLE) --editable .
 	@touch $@
+	@echo "Compiling once what every kind needs, a few minutes; without it the first runs would."
+	-@$(BIN)/optmodels warm-up
 
 demo: $(READY) ## all five kinds, exact against heuristics: a table, pictures and a page in demo/
 	$(BIN)/optmodels demo --out $(DEMO)

@@ -65,6 +65,9 @@ OWN = {
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",
+    "new": "starting:new",
+    "warm-up": "warming:warm_up",
+    "doctor": "doctor:doctor",
 }
 
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: Entries of a decision printed to a terminal; `--json` prints all.
 SHOWN_ENTRIES = 300
 
+#: What is said at a first use. A first solve was measured to compile for 10 s (freshness) to 30 s (robots).
+COMPILING = "compiling (first use, about 20 s)"
+
 
 def say(sentence: str) -> None:
     """Write one line to stderr; where stderr takes nothing, silence is no reason to fail.
@@ -244,22 +247,24 @@ def shown_decision(decision: Any) -> str:
 
 
 @contextlib.contextmanager
-def _telling_compilation(show: Callable[[], None] | None = None) -> Iterator[None]:
-    """A block in which it is told, by `show` or once in a line on stderr, that something is being compiled."""
+def _telling_compilation(show: Callable[[str], None] | None = None) -> Iterator[None]:
+    """A block in which it is told, by `show` or in a line on stderr, that something is being compiled, and how much."""
     from heuristics import clock
 
-    told = os.environ.get("OPTMODELS_QUIET") == "1"
+    quiet, count, before = os.environ.get("OPTMODELS_QUIET") == "1", 0, clock.lost()
 
     def tell() -> None:
-        nonlocal told
+        nonlocal count
+        count += 1
         if show is not None:
-            show()
-        elif not told:
-            told = True
-            say("compiling; what is compiled is kept for the next time, and no time limit runs meanwhile.")
+            show(f"{COMPILING}, function {count}")
+        elif count == 1 and not quiet:
+            say(f"{COMPILING}; it is kept for the next time, and no time limit runs meanwhile (see optmodels warm-up).")
 
     with clock.telling(tell):
         yield
+    if count and show is None and not quiet:
+        say(f"compiled {count} functions, in {clock.lost() - before:.0f} s.")
 
 
 @contextlib.contextmanager
@@ -274,7 +279,7 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
 
     with (
         Console(stderr=True).status(escape(label)) as line,
-        _telling_compilation(lambda: line.update(escape(f"{label}: compiling"))),
+        _telling_compilation(lambda what: line.update(escape(f"{label}: {what}"))),
     ):
 
         def show(progress: Progress) -> None:
@@ -323,7 +328,7 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
             shown = what
             bar.update(task, completed=done, total=total, description=escape(what))
 
-        with _telling_compilation(lambda: bar.update(task, description=escape(f"{shown}: compiling"))):
+        with _telling_compilation(lambda what: bar.update(task, description=escape(f"{shown}: {what}"))):
             yield show
             settle()
 

@@ -133,7 +133,7 @@ def is_one_sentence(text):
 
 COMMANDS = (
     "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
-    "schema", "fit", "visits", "demo",
+    "schema", "fit", "visits", "demo", "new", "warm-up", "doctor",
 )  # fmt: skip
 
 

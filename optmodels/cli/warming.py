@@ -1,0 +1,170 @@
+"""The command ``warm-up``: compile once what strategies, evaluators and simulations would compile at their first use.
+
+Compiled code is kept on disk by Numba, beside the packages or in the folder that NUMBA_CACHE_DIR names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import RequestError, UnknownName, suggestion
+from .arguments import ANSWERED, NOT_UNDERSTOOD, Json
+from .output import deliver, say
+
+if TYPE_CHECKING:
+    from heuristics import Problem
+
+#: Limits of each run: enough to have everything called once.
+EVALUATIONS, SECONDS = 30, 2.0
+
+#: Instances of a kind, in bytes, up to which one is read to find a strategy something it takes.
+CHEAP = 5_000
+
+#: Instances on which a strategy is run: small ones do not call everything.
+MOST = 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to do: a strategy to run on a problem, or a simulation."""
+
+    kind: str
+    problems: tuple[Problem, ...]
+    strategy: str | None
+
+    @property
+    def shown(self) -> str:
+        """What people read while it is done."""
+        return f"{self.kind} by {self.strategy}" if self.strategy else f"{self.kind}, simulated"
+
+    def call(self) -> None:
+        """Do it."""
+        from .. import solving
+
+        if self.strategy is None:
+            self._simulate()
+            return
+        for problem in self.problems:
+            solving.solve(problem, self.strategy, evaluations=EVALUATIONS, seconds=SECONDS)
+
+    def _simulate(self) -> None:
+        """Try out the first decision that can be: some are bounds only, some problems have no arrivals."""
+        from .. import solving
+        from ..registry import kinds
+        from ..studies import simulating
+
+        for problem in self.problems:
+            for strategy in kinds[self.kind].recommended:
+                with contextlib.suppress(RequestError, TypeError):  # a strategy that does not take it is a TypeError
+                    found = solving.solve(problem, strategy, evaluations=EVALUATIONS, seconds=SECONDS)
+                    if found.decision is not None:
+                        simulating.simulate(problem, found.decision, replications=2, seconds=SECONDS)
+                        return
+
+
+def warm_up(
+    kind: Annotated[
+        list[str] | None, typer.Argument(metavar="[KIND]...", help="Kinds of problems; all unless said.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Compile what the kinds need once, so that the first answer comes at once: a minute or two.
+
+    Small instances are run through every strategy of their kind. What is compiled is kept for the next time.
+
+    Examples: optmodels warm-up; optmodels warm-up placement routing
+    """
+    from heuristics import clock
+
+    clock.watch()
+    cases = cases_of(_asked(kind or []))
+    failed: list[str] = []
+    for index, case in enumerate(cases, 1):
+        say(f"{index} of {len(cases)}: {case.shown}")
+        try:
+            case.call()
+        except RequestError as failure:
+            failed.append(f"{case.shown}: {failure}")
+        except Exception as failure:  # a cache that cannot be written, a library that is broken: the others go on
+            failed.append(f"{case.shown}: {type(failure).__name__}: {' '.join(str(failure).split())}")
+    for sentence in failed:
+        say(sentence)
+    seconds = clock.lost()
+    told = {"runs": len(cases), "failed": failed, "compiling": seconds}
+    deliver(told, lambda: say(f"done; {seconds:.0f} s went into compiling or loading what was compiled."), as_json=json)
+    return ANSWERED if not failed else NOT_UNDERSTOOD
+
+
+def _asked(names: Sequence[str]) -> list[str]:
+    """The kinds that are asked for, each once."""
+    from ..registry import kinds
+
+    for name in names:
+        if name not in kinds:
+            raise UnknownName(f"no {kinds.noun} is called {name!r}. {suggestion(name, kinds)}")
+    return list(dict.fromkeys(names)) or [kind.name for kind in kinds.sound()]
+
+
+def cases_of(names: Sequence[str]) -> list[Case]:
+    """List what is run: each strategy of a kind on small instances that it takes, and a simulation.
+
+    Parameters
+    ----------
+    names
+        Of kinds; one without an instance that is here is passed by.
+
+    Returns
+    -------
+    list of Case
+        In the order of kinds and strategies.
+    """
+    from heuristics import refusal
+
+    from ..registry import kinds, make_strategy
+
+    cases: list[Case] = []
+    for name in names:
+        kind = kinds[name]
+        problems = _problems(kind)
+        for strategy in kind.strategies or kind.recommended:
+            made = _made(make_strategy, strategy)
+            taken = () if made is None else tuple(one for one in problems if refusal(one, made) is None)
+            if taken:
+                cases.append(Case(name, taken[:MOST], strategy))
+        if kind.simulated and problems:
+            cases.append(Case(name, tuple(problems), None))
+    return cases
+
+
+def _made(make: Any, name: str) -> Any:
+    """The strategy of a name; ``None`` where it is not installed."""
+    try:
+        return make(name)
+    except RequestError:
+        return None
+
+
+def _problems(kind: Any) -> list[Problem]:
+    """The example of a kind, what the demo shows, and one small shipped instance of each further class of problems."""
+    from ..data import shipped_files
+    from ..instance import load
+    from .demo import SHOWN
+
+    shipped = shipped_files()
+    first = [kind.example_file(), shipped.get(SHOWN[kind.name].name) if kind.name in SHOWN else None]
+    others = [file for file in shipped.values() if file.parent.name == kind.name and file.stat().st_size <= CHEAP]
+    found: dict[Any, Problem] = {}
+    for file in dict.fromkeys([*first, *others]):
+        if file is None:
+            continue
+        try:
+            problem = load(file)
+        except RequestError:
+            continue
+        found.setdefault(file if file in first else (type(problem), bool(getattr(problem, "limits", None))), problem)
+    return list(found.values())
