@@ -11,11 +11,12 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n 
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The extra `rivals` (of benchmarks) is not locked: no test and no demonstration needs it.
-LOCKED_EXTRAS := plots frames scale scip cpsat topohub dev
+LOCKED_EXTRAS := plots frames scale scip cpsat topohub docs dev
 
 # A path that type checkers and editors follow, instead of a hook on imports, which none of them runs.
 EDITABLE := --config-settings editable_mode=compat
 
+PAGES := docs/_build/html
 DEMO := demo
 DEMO_PLACEMENT := demo-placement
 DEMO_INSTANCES := $(addprefix instances/placement/,gautam-2x3.json gautam-6x6.json gautam-11x22.json)
@@ -24,7 +25,8 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-placement test test-all fuzz mutants bench lint smoke house fields lock size clean
+.PHONY: help venv demo demo-placement test test-all fuzz mutants bench lint smoke house fields errata docs browse lock size \
+	clean
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -89,6 +91,16 @@ house: $(READY) ## figures about the code base, each beside its aim, written int
 fields: $(READY) ## tables of fields in docs/<kind>.md, from the models that read files
 	$(BIN)/python tools/fields.py
 
+errata: $(READY) ## the page of all errata, docs/errata.md, from the tables in docs/<kind>.md
+	$(BIN)/python tools/errata.py
+
+docs: $(READY) ## the pages, in docs/_build/html: warnings are errors, the code of the tutorials is run
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs $(PAGES)
+	@echo "$(PAGES)/index.html"
+
+browse: $(READY) ## open the built pages in Chromium: no error, no request to elsewhere, no broken link (pictures in docs/_build/screenshots)
+	$(BIN)/python tools/browse.py $(PAGES) --pictures docs/_build/screenshots
+
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links \
@@ -98,5 +110,6 @@ size: $(READY) ## megabytes a core install adds to numpy and scipy (limit: 350)
 	$(BIN)/python benchmarks/install_size.py
 
 clean: ## remove what was built, cached and drawn; the environment stays
-	rm -rf build dist $(DEMO) $(DEMO_PLACEMENT) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist docs/_build docs/api/doors $(DEMO) $(DEMO_PLACEMENT) *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+		.hypothesis .import_linter_cache
 	find optmodels heuristics queueing tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -211,7 +211,10 @@ def test_the_declared_pythons_are_the_oldest_and_the_one_of_the_smoke_run():
     assert len(declared) == 2, "the tests run on the oldest, `make smoke` on the newest"
 
 
-def test_the_check_of_a_change_runs_the_smoke_set_and_ends_with_the_tests():
+def test_the_check_of_a_change_builds_the_pages_runs_the_smoke_set_and_ends_with_the_tests():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    places = [script.index(step) for step in ("make test", "make lint", "tools/smoke.sh", "grep -E")]
+    places = [
+        script.index(step)
+        for step in ("make test", "make docs", "make browse", "make lint", "tools/smoke.sh", "grep -E")
+    ]
     assert places == sorted(places)

@@ -107,8 +107,8 @@ def allocate(
     -----
     With worths :math:`a_i` and decays :math:`\ell_i` the optimum has one price :math:`\lambda` of a visit,
 
-    .. math::  a_i K(\ell_i / f_i) = \lambda, \quad K(u) = 1 - (1 + u) e^{-u}, \qquad f_i = 0 \text{ if } a_i \le
-    \lambda,
+    .. math::
+        a_i K(\ell_i / f_i) = \lambda, \quad K(u) = 1 - (1 + u) e^{-u}, \qquad f_i = 0 \text{ if } a_i \le \lambda,
 
     equations (8) and (9) of [1]_; if all worths are equal, :math:`f_i \propto \ell_i`, equation (10). Pages that gain
     nothing by a visit get their minimum, unless all others are at their limits: then what is left over is spread over

@@ -171,8 +171,8 @@ class ThresholdQueue:
     patience of each page that waits. Its stationary distribution solves :math:`pQ = 0` (equation 4 of [1]_); every
     measure is a quotient of a few mean flows per unit of time, such as
 
-    .. math::  P_{obs} = \frac{1}{\lambda} \sum_{i=2}^{K} p_i (I \otimes I \otimes \Gamma_0^{\oplus(i-1)}) e \qquad
-    (14).
+    .. math::
+        P_{obs} = \frac{1}{\lambda} \sum_{i=2}^{K} p_i (I \otimes I \otimes \Gamma_0^{\oplus(i-1)}) e \qquad (14).
 
     One of several methods computes these flows, by the number of states: a result says which, and estimates its error.
 
