@@ -48,7 +48,7 @@ def violation(area: dict[str, Any], control: Control) -> float:
     robots = int(min(16, 2.5 / area["arrival_rate"] + 6))
     prices = {name: value for name, value in area.items() if name not in ("capacity", "arrival_rate")}
     place = Area(area["capacity"], area["arrival_rate"], 1.0)
-    asked = RobotAreasProblem("area", robots, (place,), control, WeightedSum(prices))
+    asked = RobotAreasProblem(name="area", robots=robots, areas=(place,), control=control, cost=WeightedSum(prices))
     brackets = np.array([asked.allocation_cost(0, count) for count in range(robots + 1)])
     lower, upper = np.minimum.accumulate(brackets).T
     gains = upper[:-2] - upper[2:]

@@ -1,8 +1,18 @@
 from . import costs as costs
 from . import registry as registry
+from .data import NamedLaw as NamedLaw
+from .data import constant as constant
+from .data import erlang as erlang
+from .data import exponential as exponential
+from .data import hyperexponential as hyperexponential
 from .data import instances as instances
+from .data import map as map
+from .data import mmpp as mmpp
+from .data import phase_type as phase_type
+from .data import poisson as poisson
 from .errors import InstanceError as InstanceError
 from .errors import RequestError as RequestError
+from .freshness import FreshnessProblem as FreshnessProblem
 from .generating import fit as fit
 from .generating import generate as generate
 from .instance import BestKnown as BestKnown
@@ -13,6 +23,7 @@ from .instance import write_instance as write_instance
 from .kinds import Kind as Kind
 from .multipliers import Multipliers as Multipliers
 from .multipliers import find_multipliers as find_multipliers
+from .placement import PlacementProblem as PlacementProblem
 from .plotting import plot as plot
 from .protocols import Budget as Budget
 from .protocols import Decision as Decision
@@ -30,6 +41,8 @@ from .results import read_result as read_result
 from .results import result_from_data as result_from_data
 from .results import result_to_data as result_to_data
 from .results import write_result as write_result
+from .robots import RobotsProblem as RobotsProblem
+from .routing import RoutingProblem as RoutingProblem
 from .solving import Result as Result
 from .solving import evaluate as evaluate
 from .solving import solve as solve
@@ -43,6 +56,7 @@ from .studies import sweep as sweep
 from .studies import visits as visits
 from .testing import check_kind as check_kind
 from .testing import check_problem as check_problem
+from .threshold import ThresholdProblem as ThresholdProblem
 from .verification import Verification as Verification
 from .verification import verify as verify
 
@@ -57,20 +71,26 @@ __all__ = [
     "Decision",
     "Disagreement",
     "Evaluation",
+    "FreshnessProblem",
     "Front",
     "Instance",
     "InstanceError",
     "Kind",
     "Multipliers",
+    "NamedLaw",
     "Oracle",
+    "PlacementProblem",
     "Problem",
     "Progress",
     "RequestError",
     "Result",
+    "RobotsProblem",
+    "RoutingProblem",
     "Space",
     "Status",
     "Strategy",
     "Sweep",
+    "ThresholdProblem",
     "TracePoint",
     "UnsupportedProblem",
     "Verification",
@@ -78,15 +98,23 @@ __all__ = [
     "check_kind",
     "check_problem",
     "compare",
+    "constant",
     "costs",
+    "erlang",
     "evaluate",
+    "exponential",
     "find_multipliers",
     "fit",
     "generate",
+    "hyperexponential",
     "instances",
     "load",
+    "map",
+    "mmpp",
     "pareto",
+    "phase_type",
     "plot",
+    "poisson",
     "read_instance",
     "read_result",
     "registry",

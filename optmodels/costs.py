@@ -7,12 +7,13 @@ exact strategies can only take those; without the attribute it counts as not lin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from .data import field_types, from_json, is_required, parameter_fields, parameter_list
-from .errors import InstanceError, MissingField, RequestError, UnknownName
+from .errors import InstanceError, MissingField, RequestError, UnknownName, suggestion
 from .registry import costs
 
 Measures: TypeAlias = Mapping[str, float | None]
@@ -27,6 +28,11 @@ class CostFunction(Protocol):
     """Price of what the queue said. Optional: ``linear`` (class variable), ``weights`` (by measure, if linear)."""
 
     def __call__(self, measures: Measures) -> float: ...
+
+
+#: Costs and limits as Python gives them, see `as_cost` and `as_limits`.
+CostLike: TypeAlias = CostFunction | Mapping[str, Any]
+LimitsLike: TypeAlias = "Limits | Mapping[str, Any]"
 
 
 class UnknownMeasure(RequestError, LookupError):  # noqa: N818 - reads as what happened
@@ -228,6 +234,49 @@ def cost_from_data(data: Any) -> CostFunction | None:
         raise InstanceError("cost.name", name, str(unknown)) from None
     cost: CostFunction = from_fields(target, data, "name", "cost", f"cost {name!r}")
     return cost
+
+
+def as_cost(value: Any) -> CostFunction | None:
+    """The cost that Python gives: one, the object of a file, or weights by measure; ``None``: that of the kind.
+
+    >>> as_cost({"opening": 2}) == as_cost({"name": "weighted-sum", "weights": {"opening": 2}})
+    True
+    """
+    if isinstance(value, Mapping):
+        from .data import plain  # which knows arrays, and most costs come from files
+
+        data = plain(value)
+        return cost_from_data(data) if isinstance(data.get("name"), str) else WeightedSum(data)
+    if value is not None and not callable(value):
+        rule = 'a cost is a function of measures, weights such as {"opening": 1.0}, or the object of a file.'
+        raise InstanceError("cost", value, rule)
+    cost: CostFunction | None = value
+    return cost
+
+
+def as_limits(value: Any) -> Limits:
+    """The limits that Python gives: some, or the object of a file; ``None``: none.
+
+    >>> as_limits({"loss": 0.02}).to_data()
+    {'loss': {'max': 0.02}}
+    """
+    if isinstance(value, Limits):
+        return value
+    if value is not None and not isinstance(value, Mapping):
+        raise InstanceError("limits", value, 'limits are an object such as {"loss": {"max": 0.02}}.')
+    from .data import plain
+
+    return Limits.from_data(plain(value))
+
+
+def check_measures(
+    kind: str, offered: Collection[str], cost: CostFunction | None, limits: Mapping[str, Any] | None
+) -> None:
+    """Refuse costs and limits of measures that a kind has not."""
+    limited = ((name, (f"limits.{name}", limit)) for name, limit in (limits or {}).items())
+    for name, (place, value) in chain(measures_used(cost).items(), limited):
+        if name not in offered:
+            raise InstanceError(place, value, f"kind {kind!r} has no such measure. {suggestion(name, offered)}")
 
 
 def from_fields(target: Any, data: Mapping[str, Any], name: str, place: str, noun: str) -> Any:

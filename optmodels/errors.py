@@ -196,6 +196,8 @@ def _beginning(value: Any, width: int, room: Iterator[int] | None = None) -> Any
     are not seen.
     """
     room = iter(range(width + 1)) if room is None else room
+    if hasattr(value, "tolist") and hasattr(value, "ndim"):  # an array, or a number of one
+        value = value[: width + 1].tolist() if value.ndim else value.tolist()
     if isinstance(value, str):
         return value[: width + 1]
     if isinstance(value, (list, tuple)):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator
 
-from .costs import Limits, cost_from_data, cost_to_data, measures_used
+from .costs import Limits, check_measures, cost_from_data, cost_to_data
 from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
 from .data import pretty as pretty
@@ -183,12 +183,7 @@ class Instance(BaseModel):
         cost = cost_from_data(self.cost)
         offered = getattr(target, "measure_names", None)
         if offered is not None:
-            for name, (place, value) in measures_used(cost).items():
-                if name not in offered:
-                    raise self._no_measure(name, place, value, offered)
-            for name, limit in (self.limits or {}).items():
-                if name not in offered:
-                    raise self._no_measure(name, f"limits.{name}", limit, offered)
+            check_measures(self.kind, offered, cost, self.limits)
         limits = Limits.from_data(self.limits)
         origin = origin_of(self)
         folder = folder or origin.folder
@@ -202,9 +197,6 @@ class Instance(BaseModel):
                 raise UnreadableFile(f"kind {self.kind!r} refuses the data: {reason}") from failure
         remember(problem, Origin(origin.file, folder, self.best_known))
         return problem
-
-    def _no_measure(self, name: str, place: str, value: Any, offered: Collection[str]) -> InstanceError:
-        return InstanceError(place, value, f"kind {self.kind!r} has no such measure. {suggestion(name, offered)}")
 
 
 def schema(kind: str | None = None) -> dict[str, Any]:

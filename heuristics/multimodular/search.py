@@ -86,7 +86,7 @@ class GapProblem(Problem, Protocol):
     """A problem of routing, for ever or once: `RoutedProblem` or `HorizonProblem` of :mod:`heuristics.routing`."""
 
     @property
-    def servers(self) -> int: ...
+    def server_count(self) -> int: ...
     def gap_table(self, count: int) -> GapTable: ...
 
 
@@ -125,15 +125,15 @@ class Multimodular:
 
     def refuses(self, problem: Any) -> str | None:
         """Refuse one server, other prices than those of gaps, and too many packets."""
-        if problem.servers < 2:
-            return f"strategy {self.name!r} takes two servers or more, and {problem.name!r} has {problem.servers}."
+        if problem.server_count < 2:
+            return f"strategy {self.name!r} takes two servers or more, and {problem.name!r} has {problem.server_count}."
         sentence = refuses_prices(self.name, problem)
         if sentence is not None:
             return sentence
         horizon = getattr(problem, "horizon", None)
         if horizon is None:
             return refuses_lengths(self.name, problem, self.max_period)
-        if problem.servers == 2 and horizon > MOST_PACKETS:
+        if problem.server_count == 2 and horizon > MOST_PACKETS:
             return (
                 f"strategy {self.name!r} takes up to {MOST_PACKETS} packets for two servers, and {problem.name!r} has "
                 f"{horizon}; 'backward-induction' takes more."
@@ -158,7 +158,7 @@ class Multimodular:
 
     def _once(self, oracle: Oracle[Any], rng: np.random.Generator) -> Result:
         """Search words for a finite horizon."""
-        horizon, servers = oracle.problem.horizon, oracle.problem.servers
+        horizon, servers = oracle.problem.horizon, oracle.problem.server_count
         finite = horizon_costs(oracle.problem)
         costs = WordCosts(finite.later, first=finite.first)
         if servers > 2:
@@ -180,10 +180,10 @@ class Multimodular:
 
     def _search(self, oracle: Oracle[Any], costs: WordCosts, length: int, rng: np.random.Generator) -> None:
         """Search words of one length from all starts."""
-        if oracle.problem.servers > 2:
+        if oracle.problem.server_count > 2:
             oracle.extra["caution"] = CAUTION
         deepest = length if length <= LISTED else 4 if length <= FOUR else 2
-        for start in self._begun(length, oracle.problem.servers, rng):
+        for start in self._begun(length, oracle.problem.server_count, rng):
             descended(oracle, Descent(costs, start, deepest))
 
     def _begun(self, length: int, servers: int, rng: np.random.Generator) -> Iterator[Whole]:

@@ -51,7 +51,7 @@ class HorizonProblem(Problem, Protocol):
     """
 
     @property
-    def servers(self) -> int: ...
+    def server_count(self) -> int: ...
     @property
     def horizon(self) -> int: ...
     @property
@@ -317,7 +317,7 @@ class BackwardInduction:
 
     def refuses(self, problem: HorizonProblem) -> str | None:
         """Refuse other prices than those of gaps, and more states than fit."""
-        servers, horizon = problem.servers, problem.horizon
+        servers, horizon = problem.server_count, problem.horizon
         sentence = refuses_prices(self.name, problem)
         if sentence is not None or servers == 2:
             return sentence
@@ -331,11 +331,11 @@ class BackwardInduction:
     def solve(self, oracle: Oracle[HorizonProblem], rng: np.random.Generator) -> Result:
         """Find the best servers; when time is over, take them in turns."""
         problem = oracle.problem
-        turns = tuple(slot % problem.servers for slot in range(problem.horizon))
+        turns = tuple(slot % problem.server_count for slot in range(problem.horizon))
         try:
             oracle.require()
             with oracle.in_time():
-                actions, cost = (by_runs if problem.servers == 2 else by_states)(horizon_costs(problem))
+                actions, cost = (by_runs if problem.server_count == 2 else by_states)(horizon_costs(problem))
         except (BudgetSpent, KeyboardInterrupt) as ended:
             return oracle.result(turns, stopped_by=word_of(ended))
         decision = tuple(actions.tolist())

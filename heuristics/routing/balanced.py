@@ -190,8 +190,8 @@ class Balanced:
 
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse other numbers of servers, and other prices than those of gaps."""
-        if problem.servers != 2:
-            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
+        if problem.server_count != 2:
+            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.server_count}."
         return refuses_prices(self.name, problem) or refuses_lengths(self.name, problem, self.max_period)
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
@@ -238,7 +238,7 @@ def closed(oracle: Oracle[RoutedProblem]) -> Result:
     # A table may end before costs bend down: problems may know by an attribute ``not_convex``, a sentence.
     convex = is_convex(found.table) and getattr(problem, "not_convex", None) is None
     bound, argument = found.bound if convex else -math.inf, OF_DENSITIES
-    if problem.servers == 2 and getattr(problem.space, "complete", True) and not oracle.meets(bound):
+    if problem.server_count == 2 and getattr(problem.space, "complete", True) and not oracle.meets(bound):
         lengths = getattr(problem.space, "lengths", ())
         table = problem.gap_table(max(lengths, default=1))
         tighter = least_of_lengths(table, lengths) if lengths and table.known else -math.inf

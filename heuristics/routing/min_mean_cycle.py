@@ -162,7 +162,7 @@ class MinMeanCycle:
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:
         """Show better and better words, report better and better bounds; two servers need no search."""
-        if oracle.problem.servers == 2:
+        if oracle.problem.server_count == 2:
             split = two_server.find(oracle)
             if split.unproved is None and split.word in oracle.problem.space:
                 oracle.extra |= {"density_bound": split.bound, "bracket": [split.bound, split.cost]}

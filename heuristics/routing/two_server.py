@@ -242,8 +242,8 @@ class TwoServer:
 
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse other numbers of servers, and words that are not free."""
-        if problem.servers != 2:
-            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.servers}."
+        if problem.server_count != 2:
+            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.server_count}."
         return explain_refusal(self.name, problem, problem.unroutable())
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:

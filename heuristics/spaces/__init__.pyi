@@ -8,6 +8,7 @@ from .vectors import Integers as Integers
 from .vectors import OrderedIntegers as OrderedIntegers
 from .vectors import Policies as Policies
 from .vectors import Vectors as Vectors
+from .vectors import flattened as flattened
 from .words import Words as Words
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "Splits",
     "Vectors",
     "Words",
+    "flattened",
 ]

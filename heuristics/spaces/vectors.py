@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, product
 from operator import index
 from typing import Any, TypeAlias
@@ -68,6 +68,36 @@ def as_integers(decision: Any, length: int | None, rule: str) -> Integers:
         return tuple(_entry(i, value, rule) for i, value in enumerate(decision))
     entries: Integers = decision
     return entries
+
+
+def flattened(decision: Any, rows: int, length: int) -> Any:
+    """Return a matrix of so many rows, and entries in all, as one flat list, row by row; anything else as it is.
+
+    Parameters
+    ----------
+    decision
+        An array, nested lists, or anything else.
+    rows, length
+        Of a matrix that is meant.
+
+    Returns
+    -------
+    Any
+        A tuple, or the decision.
+
+    Examples
+    --------
+    >>> flattened([[0, 1], [1, 0]], 2, 4)
+    (0, 1, 1, 0)
+    """
+    if isinstance(decision, np.ndarray):
+        matrix = decision.ndim == 2 and decision.shape[0] == rows and decision.size == length
+        return tuple(decision.ravel().tolist()) if matrix else decision
+    if not isinstance(decision, (list, tuple)) or len(decision) != rows:
+        return decision
+    if not all(isinstance(row, (list, tuple, np.ndarray)) and len(row) * rows == length for row in decision):
+        return decision
+    return tuple(entry for row in decision for entry in row)
 
 
 def _entry(position: int, value: Any, rule: str) -> int:
@@ -160,6 +190,8 @@ class BinaryVectors(Vectors):
     ----------
     length
         Number of entries, 1 or more.
+    rows
+        Decisions may also be given as matrices of so many rows; ``None``: they may not.
 
     Examples
     --------
@@ -170,6 +202,7 @@ class BinaryVectors(Vectors):
     """
 
     length: int
+    rows: int | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         keep_whole(self, length=1)
@@ -180,6 +213,8 @@ class BinaryVectors(Vectors):
         return 1 << self.length
 
     def check(self, decision: Any) -> Integers:
+        if self.rows is not None:
+            decision = flattened(decision, self.rows, self.length)
         values = as_integers(decision, self.length, "0 or 1")
         if not _BITS.issuperset(values):
             position = next(i for i, value in enumerate(values) if value not in _BITS)

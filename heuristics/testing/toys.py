@@ -321,14 +321,14 @@ class Routed:
     refusal: str | None = None
 
     @property
-    def servers(self) -> int:
+    def server_count(self) -> int:
         """Number of servers."""
         return self.tables(1).servers
 
     @cached_property
     def space(self) -> Words:
         """Words of all lengths up to the longest."""
-        return Words(self.servers, tuple(range(1, self.longest + 1)))
+        return Words(self.server_count, tuple(range(1, self.longest + 1)))
 
     def gap_table(self, count: int) -> GapTable:
         """Costs of gaps up to `count`."""

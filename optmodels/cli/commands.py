@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -290,12 +290,18 @@ def _solved(
 
 def check(
     files: Files,
+    normalise: Annotated[
+        bool, typer.Option("--normalise", help="Write the one instance in its long form, to stdout or --out.")
+    ] = False,
+    out: Annotated[str | None, typer.Option(metavar="F.json", help="Where the long form is written.")] = None,
     json: Json = False,
 ) -> int:
     """Validate instances and evaluate their best-known decisions again.
 
     Example: optmodels check instances
     """
+    if normalise or out is not None:
+        return _normalise(files, normalise, out)
     from .. import instance as instances
 
     verdicts: list[dict[str, Any]] = []
@@ -334,6 +340,31 @@ def check(
     if json:
         print_json(verdicts)
     return ANSWERED if all(verdict["ok"] for verdict in verdicts) else NOT_UNDERSTOOD
+
+
+def _normalise(files: Sequence[str], normalise: bool, out: str | None) -> int:
+    """Write an instance with all short forms spelled out, once it and its best-known decision are checked."""
+    from .. import instance as instances
+
+    if not normalise:
+        raise RequestError("--out says where --normalise writes the long form; give both.")
+    chosen = instance_files(files)
+    if len(chosen) != 1:
+        raise RequestError(f"--normalise writes one instance, and {len(chosen)} are named; name one.")
+    content = instances.read(chosen[0])
+    problem = instances.problem_of(content, chosen[0])
+    try:
+        instances.check_best_known(content, problem)
+    except InstanceError as failure:
+        raise failure.at(chosen[0]) from None
+    best = None if content.best_known is None else content.best_known.model_dump(exclude_defaults=True)
+    long = instances.Instance.from_problem(problem, source=content.source, notes=content.notes, best_known=best)
+    settle()
+    if out is None:
+        print(instances.pretty(long.to_data()))
+    else:
+        instances.write(long, out)
+    return ANSWERED
 
 
 def verify(

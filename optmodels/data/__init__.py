@@ -4,10 +4,14 @@
     Columns of numbers in files: ``.npy`` mapped into memory, Parquet batch by batch.
 `fields`
     Checks of fields in instance files, for every kind: each complaint is one sentence that names the place.
+`given`
+    Constructors of problems: fields as they come to a Python user, read by the models that read files.
 `laws`
-    Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+    Laws of times and of arrivals in instance files: read with a sentence for every complaint, written back, drawn.
 `models`
     Models of what stands in files: each field once, with its type, unit, default, rule and meaning.
+`named_laws`
+    Laws of times and of arrivals for Python: small values that fields of problems take where a file has an object.
 `parameters`
     Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
 `schemas`

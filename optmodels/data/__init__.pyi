@@ -14,15 +14,26 @@ from .fields import read_numbers as read_numbers
 from .fields import refuse_negative as refuse_negative
 from .fields import refuse_unknown as refuse_unknown
 from .fields import told as told
+from .given import OPTIONAL as OPTIONAL
+from .given import REQUIRED as REQUIRED
+from .given import Constructed as Constructed
+from .given import LawLike as LawLike
+from .given import Takes as Takes
+from .given import by_field as by_field
+from .given import natural as natural
+from .given import plain as plain
+from .given import shared as shared
 from .laws import DIGITS as DIGITS
 from .laws import FORM as FORM
 from .laws import LAWS as LAWS
+from .laws import PROCESSES as PROCESSES
 from .laws import RATE as RATE
 from .laws import TIME as TIME
 from .laws import Law as Law
 from .laws import Phases as Phases
 from .laws import Time as Time
 from .laws import draw_law as draw_law
+from .laws import phases_of as phases_of
 from .laws import read_time as read_time
 from .laws import times as times
 from .laws import write_law as write_law
@@ -35,10 +46,20 @@ from .models import OneOf as OneOf
 from .models import Reader as Reader
 from .models import Refusal as Refusal
 from .models import Rows as Rows
+from .models import Spoken as Spoken
 from .models import entry as entry
 from .models import numbers as numbers
 from .models import read_as as read_as
 from .models import square as square
+from .named_laws import NamedLaw as NamedLaw
+from .named_laws import constant as constant
+from .named_laws import erlang as erlang
+from .named_laws import exponential as exponential
+from .named_laws import hyperexponential as hyperexponential
+from .named_laws import map as map
+from .named_laws import mmpp as mmpp
+from .named_laws import phase_type as phase_type
+from .named_laws import poisson as poisson
 from .parameters import build as build
 from .parameters import check_options as check_options
 from .parameters import check_ranges as check_ranges
@@ -90,14 +111,20 @@ __all__ = [
     "DIGITS",
     "FORM",
     "LAWS",
+    "OPTIONAL",
+    "PROCESSES",
     "RATE",
+    "REQUIRED",
     "TIME",
     "Choice",
+    "Constructed",
     "Data",
     "FieldRow",
     "Law",
+    "LawLike",
     "Made",
     "Matrix",
+    "NamedLaw",
     "Number",
     "OneOf",
     "Part",
@@ -105,27 +132,34 @@ __all__ = [
     "Reader",
     "Refusal",
     "Rows",
+    "Spoken",
+    "Takes",
     "Time",
     "append_line",
     "append_to",
     "batches_of",
     "build",
+    "by_field",
     "check_manifest",
     "check_options",
     "check_ranges",
     "check_tree",
     "collector_off",
     "columns",
+    "constant",
     "csv_rows",
     "csv_text",
     "draw_law",
     "entry",
+    "erlang",
     "explained",
+    "exponential",
     "field_rows",
     "field_types",
     "footer_of",
     "from_json",
     "from_text",
+    "hyperexponential",
     "instances",
     "is_number",
     "is_required",
@@ -133,7 +167,10 @@ __all__ = [
     "join_place",
     "locate",
     "locked",
+    "map",
+    "mmpp",
     "naming",
+    "natural",
     "npy_layout",
     "npy_window",
     "number",
@@ -142,6 +179,10 @@ __all__ = [
     "parameter_list",
     "parquet",
     "parse_json",
+    "phase_type",
+    "phases_of",
+    "plain",
+    "poisson",
     "pretty",
     "read_as",
     "read_json",
@@ -156,6 +197,7 @@ __all__ = [
     "refuse_unknown",
     "replaced",
     "schema_of",
+    "shared",
     "shipped_files",
     "shipped_folder",
     "square",

@@ -1,4 +1,4 @@
-"""Laws of times in instance files: read with a sentence for every complaint, written back, drawn at random.
+"""Laws of times and of arrivals in instance files: read with a sentence for every complaint, written back, drawn.
 
 `read_time` and `write_time` know every law by its name; `write_law` and `draw_law` are of phase-type laws, which stand
 in files without a name. A model of another data file has fields of the types `Time` and `Phases`.
@@ -16,12 +16,12 @@ from queueing import processes
 from queueing.numerics import SUM_TOLERANCE
 
 from ..errors import InstanceError
-from .models import Data, Made, Matrix, Number, OneOf, Reader, Refusal, entry, numbers, read_as, square
+from .models import Data, Made, Matrix, Number, OneOf, Reader, Refusal, Spoken, entry, numbers, read_as, square
 
 if TYPE_CHECKING:
-    from queueing.processes import AccessTime, PhaseType
+    from queueing.processes import BMAP, AccessTime, PhaseType
 else:  # who reads no law loads none
-    AccessTime = PhaseType = Any
+    BMAP = AccessTime = PhaseType = Any
 
 FORM = 'a law is an object such as {"law": "constant", "value": x} or {"law": "exponential", "mean": x}.'
 
@@ -30,6 +30,9 @@ DIGITS = 4
 
 #: How a time, and a rate, is measured.
 TIME, RATE = "units of time", "per unit of time"
+
+#: More phases of a source are refused: matrices have the square of them, and phases of services multiply.
+MOST_SOURCE_PHASES = 100
 
 Positive: TypeAlias = Annotated[float, Number("times are finite numbers above 0.", above=0)]
 
@@ -76,8 +79,45 @@ class PhaseTypeData(Data):
         return processes.PhaseType(np.array(self.initial), generator * self.scale)
 
 
+def _with_phases(value: Any) -> Any:
+    """Return the phase-type law that Python gave, ready made or by its name; ``None``: it is an object of a file."""
+    if isinstance(value, Spoken) or _is_time(value):
+        return phases_of(read_as(Time, value, ""))
+    return value if isinstance(value, processes.PhaseType) else None
+
+
+def phases_of(law: Any) -> PhaseType:
+    """Write the law of a time by phases.
+
+    Parameters
+    ----------
+    law
+        An exponential, Erlang, hyperexponential or phase-type law.
+
+    Returns
+    -------
+    PhaseType
+        The same law.
+
+    Raises
+    ------
+    Refusal
+        If it has no phases, as constant times and samples have not.
+    """
+    match law:
+        case processes.Exponential():
+            return processes.PhaseType.exponential(1.0 / law.mean)
+        case processes.Erlang():
+            return processes.PhaseType.erlang(law.stages, law.stages / law.mean)
+        case processes.Hyperexponential():
+            return processes.PhaseType.hyperexponential(law.probabilities, [1.0 / mean for mean in law.means])
+        case processes.PhaseTypeTime():
+            return law.law
+    raise Refusal("it has no phases; an exponential, erlang, hyperexponential or phase-type law has.")
+
+
 #: A field that holds a phase-type law.
-Phases: TypeAlias = Annotated[PhaseType, Made(PhaseTypeData)]
+Phases: TypeAlias = Annotated[PhaseType, Made(PhaseTypeData, _with_phases)]
 
 
 def write_law(law: PhaseType) -> dict[str, Any]:
@@ -208,6 +248,9 @@ class SamplesLaw(Law):
         return processes.Samples(self.values)
 
 
+#: Laws of times, ready made.
+TIMES = ("Constant", "Erlang", "Exponential", "Hyperexponential", "PhaseTypeTime", "Samples")
+
 LAWS: dict[str, type[Law]] = {
     "constant": ConstantLaw,
     "erlang": ErlangLaw,
@@ -217,8 +260,16 @@ LAWS: dict[str, type[Law]] = {
     "samples": SamplesLaw,
 }
 
-#: A field that holds a law by its name.
-Time: TypeAlias = Annotated[AccessTime, OneOf(LAWS, FORM)]
+
+def _is_time(value: Any) -> bool:
+    """Tell whether Python gave the law of a time ready made: whoever has no such law loads none."""
+    if not type(value).__module__.startswith("queueing.processes"):
+        return False
+    return isinstance(value, tuple(getattr(processes, name) for name in TIMES))
+
+
+#: A field that holds a law by its name; a number is a constant time.
+Time: TypeAlias = Annotated[AccessTime, OneOf(LAWS, FORM, short={"law": "constant", "value": ...}, ready=_is_time)]
 
 
 def read_time(value: Any, place: str) -> AccessTime:
@@ -278,6 +329,94 @@ def write_time(law: AccessTime) -> dict[str, Any]:
         case processes.Samples():
             return {"law": "samples", "values": list(law.values)}
     raise InstanceError("data.access_time", repr(law), "this law has no name a file could use.")
+
+
+# -- sources of arrivals by name --------------------------------------------------------------------------------------
+
+
+def _phases(rule: str, *, diagonal: bool = False) -> Reader:
+    """Read rates between so many phases of a source as are supported."""
+    matrix = square(rule, diagonal=diagonal)
+
+    def read(value: Any) -> Matrix:
+        found: Matrix = matrix.function(value)
+        if len(found) > MOST_SOURCE_PHASES:
+            raise Refusal(f"a source has {MOST_SOURCE_PHASES} phases at most, and here are {len(found)}.")
+        return found
+
+    return Reader(read, {**matrix.described, "maxItems": MOST_SOURCE_PHASES})
+
+
+_BLOCKS = "rates are zero or more, but for the diagonal of D0."
+
+
+class PoissonSource(Law):
+    """Packets at exponential times."""
+
+    law: Literal["poisson"] = entry("name of the law")
+    rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] = entry("of packets", unit=RATE)
+
+    def made(self) -> Any:
+        from queueing.routing import RenewalArrivals
+
+        return RenewalArrivals(processes.Exponential(1.0 / self.rate))
+
+    def process(self) -> BMAP:
+        return processes.BMAP.poisson(self.rate)
+
+
+class MmppSource(Law):
+    """A Poisson source whose rate follows a Markov chain."""
+
+    law: Literal["mmpp"] = entry("name of the law")
+    generator: Annotated[Matrix, _phases("rates between phases are zero or more.")] = entry(
+        "of the chain; rows sum to 0 (1e-9 relative)", unit=RATE
+    )
+    rates: Annotated[list[float], numbers("rates of arrivals are zero or more.")] = entry(
+        "of packets, by phase", unit=RATE
+    )
+
+    def made(self) -> Any:
+        from queueing.routing import MarkovArrivals
+
+        return MarkovArrivals(self.process())
+
+    def process(self) -> BMAP:
+        _refuse_leaks(self.generator, self.generator, "generator", "the rates of this row")
+        if len(self.rates) != len(self.generator):
+            rule = f"each of the {len(self.generator)} phases needs a rate of arrivals, and here are {len(self.rates)}."
+            raise Refusal(rule, "rates")
+        return processes.BMAP.mmpp(self.generator, self.rates)
+
+
+class MapSource(Law):
+    """A Markovian arrival process; the rows of D0 + D1 sum to 0 (1e-9 relative)."""
+
+    law: Literal["map"] = entry("name of the law")
+    D0: Annotated[Matrix, _phases(_BLOCKS)] = entry("rates of changes of phase without a packet", unit=RATE)
+    D1: Annotated[Matrix, _phases(_BLOCKS, diagonal=True)] = entry("rates of changes with a packet", unit=RATE)
+
+    def made(self) -> Any:
+        from queueing.routing import MarkovArrivals
+
+        return MarkovArrivals(self.process())
+
+    def process(self) -> BMAP:
+        if len(self.D1) != len(self.D0):
+            raise Refusal(f"D1 has as many rows as D0, {len(self.D0)}.", "D1")
+        _refuse_leaks(self.D0 + self.D1, self.D0, "D0", "the rates of this row, summed over D0 and D1,")
+        return processes.BMAP.map(self.D0, self.D1)
+
+
+#: Sources that are Markov chains, by name; their method ``process`` makes the process itself.
+PROCESSES: dict[str, type[Law]] = {"map": MapSource, "mmpp": MmppSource, "poisson": PoissonSource}
+
+
+def _refuse_leaks(total: Matrix, quiet: Matrix, place: str, names: str) -> None:
+    for row, missed in enumerate(total.sum(axis=1).tolist()):
+        if abs(missed) > SUM_TOLERANCE * abs(float(quiet[row, row])):
+            rule = f"{names} make {missed!r} and must make 0 (1e-9 relative)."
+            raise InstanceError(f"{place}[{row}]", quiet[row].tolist(), rule)
 
 
 # -- at random --------------------------------------------------------------------------------------------------------

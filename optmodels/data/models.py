@@ -17,6 +17,8 @@ Numbers by the million are read by numpy, not one by one: `Reader` is a field th
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
@@ -92,6 +94,8 @@ class Data(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _is_complete(cls, value: Any) -> Any:
+        if isinstance(value, cls):  # read before: fields of a problem are given to its constructor again
+            return value
         if not isinstance(value, Mapping):
             raise Refusal(cls.form)
         if cls.model_config.get("extra") == "forbid":
@@ -105,6 +109,20 @@ class Data(BaseModel):
     def why(cls, name: str) -> str:
         """Why a field must be there."""
         return cls.needed or cls.form
+
+
+class Spoken(ABC):
+    """A value of Python that stands for an object of a file, such as ``om.exponential(mean=10)``."""
+
+    @abstractmethod
+    def to_data(self) -> dict[str, Any]:
+        """Write the object of a file.
+
+        Returns
+        -------
+        dict
+            As fields of a file read it.
+        """
 
 
 # -- what reads a field -----------------------------------------------------------------------------------------------
@@ -304,14 +322,19 @@ class Made:
     ----------
     model
         The model that reads the field.
+    ready
+        Returns what Python may give in the place of an object of a file, ready made; ``None``: nothing of the sort.
     """
 
     model: Any
+    ready: Callable[[Any], Any] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(
-            lambda found: found.made(), handler.generate_schema(self.model)
-        )
+        return core_schema.no_info_wrap_validator_function(self._read, handler.generate_schema(self.model))
+
+    def _read(self, value: Any, handler: Any) -> Any:
+        made = None if self.ready is None else self.ready(value)
+        return handler(value).made() if made is None else made
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,19 +351,44 @@ class OneOf:
         The field that names the model, or a function of the value that does.
     then
         Makes something else of what was made.
+    short
+        What a plain number stands for: an object with ``...`` in its place.
+    ready
+        Tells whether Python gave what is made, and no object of a file.
     """
 
     models: Mapping[str, Any]
     form: str = ""
     tag: str | Callable[[Any], str] = "law"
     then: Callable[[Any], Any] | None = None
+    short: Mapping[str, Any] | None = None
+    ready: Callable[[Any], bool] | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         choices = {name: handler.generate_schema(model) for name, model in self.models.items()}
         schema = core_schema.tagged_union_schema(dict(choices), self.tag)
         return core_schema.no_info_wrap_validator_function(self._read, schema)
 
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        described: dict[str, Any] = handler(schema)
+        if self.short is None:
+            return described
+        choices = described.get("oneOf") or described.get("anyOf") or [described]
+        means = json.dumps({**self.short, **dict.fromkeys(self._placeholder, "x")}).replace('"x"', "x")
+        number = {"type": "number", "exclusiveMinimum": 0, "description": f"x, short for {means}"}
+        return {"anyOf": [number, *choices], "form": f"object, or a number x for {means}"}
+
+    @property
+    def _placeholder(self) -> list[str]:
+        return [name for name, value in (self.short or {}).items() if value is ...]
+
     def _read(self, value: Any, handler: Any) -> Any:
+        if self.ready is not None and self.ready(value):
+            return value
+        if isinstance(value, Spoken):
+            value = value.to_data()
+        if self.short is not None and isinstance(value, int | float) and not isinstance(value, bool):
+            return self._read_short(value, handler)
         if isinstance(self.tag, str):
             self._check_tag(value, self.tag)
         try:
@@ -349,6 +397,13 @@ class OneOf:
             raise refused(failure, "", below=1) from None  # the name of the model is no place in the file
         made = found.made() if hasattr(found, "made") else found
         return made if self.then is None else self.then(made)
+
+    def _read_short(self, value: float, handler: Any) -> Any:
+        """Read a number as what it stands for; what is wrong with it is told of the number itself."""
+        try:
+            return self._read({**(self.short or {}), **dict.fromkeys(self._placeholder, value)}, handler)
+        except InstanceError as failure:
+            raise Refusal(failure.rule) from None
 
     def _check_tag(self, value: Any, tag: str) -> None:
         if not isinstance(value, Mapping):
@@ -401,12 +456,14 @@ def refused(failure: ValidationError, place: str, below: int = 0) -> InstanceErr
     """The first error that pydantic found, as a sentence of ours; so many steps of its place are left out."""
     first = failure.errors(include_url=False)[0]
     here = _at(place, *first["loc"][below:])
-    value, error = first["input"], first.get("ctx", {}).get("error")
+    value: Any = first["input"]
+    error = first.get("ctx", {}).get("error")
     if isinstance(error, MissingField):
         return MissingField(_at(here, error.field), error.rule)
     if isinstance(error, InstanceError):
         return InstanceError(_at(here, error.field), error.value, error.rule)
     if isinstance(error, Refusal):
+        value = value.to_data() if isinstance(value, Spoken) else value
         for step in error.steps:
             value = value[step]
         return InstanceError(_at(here, *error.steps), value, error.rule)

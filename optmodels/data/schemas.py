@@ -210,7 +210,8 @@ def _type(part: Mapping[str, Any]) -> str:
     kind = part.get("type", "any")
     if kind == "array":
         entries = _type(part["items"]) if "items" in part else "anything"
-        return f"list of {PLURALS.get(entries, entries.replace('list of', 'lists of', 1))}"
+        several = entries.replace("list of", "lists of", 1).replace("object, or a number x", "objects, or numbers x", 1)
+        return f"list of {PLURALS.get(entries, several)}"
     return NOUNS.get(kind, str(kind))
 
 

@@ -5,6 +5,7 @@ Columns of pages are read by numpy, whole, from the file itself or from tables b
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from pydantic import model_validator
 from queueing.freshness import PageError
 from queueing.processes import AccessTime
 
-from ..data import RATE, TIME, Data, Number, Reader, Refusal, Time, entry, read_list, write_time
+from ..data import RATE, TIME, Data, Number, Reader, Refusal, Time, entry, plain, read_list, write_time
 from ..errors import InstanceError, MissingField
 from ..instance import inside
 from .rules import Indices, Rules, Vector, numbered, refuse_crowding
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 #: Columns of a table of pages, each a field of its own in small files, and what a page has of it.
 COLUMNS = {"change_rates": "a change rate", "weights": "a weight", "hosts": "a host", "urls": "a URL"}
+
+#: Fields with a number for each page or host.
+ARRAYS = ("change_rates", "weights", "hosts", "host_caps", "min_frequency")
 
 #: Fields that no pass over pages can keep to; tables with one of them are held in memory.
 HELD = ("host_caps", "host_gap", "min_frequency")
@@ -112,11 +116,12 @@ class TablePages(Pages):
     """Pages of a table, read when they are asked for."""
 
     table: PageTable
+    place: Path
     where = "data.pages, weight"
     streamed: bool  # type: ignore[misc]
 
-    def __init__(self, table: PageTable, path: str, proportional: bool, streamed: bool) -> None:
-        vars(self).update(table=table, path=path, proportional=proportional, streamed=streamed)
+    def __init__(self, table: PageTable, path: str, proportional: bool, streamed: bool, place: Path) -> None:
+        vars(self).update(table=table, path=path, proportional=proportional, streamed=streamed, place=place)
 
     @property
     def count(self) -> int:
@@ -163,8 +168,8 @@ class TablePages(Pages):
 
 def read_beside(problem: Any, file: Path) -> Iterator[Path]:
     """Yield the file or folder of pages that was read with the instance `file` of a problem, if there is one."""
-    if problem.pages.path is not None:
-        yield file.parent / problem.pages.path
+    if problem.columns.path is not None:
+        yield file.parent / problem.columns.path
 
 
 # -- fields -----------------------------------------------------------------------------------------------------------
@@ -201,16 +206,20 @@ class Column:
 
     def read(self, value: Any) -> NDArray[Any] | float:
         """Read all numbers, or the one that stands for all."""
-        if self.same and not isinstance(value, list | tuple):
+        if isinstance(value, np.ndarray) and (value.ndim != 1 or value.dtype.kind not in "iuf"):
+            value = value.tolist()  # what is wrong with it is told entry by entry
+        if self.same and not isinstance(value, list | tuple | np.ndarray):
             return self.number(value)
-        listed = read_list(value, "", f"this is a list, one entry for each {self.noun}.")
-        column = _converted(listed)
+        rule = f"this is a list, one entry for each {self.noun}."
+        listed = value if isinstance(value, np.ndarray) and len(value) else read_list(value, "", rule)
+        column = listed.astype(np.float64) if isinstance(listed, np.ndarray) else _converted(listed)
         for index in range(len(listed)) if column is None else np.flatnonzero(~self._good(column)).tolist():
+            entry = listed[index].item() if isinstance(listed, np.ndarray) else listed[index]
             try:
-                if listed[index] is not None or not self.null:
-                    self.number(listed[index])
+                if entry is not None or not self.null:
+                    self.number(entry)
             except Refusal as refusal:
-                raise Refusal(refusal.rule, index) from None
+                raise InstanceError(f"[{index}]", entry, refusal.rule) from None
         assert column is not None  # or one of its entries had been refused
         return column.astype(np.int64) if self.number.whole else column
 
@@ -363,14 +372,31 @@ class FreshnessData(Data):
             rates: Any = self.change_rates
             weights: Any = rates if self.proportional else self.weights
             return Pages(rates, weights, self.proportional, self.hosts, self.urls)
+        found = self.located(folder, least)
+        if not found.streamed:
+            found.read()
+        return found
+
+    def located(self, folder: Path | None, least: int | None = None) -> TablePages:
+        """Look at the table of pages, which a file names by a path inside its folder, and Python by any path."""
         from .tables import open_pages
 
-        table = open_pages(inside(folder, self.pages, "data.pages"), root=folder, proportional=self.proportional)
+        given = self.pages
+        if isinstance(given, TablePages):
+            streamed = given.streamed and not self.held
+            if (given.proportional, given.streamed) == (self.proportional, streamed):
+                return given
+            return TablePages(
+                open_pages(given.place, proportional=self.proportional),
+                given.path or str(given.place),
+                self.proportional,
+                streamed,
+                given.place,
+            )
+        place = given if isinstance(given, Path) else inside(folder, given, "data.pages")
+        table = open_pages(place, root=folder, proportional=self.proportional)
         streamed = not self.held and table.rows > (LARGE if least is None else least)
-        pages = TablePages(table, self.pages, self.proportional, streamed)
-        if not streamed:
-            pages.read()
-        return pages
+        return TablePages(table, str(given), self.proportional, streamed, place)
 
     def read_rules(self, data: Mapping[str, Any], pages: Pages) -> Rules:
         """Read what is asked of visits to these pages, and can be kept to; `data` as they stand in the file."""
@@ -396,6 +422,31 @@ class FreshnessData(Data):
         rules = Rules(pages.count, self.robots, hosts, caps, max(1, self.host_gap), asked, labels)
         refuse_crowding(data, rules)
         return rules
+
+
+def natural_column(name: str, value: Any) -> Any:
+    """Make of a field that Python gave what its model reads; columns of numbers stay arrays."""
+    if name in ARRAYS and hasattr(type(value), "__array__"):
+        return np.asarray(value)
+    return plain(value)
+
+
+def asks_nothing(name: str, value: Any) -> bool:
+    """Tell whether a field is a gap that asks for nothing, as every problem keeps one."""
+    return name == "host_gap" and type(value) is int and value in (0, 1)
+
+
+def is_streamed(given: Mapping[str, Any]) -> bool:
+    """Tell whether the pages that Python gave stay in their files: many of a table, and nothing needs all at once."""
+    pages = given.get("pages")
+    held = any(given.get(name) is not None and not asks_nothing(name, given[name]) for name in HELD)
+    if held or not isinstance(pages, TablePages | str | os.PathLike):
+        return False
+    if isinstance(pages, TablePages):
+        return pages.streamed
+    from .tables import open_pages
+
+    return open_pages(pages, proportional=isinstance(given.get("weights"), str)).rows > LARGE
 
 
 def _caps(given: Any, data: Mapping[str, Any], labels: Indices) -> Vector:

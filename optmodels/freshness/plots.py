@@ -63,15 +63,15 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
     >>> [axes.get_label() for axes in draw_freshness(problem, {"decision": [0.3, 0.3, 0.4]}).axes][:2]
     ['pages', 'costs']
     """
-    if problem.pages.count > MOST_DRAWN:
+    if problem.columns.count > MOST_DRAWN:
         raise RequestError(
-            f"{problem.name!r} has {problem.pages.count} pages; a picture has room for {MOST_DRAWN} of them."
+            f"{problem.name!r} has {problem.columns.count} pages; a picture has room for {MOST_DRAWN} of them."
         )
     decision = decision_of(problem, result)
     if decision is None:
         decision = problem.relaxation().decision
     cycles = decision.cycles if isinstance(decision, Visits) and decision.form != "randomized" else ()
-    ranked = problem.pages.count <= MOST_SOLVED and problem.scale is not None
+    ranked = problem.columns.count <= MOST_SOLVED and problem.scale is not None
     layout: list[list[str]] = [["pages", "costs"]] if ranked else [["pages", "pages"]]
     layout += [["strip", "strip"]] if cycles else []
     figure = new_figure(9.6, 6.4 if cycles else 3.9, layout="constrained")
@@ -92,7 +92,7 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
     """Frequency against change rate, coloured by weight; pages never visited at the bottom."""
     from matplotlib.colors import LogNorm
 
-    rates, weights = problem.pages.rates, problem.pages.weights
+    rates, weights = problem.columns.rates, problem.columns.weights
     shown = (rates > 0) & (weights > 0)
     visited, never = shown & (frequencies > 0), shown & (frequencies == 0)
     if visited.any():

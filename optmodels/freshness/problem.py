@@ -13,13 +13,15 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from heuristics import NOTHING, Decision, Evaluation, Strategy
 from heuristics.allocation import Relaxation
@@ -38,11 +40,11 @@ from queueing.freshness import (
 )
 from queueing.processes import AccessTime, Exponential
 
-from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
-from ..data import read_as
-from .data import FreshnessData, Pages, write_fields
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, sole_price
+from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as
+from .data import FreshnessData, Pages, TablePages, asks_nothing, is_streamed, natural_column, write_fields
 from .partition import allocate_within
-from .rules import Rules, Vector
+from .rules import Indices, Rules, Vector
 from .space import VisitPlans, Visits
 
 if TYPE_CHECKING:
@@ -54,8 +56,9 @@ MANY = 20_000
 MEASURES = ("obsolescence", "pages_never_visited", "largest_gap")
 
 
-@dataclass(frozen=True, eq=False)
-class FreshnessProblem:
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
+class FreshnessProblem(Constructed):
     """Choose how often pages are visited, and in which order.
 
     A decision is a list of frequencies (visits per slot, evenly spaced: no robot can do better, and most can not do
@@ -65,18 +68,32 @@ class FreshnessProblem:
 
     Parameters
     ----------
+    change_rates, weights
+        Of each page, changes per unit of time, and what a unit of time out of date costs; weights ``"change-rates"``:
+        as much as it changes.
+    access_time
+        Law of the time that one visit takes; a number is a constant time.
+    hosts, urls
+        What the host of each page is called, a whole number, and what the page is called.
+    pages
+        Instead of these: path of a table of pages.
+    host_caps, host_gap, min_frequency
+        Most visits per slot to each host, slots between two visits to one host, least visits per slot to a page.
+    robots
+        How many visit pages at the same time.
     name
         For the reader.
-    pages
-        Change rates, weights, hosts and names of the pages.
-    access_time
-        Law of the time that one visit takes.
-    rules
-        What visits must keep to.
     cost
         Price of the measures; ``None``: the obsolescence.
     limits
         Limits on measures.
+
+    Attributes
+    ----------
+    columns
+        Change rates, weights, hosts and names of the pages, wherever they come from.
+    rules
+        What visits must keep to.
 
     References
     ----------
@@ -87,11 +104,7 @@ class FreshnessProblem:
     --------
     >>> from optmodels import solve
     >>> from optmodels.freshness import FreshnessProblem
-    >>> problem = FreshnessProblem.from_data({
-    ...     "change_rates": [0.1, 0.4, 0.2],
-    ...     "weights": [1, 1, 2],
-    ...     "access_time": {"law": "constant", "value": 1.0},
-    ... })
+    >>> problem = FreshnessProblem(change_rates=[0.1, 0.4, 0.2], weights=[1, 1, 2], access_time=1.0)
     >>> round(problem.evaluate({"schedule": [0, 2, 1, 2]}).objective, 6)
     1.028586
     >>> result = solve(problem, "lagrangian")
@@ -99,60 +112,110 @@ class FreshnessProblem:
     ([0.2164, 0.3508, 0.4328], 1.001077)
     """
 
-    name: str
-    pages: Pages
-    access_time: AccessTime
-    rules: Rules
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
+    change_rates: Takes[ArrayLike | None, Vector | None] = OPTIONAL
+    weights: Takes[ArrayLike | None, Vector | str | None] = OPTIONAL
+    access_time: Takes[float | LawLike, AccessTime] = REQUIRED
+    hosts: Takes[ArrayLike | None, Indices | None] = OPTIONAL
+    urls: Takes[Sequence[str] | None, tuple[str, ...] | None] = OPTIONAL
+    pages: Takes[str | os.PathLike[str] | TablePages | None, TablePages | None] = OPTIONAL
+    host_caps: Takes[ArrayLike | Sequence[float | None] | None, float | tuple[float | None, ...] | None] = OPTIONAL
+    host_gap: Takes[int | None, int] = OPTIONAL
+    min_frequency: Takes[ArrayLike | None, float | Vector | None] = OPTIONAL
+    robots: Takes[int | None, int] = OPTIONAL
+    name: str = "freshness"
+    cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
+    limits: Takes[LimitsLike | None, Limits] = OPTIONAL
+
+    if TYPE_CHECKING:
+
+        @property
+        def columns(self) -> Pages: ...
+        @property
+        def rules(self) -> Rules: ...
 
     kind: ClassVar[str] = "freshness"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     has_objective: ClassVar[bool] = True
+    #: Whether pages stay in their files.
+    streams: ClassVar[bool] = False
 
     # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_data(
-        cls,
+    def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        streamed = is_streamed(data)
+        if streamed == cls.streams:
+            return cls
+        from .tables import LargeFreshnessProblem
+
+        return LargeFreshnessProblem if streamed else FreshnessProblem
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], *, folder: Path | None = None, **beside: Any) -> FreshnessProblem:
+        """Read the ``data`` of an instance file, see ``optmodels schema freshness``."""
+        fields: FreshnessData = read_as(FreshnessData, data)
+        pages = fields.read_pages(folder)
+        chosen: type[FreshnessProblem] = cls
+        if pages.streamed:
+            from .tables import LargeFreshnessProblem
+
+            chosen = LargeFreshnessProblem
+        problem: FreshnessProblem = object.__new__(chosen)
+        problem._fill(fields, data, pages, **beside)
+        return problem
+
+    @classmethod
+    def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Columns stay arrays, and paths are those of this process."""
+        told = {name: value for name, value in given.items() if not asks_nothing(name, value)}
+        data = {name: value if name == "pages" else natural_column(name, value) for name, value in told.items()}
+        if isinstance(data.get("pages"), str | os.PathLike):
+            data["pages"] = Path(data["pages"])
+        return data
+
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
+        fields: FreshnessData = read_as(FreshnessData, data)
+        self._fill(fields, data, fields.read_pages(folder), **beside)
+
+    def _fill(
+        self,
+        fields: FreshnessData,
         data: Mapping[str, Any],
+        pages: Pages,
         *,
         name: str = "freshness",
         cost: CostFunction | None = None,
         limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> FreshnessProblem:
-        """Read the ``data`` of an instance file, see ``optmodels schema freshness``."""
-        fields: FreshnessData = read_as(FreshnessData, data)
-        pages = fields.read_pages(folder)
+        **beside: Any,
+    ) -> None:
+        """Keep what data say of these pages."""
         rules = fields.read_rules(data, pages)
+        self._keep(columns=pages, rules=rules, name=name, cost=cost, limits=limits or Limits(), **beside)
+        self._keep(**{field: getattr(fields, field) for field in FreshnessData.model_fields})
+        self._keep(pages=pages if isinstance(pages, TablePages) else None, host_caps=_listed(fields.host_caps))
         if pages.streamed:
-            from .tables import LargeFreshnessProblem
-
-            return LargeFreshnessProblem(name, pages, fields.access_time, rules, cost, limits or Limits())
-        problem = cls(name, pages, fields.access_time, rules, cost, limits or Limits())
+            return
         try:
-            refuse_extremes(problem.traits)
+            refuse_extremes(self.traits)
         except PageError as failure:
             pages.refuse(failure)
         pages.refuse_light()
-        return problem
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
-        return write_fields(self.pages, self.rules, self.access_time)
+        return write_fields(self.columns, self.rules, self.access_time)
 
     # -- what follows from the data -----------------------------------------------------------------------------------
 
     @cached_property
     def traits(self) -> Traits:
         """What matters about the pages."""
-        return traits(self.pages.rates, self.pages.weights, self.access_time)
+        return traits(self.columns.rates, self.columns.weights, self.access_time)
 
     @cached_property
     def space(self) -> VisitPlans:
         """Frequencies, and cycles of pages."""
-        return VisitPlans(self.pages.count, self.rules.robots)
+        return VisitPlans(self.columns.count, self.rules.robots)
 
     @property
     def linear_cost(self) -> bool:
@@ -168,8 +231,7 @@ class FreshnessProblem:
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
-        column = np.array([1.0, 2.0])
-        small = FreshnessProblem("small", Pages(column, column[::-1]), Exponential(1.0), Rules(2))
+        small = FreshnessProblem(change_rates=[1.0, 2.0], weights=[2.0, 1.0], access_time=Exponential(1.0))
         for decision in ((0.5, 0.5), {"randomized": (0.5, 0.5)}, {"schedule": (0, 1)}):
             small.describe(small.space.check(decision))
         hosts = Rules(2, hosts=np.array([0, 1]), caps=np.array([0.5, 0.75]), minimum=np.array([0.1, 0.1]))
@@ -195,10 +257,10 @@ class FreshnessProblem:
 
     def _judged_by_cycles(self, visits: Visits) -> Evaluation:
         """Evaluate cycles: a page is out of date all the time for robots that never visit it, so the least counts."""
-        rates, longest = np.ones(self.pages.count), 0
+        rates, longest = np.ones(self.columns.count), 0
         for cycle in visits.cycles:
             rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
-            longest = max(longest, int(schedule_gaps(cycle, self.pages.count).longest.max()))
+            longest = max(longest, int(schedule_gaps(cycle, self.columns.count).longest.max()))
         return self._judged(rates, visits.frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
 
     def _judged(self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float]) -> Evaluation:
@@ -245,7 +307,7 @@ class FreshnessProblem:
     def _left_out(self, checked: Any, form: str) -> dict[str, Any]:
         frequencies = np.asarray(checked) if form == "frequencies" else checked.frequencies
         missed = (frequencies == 0) & (self.allocation().frequencies > 0) & (self.traits.worths > 0)
-        pages, weights = int(np.count_nonzero(missed)), self.pages.weights
+        pages, weights = int(np.count_nonzero(missed)), self.columns.weights
         part = math.fsum(weights[missed]) / math.fsum(weights) if pages else 0.0
         found: dict[str, Any] = {"pages_left_out": pages, "weight_left_out": part}
         if pages:
@@ -290,7 +352,7 @@ class FreshnessProblem:
     @cached_property
     def schedule_bound(self) -> float:
         """No cycle of visits, and no cycles of several robots, has a lower obsolescence than this."""
-        price = self.allocation().multiplier if self.pages.count >= MANY else None
+        price = self.allocation().multiplier if self.columns.count >= MANY else None
         return max(self.allocation().bound, integer_bound(self.traits, float(self.rules.robots), price))
 
     @property
@@ -315,3 +377,10 @@ class FreshnessProblem:
             bound=scale * found.bound,
             residual=found.residual,
         )
+
+
+def _listed(caps: Any) -> Any:
+    """Write caps by host as they are given: ``None`` where there is none."""
+    if not isinstance(caps, np.ndarray):
+        return caps
+    return tuple(None if math.isnan(cap) else cap for cap in caps.tolist())

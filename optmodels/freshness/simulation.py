@@ -92,5 +92,5 @@ def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperime
             found: tuple[Draws | Cycle, ...] = tuple(Draws(own, frequencies[own]) for own in active if len(own))
         else:
             found = tuple(Cycle(cycle) for cycle in visits.cycles)
-        crawl = SimulatedCrawl(problem.pages.rates, problem.pages.weights, problem.access_time, found)
+        crawl = SimulatedCrawl(problem.columns.rates, problem.columns.weights, problem.access_time, found)
     return FreshnessExperiment(name, crawl)

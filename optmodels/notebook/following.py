@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from html import escape
+from importlib import import_module
 from typing import Any, Protocol
 
 from heuristics import Progress
@@ -57,10 +58,9 @@ class Cell:
     def __init__(self, draw: Callable[[], str] | None = None) -> None:
         self.draw = draw
         self._next, self._line, self._picture, self._next_picture = 0.0, "", "", 0.0
-        from IPython.display import HTML, display
-
-        self._html: Callable[[str], Any] = HTML
-        self._handle: Any = display(HTML(""), display_id=True)
+        shown: Any = import_module("IPython.display")  # some versions of it have types, others none
+        self._html: Callable[[str], Any] = shown.HTML
+        self._handle: Any = shown.display(shown.HTML(""), display_id=True)
 
     def show(self, line: str, *, last: bool = False) -> None:
         """Rewrite the output, unless that was done just now."""

@@ -25,11 +25,12 @@ from ..data import (
     entry,
     is_number,
     is_whole,
+    plain,
     read_as,
     refuse_unknown,
 )
 from ..errors import InstanceError
-from .layout import Grid, Layout, LayoutData
+from .layout import Grid, Layout, LayoutData, is_graph, network_from_graph
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -143,7 +144,7 @@ def nested(values: list[Any], layout: Layout) -> list[Any]:
 
 
 def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the data of an instance into the fields of a `PlacementProblem`, one number for each site."""
+    """Read the data of an instance into what a `PlacementProblem` keeps, one number for each site."""
     found: PlacementData = read_as(PlacementData, data)
     layout = found.layout
 
@@ -153,20 +154,78 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         return None if left_out else PER_SITE[name].read(value, layout, f"data.{name}")
 
     service_rate = by_site("service_rate")
-    think_time = think_times(data["think_time"], layout, int(layout.distances.max()))
-    check_pace(data, layout, service_rate, think_time)
+    times = think_times(data["think_time"], layout, int(layout.distances.max()))
+    check_pace(data, layout, service_rate, times)
     demand, processors = by_site("demand"), by_site("processors")
     check_crowd(data, layout, demand, processors)
     return {
         "layout": layout,
+        "shape": (layout.rows, layout.columns) if isinstance(layout, Grid) else None,
+        "network": None if isinstance(layout, Grid) else layout,
         "demand": demand,
         "opening_cost": by_site("opening_cost"),
         "operating_cost": by_site("operating_cost"),
         "service_rate": service_rate,
         "processors": processors,
-        "think_time": think_time,
+        "think_time": dict(data["think_time"]),
+        "think_times": times,
         "quality": found.quality,
     }
+
+
+def natural_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Make of the fields that Python gave what their models read.
+
+    Arrays by site may be flat on a grid, whose shape follows from whatever field is nested; a networkx graph is a
+    network; what was kept is as in a file again.
+    """
+    data = {name: plain(_one_for_all(name, value)) for name, value in given.items()}
+    if is_graph(data.get("network")):
+        data |= network_from_graph(data["network"], "data.network")[0].to_data()
+    if isinstance(data.get("quality"), Quality):
+        data["quality"] = asdict(data["quality"])
+    if "shape" not in data and "network" not in data and (shape := _shape_of(data.get("demand"))) is not None:
+        data["shape"] = shape
+    columns = _columns(data.get("shape"))
+    if columns is not None:
+        for name in PER_SITE:
+            data[name] = _in_rows(data[name], *columns) if name in data else None
+        data = {name: value for name, value in data.items() if value is not None}
+        if isinstance(data.get("think_time"), dict):
+            times = data["think_time"]
+            data["think_time"] = times | {
+                name: _in_rows(times[name], *columns) for name in ("base", "per_distance") if name in times
+            }
+    return data
+
+
+def _one_for_all(name: str, value: Any) -> Any:
+    """Return the one number of which a kept array is made, so that it holds for another number of sites, too."""
+    kept = isinstance(value, np.ndarray) and value.ndim == 1 and len(value) and not value.flags.writeable
+    if kept and name in PER_SITE and PER_SITE[name].same and (value == value[0]).all():
+        return value[0]
+    return value
+
+
+def _shape_of(demand: Any) -> list[int] | None:
+    """Rows and columns of a nested list."""
+    if not isinstance(demand, list) or not demand or not all(isinstance(row, list) and row for row in demand):
+        return None
+    return [len(demand), len(demand[0])]
+
+
+def _columns(shape: Any) -> tuple[int, int] | None:
+    if not isinstance(shape, list) or len(shape) != 2 or not all(is_whole(side) and side >= 1 for side in shape):
+        return None
+    return int(shape[0]), int(shape[1])
+
+
+def _in_rows(values: Any, rows: int, columns: int) -> Any:
+    """Write a flat list as rows of a grid, if it is one with an entry for each cell."""
+    flat = isinstance(values, list) and len(values) == rows * columns
+    if not flat or any(isinstance(value, list | dict) for value in values):
+        return values
+    return [values[start : start + columns] for start in range(0, len(values), columns)]
 
 
 def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArray[np.float64]:
@@ -184,6 +243,18 @@ def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArra
     distance = np.arange(1, largest + 1)
     with np.errstate(over="ignore"):  # `check_pace` refuses it by name
         return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+
+
+def part_of(think_time: Mapping[str, Any], layout: Layout, sites: list[int]) -> dict[str, Any]:
+    """Write the think times of some sites alone, as those of a network."""
+
+    def chosen(value: Any, place: str, by_site: bool) -> Any:
+        return [entries(value, layout, place)[site][1] for site in sites] if by_site else value
+
+    if "by_distance" in think_time:
+        listed = think_time["by_distance"]
+        return {"by_distance": chosen(listed, "by_distance", isinstance(listed[0], list | tuple))}
+    return {name: chosen(value, name, isinstance(value, list | tuple)) for name, value in think_time.items()}
 
 
 def check_pace(
@@ -248,14 +319,11 @@ def check_crowd(
 
 def written(problem: PlacementProblem) -> dict[str, Any]:
     """Write the data of an instance file that `PlacementProblem.from_data` reads back to the same problem."""
-    reach = np.isfinite(problem.think_time)
-    curves = [row[kept].tolist() for row, kept in zip(problem.think_time, reach, strict=True)]
-    same = all(curve == curves[0] for curve in curves)
     by_site = {name: getattr(problem, name) for name in PER_SITE}
     return {
         **problem.layout.to_data(),
         **{name: nested(values.tolist(), problem.layout) for name, values in by_site.items() if values is not None},
-        "think_time": {"by_distance": curves[0] if same else nested(curves, problem.layout)},
+        "think_time": dict(problem.think_time),
         "quality": asdict(problem.quality),
     }
 

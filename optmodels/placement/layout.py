@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole
+from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole, shared
 from ..errors import InstanceError, MissingField
 
 if TYPE_CHECKING:
@@ -127,17 +127,22 @@ class Piece:
 Layout: TypeAlias = Grid | Network | Piece
 
 
-def network_from_graph(graph: nx.Graph[Any]) -> tuple[Network, list[Hashable]]:
+def is_graph(value: Any) -> bool:
+    """Tell whether a value is a networkx graph, without networkx."""
+    return all(hasattr(value, name) for name in ("is_directed", "nodes", "edges"))
+
+
+def network_from_graph(graph: nx.Graph[Any], place: str = "graph") -> tuple[Network, list[Hashable]]:
     """Make a `Network` of any undirected networkx graph; return it and the nodes in the order of its sites."""
     if graph.is_directed():
         raise InstanceError(
-            "graph",
+            place,
             str(graph),
             "distances are the same both ways here: give an undirected graph, graph.to_undirected().",
         )
     order = list(graph.nodes)
     number = {node: index for index, node in enumerate(order)}
-    edges = tuple((number[u], number[v]) for u, v in graph.edges if u != v)
+    edges = tuple((number[u], number[v]) for u, v in graph.edges() if u != v)
     return Network(len(order), edges), order
 
 
@@ -154,7 +159,7 @@ def _grid(shape: Any) -> Grid:
         or not all(is_whole(side) and side >= 1 for side in shape)
     ):
         raise Refusal(_SHAPE)
-    grid = Grid(int(shape[0]), int(shape[1]))
+    grid = shared(Grid, int(shape[0]), int(shape[1]))
     if grid.sites > MOST_SITES:
         raise Refusal(f"that is {grid.sites} sites; at most {MOST_SITES} are supported.")
     return grid
@@ -232,6 +237,11 @@ def _form(network: Any) -> str:
     return "topohub" if "topohub" in network else "edges"
 
 
+def _is_layout(value: Any) -> bool:
+    """Tell whether Python gave a network ready made."""
+    return isinstance(value, Network | Piece)
+
+
 class LayoutData(Data):
     """Where the sites are, and which are near."""
 
@@ -241,7 +251,7 @@ class LayoutData(Data):
         f"cells of a grid, {MOST_SITES} at most; the distance of two is the steps from one to the other, plus 1",
         default=None,
     )
-    network: Annotated[Any, OneOf({"edges": EdgesData, "topohub": TopologyData}, tag=_form)] = entry(
+    network: Annotated[Any, OneOf({"edges": EdgesData, "topohub": TopologyData}, tag=_form, ready=_is_layout)] = entry(
         "instead: a network, whose distances are hops plus 1", default=None
     )
 

@@ -111,15 +111,15 @@ def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[Server
     """Group the places of a list of sites by their server and think times."""
     groups: dict[tuple[float, int, bytes], list[int]] = {}
     for place, site in enumerate(sites):
-        key = (float(problem.service_rate[site]), int(problem.processors[site]), problem.think_time[site].tobytes())
+        key = (float(problem.service_rate[site]), int(problem.processors[site]), problem.think_times[site].tobytes())
         groups.setdefault(key, []).append(place)
     for (rate, processors, _), places in groups.items():
-        yield Server(rate, processors, problem.think_time[sites[places[0]]], np.array(places, dtype=np.intp))
+        yield Server(rate, processors, problem.think_times[sites[places[0]]], np.array(places, dtype=np.intp))
 
 
 def capacities(problem: PlacementProblem) -> Ints:
     """Compute the largest load psi_j(d) of site j with its farthest client at distance d: column d - 1."""
-    table = np.zeros_like(problem.think_time, dtype=np.int64)
+    table = np.zeros_like(problem.think_times, dtype=np.int64)
     for server in alike(problem, np.arange(problem.layout.sites)):
         psi = capacity_by_distance(
             server.rate,
@@ -205,7 +205,7 @@ def utilisation_table(problem: PlacementProblem) -> Floats:
     must not gain by overloading a site.
     """
     most = int(problem.capacity.max())
-    table = np.zeros((problem.layout.sites, problem.think_time.shape[1], most + 2))
+    table = np.zeros((problem.layout.sites, problem.think_times.shape[1], most + 2))
     table[:, :, 1:] = np.arange(1, most + 2) > problem.capacity[:, :, None]
     for server in alike(problem, np.arange(problem.layout.sites)):
         group = server.places

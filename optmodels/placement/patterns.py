@@ -205,7 +205,7 @@ def _drop_lonely(services: dict[tuple[int, int], tuple[Service, ...]], problem: 
 
 def utilisations(problem: PlacementProblem, site: int, patterns: tuple[Pattern, ...]) -> Floats:
     """Utilisation of a site in each of its patterns (over all cells), as the evaluator computes it."""
-    mix = np.zeros((len(patterns), problem.think_time.shape[1]), np.int64)
+    mix = np.zeros((len(patterns), problem.think_times.shape[1]), np.int64)
     mix[:, 0] = problem.demand[site]
     for number, pattern in enumerate(patterns):
         for cell, service in pattern.services:

@@ -13,23 +13,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 
-from ..costs import CostFunction, Limits, WeightedSum, is_linear, linear_weights
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, WeightedSum, is_linear, linear_weights
+from ..data import OPTIONAL, REQUIRED, Constructed, Takes, natural
 from ..errors import InstanceError
 from ..mip import common_step
 from . import measures as service
-from .data import Quality, read_fields, written
-from .layout import Grid, Layout, Piece, network_from_graph
+from .data import Quality, natural_fields, part_of, read_fields, written
+from .layout import Layout, Network, Piece, network_from_graph
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport
 from .walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
 
@@ -50,79 +51,93 @@ NEARLY = 1e-4
 LARGEST_TABLE = 20_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class PlacementProblem:
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
+class PlacementProblem(Constructed):
     """Choose the sites to open.
 
-    A decision holds 0 or 1 for every site, row by row on a grid. Build one from data by `from_data`, from a networkx
-    graph by `from_graph`; the constructor takes arrays that are already checked.
+    A decision holds 0 or 1 for every site, row by row on a grid.
 
     Parameters
     ----------
-    name
-        For the reader.
-    layout
-        Where the sites are: a `Grid` or a `Network`.
     demand
-        Clients per cell.
+        Clients of each cell: nested rows or a two-dimensional array on a grid, flat on a network.
     opening_cost, operating_cost
-        Price per open site; price per site at full utilisation (``None``: utilisation is free).
+        Price of each open site; price of a site at full utilisation (``None``: utilisation is free).
     service_rate, processors
-        Of a server at each site.
+        Of a server, one number or one for each site.
     think_time
-        Mean think time f_j(d) of clients at distance d from server site j, ``inf`` where out of reach.
+        Mean think time by distance: ``{"base": a, "per_distance": b}`` or ``{"by_distance": [f(1), f(2), ...]}``.
     quality
         What every client is promised.
+    shape
+        Rows and columns of a grid; it follows from a nested `demand`.
+    network
+        Instead: a networkx graph, or ``{"nodes": n, "edges": [[u, v], ...]}``.
+    name
+        For the reader.
     cost
         Price of the measures; ``None``: ``opening``, plus ``operating`` where prices are given.
     limits
         Limits on measures.
 
+    Attributes
+    ----------
+    layout
+        Where the sites are: a `Grid` or a `Network`.
+    think_times
+        Mean think time f_j(d) of clients at distance d from server site j, ``inf`` where out of reach.
+
     Examples
     --------
-    >>> from optmodels import solve
-    >>> from optmodels.placement import PlacementGenerator
-    >>> problem = PlacementGenerator(rows=2, columns=3, seed=1).instance().problem()
-    >>> solve(problem, "exhaustive").decision
-    (1, 0, 1, 1, 0, 0)
+    >>> import optmodels as om
+    >>> problem = om.PlacementProblem(
+    ...     demand=[[4, 7, 2], [8, 3, 5]],
+    ...     opening_cost=[[2, 9, 3], [4, 2, 2]],
+    ...     service_rate=20,
+    ...     think_time={"base": 0.8, "per_distance": 0.2},
+    ...     quality={"min_throughput": 0.6, "max_delay_probability": 0.2, "delay": 0.6},
+    ... )
+    >>> om.solve(problem, "exhaustive").decision
+    (1, 0, 0, 0, 0, 1)
     """
 
-    name: str
-    layout: Layout
-    demand: Ints
-    opening_cost: Floats
-    operating_cost: Floats | None
-    service_rate: Floats
-    processors: Ints
-    think_time: Floats
-    quality: Quality
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
+    demand: Takes[ArrayLike, Ints] = REQUIRED
+    opening_cost: Takes[ArrayLike, Floats] = REQUIRED
+    service_rate: Takes[ArrayLike, Floats] = REQUIRED
+    think_time: Takes[Mapping[str, ArrayLike], Mapping[str, Any]] = REQUIRED
+    quality: Takes[Mapping[str, float | str] | Quality, Quality] = REQUIRED
+    shape: Takes[Sequence[int] | None, tuple[int, int] | None] = OPTIONAL
+    network: Takes[Mapping[str, Any] | Network | Piece | nx.Graph[Any] | None, Network | Piece | None] = OPTIONAL
+    operating_cost: Takes[ArrayLike | None, Floats | None] = OPTIONAL
+    processors: Takes[ArrayLike | None, Ints] = OPTIONAL
+    name: str = "placement"
+    cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
+    limits: Takes[LimitsLike | None, Limits] = OPTIONAL
+
+    if TYPE_CHECKING:
+
+        @property
+        def layout(self) -> Layout: ...
+        @property
+        def think_times(self) -> Floats: ...
 
     kind: ClassVar[str] = "placement"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     algebraic_limits: ClassVar[bool] = True  # of some measures, see `algebraic_refusal`
 
-    def __post_init__(self) -> None:
-        for name in ("demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_time"):
-            array = getattr(self, name)
-            if array is not None:
-                array.setflags(write=False)
-
     # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "placement",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> PlacementProblem:
-        """Read the ``data`` of an instance file, whose fields are told in docs/placement.md."""
-        return cls(name=name, cost=cost, limits=limits or Limits(), **read_fields(data))
+    def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        return natural_fields(given)
+
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
+        self._keep(**read_fields(data), **beside)
+        for name in ("demand", "opening_cost", "operating_cost", "service_rate", "processors", "think_times"):
+            array = getattr(self, name)
+            if array is not None:
+                array.setflags(write=False)
 
     @classmethod
     def from_graph(
@@ -150,7 +165,10 @@ class PlacementProblem:
                         f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}."
                     )
             columns[field_name] = [graph.nodes[node][attribute] for node in nodes]
-        return cls.from_data({**network.to_data(), **columns, **data}, name=name, cost=cost, limits=limits)
+        found: PlacementProblem = cls.from_data(
+            {**network.to_data(), **columns, **data}, name=name, cost=cost, limits=limits
+        )
+        return found
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""
@@ -159,19 +177,14 @@ class PlacementProblem:
     # -- what follows from the data -----------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, int] | None:
-        """Rows and columns of a grid, ``None`` on a network."""
-        return (self.layout.rows, self.layout.columns) if isinstance(self.layout, Grid) else None
-
-    @property
     def distances(self) -> Ints:
         """Distance of every two sites, from 1."""
         return self.layout.distances
 
     @cached_property
     def space(self) -> BinaryVectors:
-        """One 0 or 1 per site."""
-        return BinaryVectors(self.layout.sites)
+        """One 0 or 1 per site; on a grid, nested rows will do."""
+        return BinaryVectors(self.layout.sites, None if self.shape is None else self.shape[0])
 
     @cached_property
     def capacity(self) -> Ints:
@@ -258,7 +271,7 @@ class PlacementProblem:
         return self._excess(np.asarray(decision, np.uint8))
 
     def _assigned(self, is_open: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        return assign(is_open, self.distances, self.demand, self.think_time.shape[1])
+        return assign(is_open, self.distances, self.demand, self.think_times.shape[1])
 
     def room(self, farthest: Ints) -> Ints:
         """Largest load of each site whose farthest clients are there, of one without clients as if at distance 1."""
@@ -396,15 +409,21 @@ class PlacementProblem:
         chosen = np.array(cells, dtype=np.int64)
         whole = np.array_equal(chosen, np.arange(self.layout.sites))
         piece = self.layout if whole else Piece(self.layout, tuple(int(cell) for cell in cells))
-        largest = int(piece.distances.max())
-        return PlacementProblem(
+        part: PlacementProblem = object.__new__(type(self))
+        part._keep(
             name=f"{self.name} ({len(chosen)} cells)",
             layout=piece,
+            shape=self.shape if whole else None,
+            network=piece if self.shape is None or not whole else None,
             operating_cost=None,
             **{name: getattr(self, name)[chosen] for name in ("demand", "opening_cost", "service_rate", "processors")},
-            think_time=np.ascontiguousarray(self.think_time[chosen, :largest]),
+            think_time=dict(self.think_time) if whole else part_of(self.think_time, self.layout, chosen.tolist()),
+            think_times=np.ascontiguousarray(self.think_times[chosen, : int(piece.distances.max())]),
             quality=self.quality,
+            cost=None,
+            limits=Limits(),
         )
+        return part
 
     # -- the integer program ------------------------------------------------------------------------------------------
 

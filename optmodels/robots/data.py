@@ -154,6 +154,11 @@ class EnvironmentData(Data):
         return Environment(generator, self.factors)
 
 
+def _chain(value: Any) -> Environment | None:
+    """Return the chain that Python gave, ready made."""
+    return value if isinstance(value, Environment) else None
+
+
 # -- one server -------------------------------------------------------------------------------------------------------
 
 
@@ -223,7 +228,7 @@ class QueueData(RobotSort):
     classes: Annotated[tuple[ClassData, ...], Rows(_LISTED)] = entry(
         "instead of robots and their journeys: robots of several sorts", optional=True
     )
-    environment: Annotated[Environment, Made(EnvironmentData)] = entry(
+    environment: Annotated[Environment, Made(EnvironmentData, _chain)] = entry(
         "Markov chain that sets the pace of robots", optional=True
     )
     switching: Annotated[

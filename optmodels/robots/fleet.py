@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -36,7 +35,7 @@ from queueing.robots.fleet import (
     moves_of,
 )
 
-from ..costs import CostFunction, Limits, WeightedSum
+from ..costs import WeightedSum
 from ..data import read_as
 from ..errors import RequestError
 from .data import MOST_STATES, QueueData
@@ -60,6 +59,9 @@ if TYPE_CHECKING:
 
     from .simulation import RobotsExperiment
 
+#: Fields of the data of a queue with robots.
+FIELDS = {*QueueData.model_fields}
+
 #: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
 TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
 
@@ -75,8 +77,6 @@ class ControlledRobots(PricedRobots):
     if TYPE_CHECKING:
 
         @property
-        def name(self) -> str: ...
-        @property
         def plan(self) -> QueueData: ...
 
     #: States up to which it is looked into whether a limit is beyond all policies.
@@ -85,9 +85,12 @@ class ControlledRobots(PricedRobots):
     #: What robots are that were sent, and what is done with them, in sentences.
     words: ClassVar[tuple[str, str]] = ("out", "send")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", priced_cost(self.cost, *self.plan.paces))
-        if self.plan.sorts[0].robots is None:
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
+        found: QueueData = read_as(QueueData, data)
+        kept = {name: value for name, value in found if name in FIELDS}
+        self._keep(plan=found, areas=None, control=None, **kept | {"classes": found.classes or None}, **beside)
+        self._keep(cost=priced_cost(self.cost, *found.paces))
+        if found.sorts[0].robots is None:
             refuse_unbounded(self.cost, self.limits)
 
     def to_data(self) -> dict[str, Any]:
@@ -307,16 +310,25 @@ class ControlledRobots(PricedRobots):
         )
 
 
-@dataclass(frozen=True, eq=False)
 class RobotFleetProblem(ControlledRobots):
     """Choose what is sent out in each state of a fleet.
 
     Parameters
     ----------
+    robots, arrival_rate, travel_time
+        How many robots of one sort there are, and pages that one brings per unit of time, or the law of a journey.
+    classes
+        Instead of these three: robots of several sorts, each with its own.
+    capacity, service_rate
+        K, most pages in the system, and pages that the server takes per unit of time.
+    environment
+        A Markov chain that sets the pace of robots.
+    switching
+        How many robots are sent out after an event, at most: ``"one"`` or ``"any"``.
+    areas, control
+        Of areas that share robots: the problem is then a `RobotAreasProblem`.
     name
         For the reader.
-    plan
-        The data.
     cost
         Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
         decisions can only be evaluated.
@@ -331,33 +343,15 @@ class RobotFleetProblem(ControlledRobots):
     Examples
     --------
     >>> from optmodels import solve
-    >>> from optmodels.costs import WeightedSum
     >>> from optmodels.robots import RobotFleetProblem
-    >>> data = {"robots": 2, "capacity": 3, "arrival_rate": 0.6, "service_rate": 1.0, "switching": "any"}
-    >>> problem = RobotFleetProblem.from_data(data, cost=WeightedSum({"starvation": 1.5}))
+    >>> problem = RobotFleetProblem(
+    ...     robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, switching="any", cost={"starvation": 1.5}
+    ... )
     >>> solve(problem, "policy-iteration").decision
     (2, 1, 0, 2, 1, 0, 1, 0, 0, 0, 0, 0)
     """
 
-    name: str
-    plan: QueueData
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
-
     most_explained: ClassVar[int] = 5_000
-
-    @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "robots",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> RobotFleetProblem:
-        """Read the ``data`` of an instance file."""
-        return cls(name, read_as(QueueData, data), cost, limits or Limits())
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations and steps need, those of large fleets too."""

@@ -65,9 +65,8 @@ def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figu
 
     Examples
     --------
-    >>> from optmodels.costs import WeightedSum
     >>> from optmodels.robots import RobotsProblem, draw_robots
-    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> problem = RobotsProblem(robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, cost={"starvation": 1.5})
     >>> [axes.get_label() for axes in draw_robots(problem, None).axes]
     ['departure', 'arrival', 'gamma']
     """
@@ -135,9 +134,8 @@ def plot_static_dynamic(
 
     Examples
     --------
-    >>> from optmodels.costs import WeightedSum
     >>> from optmodels.robots import RobotsProblem, plot_static_dynamic
-    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> problem = RobotsProblem(robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, cost={"starvation": 1.5})
     >>> [axes.get_label() for axes in plot_static_dynamic(problem, [0.5, 1.0]).axes]
     ['gamma']
     """
@@ -168,7 +166,12 @@ def static_and_dynamic(problem: RobotsProblem, gammas: Sequence[float]) -> list[
     for gamma in gammas:
         cost = WeightedSum({"starvation": float(gamma), "loss_rate": problem.prices["loss_rate"]})
         asked = RobotsProblem(
-            problem.name, problem.robots, problem.capacity, problem.arrival_rate, problem.service_rate, cost
+            name=problem.name,
+            robots=problem.robots,
+            capacity=problem.capacity,
+            arrival_rate=problem.arrival_rate,
+            service_rate=problem.service_rate,
+            cost=cost,
         )
         fixed = asked.best_static
         assert fixed is not None

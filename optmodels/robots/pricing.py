@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from heuristics import BudgetSpent, Decision, Evaluation
 from queueing import RobotQueue
 from queueing.robots import MEASURES
 from queueing.robots.fleet import RobotFleet, fleet_rates
 
-from ..costs import ROUNDING, CostFunction, Limits, Measures, WeightedSum, is_linear, linear_weights
+from ..costs import (
+    ROUNDING,
+    CostFunction,
+    CostLike,
+    Limits,
+    LimitsLike,
+    Measures,
+    WeightedSum,
+    is_linear,
+    linear_weights,
+)
+from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, plain
 from ..errors import InstanceError, MissingField
 
 if TYPE_CHECKING:
-    from queueing.robots.fleet import EventMoves
+    from queueing import PhaseType
+    from queueing.robots.fleet import Environment, EventMoves
 
+    from .areas import Area
+    from .data import ClassData, Control
     from .fleet import ControlledRobots
     from .linear_program import LinearLimit
 
@@ -42,20 +56,52 @@ DEAREST = 1e250
 PENALTY = 10.0
 
 
-class PricedRobots:
-    """A problem whose ``cost`` and ``limits`` are those of kind "robots"."""
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
+class PricedRobots(Constructed):
+    """A problem of kind "robots", in one of its three forms: the base model, a fleet, areas that share robots.
 
-    if TYPE_CHECKING:
+    All have one list of fields, and each constructor makes the form that the fields ask for.
+    """
 
-        @property
-        def cost(self) -> CostFunction | None: ...
-        @property
-        def limits(self) -> Limits: ...
+    robots: Takes[int | None, int | None] = REQUIRED
+    capacity: Takes[int | None, int] = OPTIONAL
+    arrival_rate: Takes[float | None, float] = OPTIONAL
+    travel_time: Takes[LawLike | None, PhaseType | None] = OPTIONAL
+    service_rate: Takes[float | None, float] = OPTIONAL
+    classes: Takes[Sequence[Mapping[str, Any] | ClassData] | None, tuple[ClassData, ...] | None] = OPTIONAL
+    environment: Takes[Mapping[str, ArrayLike] | Environment | None, Environment | None] = OPTIONAL
+    switching: Takes[str | None, Literal["one", "any"]] = OPTIONAL
+    areas: Takes[Sequence[Mapping[str, Any] | Area] | None, tuple[Area, ...]] = OPTIONAL
+    control: Takes[str | None, Control] = OPTIONAL
+    name: str = "robots"
+    cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
+    limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
     kind: ClassVar[str] = "robots"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     #: What `describe` tells that is worth a column in a parameter study.
     summary_names: ClassVar[tuple[str, ...]] = ("relative_improvement", "robots_used")
+
+    @classmethod
+    def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        if "areas" in data:
+            from .areas import RobotAreasProblem
+
+            return RobotAreasProblem
+        from .fleet import RobotFleetProblem
+        from .problem import RobotsProblem
+
+        if issubclass(cls, RobotFleetProblem):  # which the base model is, too
+            return cls
+        more = {"classes", "travel_time", "environment"} & {*data} or data.get("switching", "one") != "one"
+        return RobotFleetProblem if more else cls if issubclass(cls, RobotsProblem) else RobotsProblem
+
+    @classmethod
+    def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Robots of classes and of areas are counted there; areas are objects of a file again."""
+        left = {"robots"} if "classes" in given and given.get("robots") is None else set[str]()
+        return {name: _as_data(plain(value)) for name, value in given.items() if name not in left}
 
     @property
     def has_objective(self) -> bool:
@@ -91,6 +137,13 @@ class PricedRobots:
         if is_additive(self.cost):
             return None
         return f"its cost is no weighted sum of {', '.join(PRICED)}, which alone are averages over states."
+
+
+def _as_data(value: Any) -> Any:
+    """Write areas that were kept as objects of a file."""
+    if isinstance(value, list):
+        return [one.to_data() if hasattr(one, "importance") else one for one in value]
+    return value
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

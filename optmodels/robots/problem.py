@@ -12,10 +12,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,11 +24,8 @@ from heuristics.dynamic import Improvement
 from queueing import RobotMeasures, RobotQueue, best_policy, policy_step, static_measures
 from queueing.robots import descend, first_policy
 
-from ..costs import CostFunction, Limits, WeightedSum
-from ..data import read_as
-from .data import AreasData, QueueData, RobotsData
-from .fleet import ControlledRobots, RobotFleetProblem
-from .pricing import PRICED, Best, PricedRobots, Vector, state_costs
+from .fleet import ControlledRobots
+from .pricing import PRICED, Best, Vector, state_costs
 from .static import BestStatic, best_fixed, is_soon_found
 from .structure import structure, switching_curves
 
@@ -38,7 +33,6 @@ if TYPE_CHECKING:
     from heuristics.dynamic import Rule, Sweeps
 
 
-@dataclass(frozen=True, eq=False)
 class RobotsProblem(ControlledRobots):
     """Choose in which states one more robot is activated.
 
@@ -47,14 +41,18 @@ class RobotsProblem(ControlledRobots):
 
     Parameters
     ----------
-    name
-        For the reader.
     robots
         N; ``None``: as many as ever help, found from the prices.
     capacity
         K: most pages in the system, the one in service included.
     arrival_rate, service_rate
         Pages that one active robot brings, and that the server takes, per unit of time.
+    travel_time, classes, environment, switching
+        Of a fleet: the problem is then a `RobotFleetProblem`.
+    areas, control
+        Of areas that share robots: the problem is then a `RobotAreasProblem`.
+    name
+        For the reader.
     cost
         Price of the measures; in a weighted sum losses cost 1 unless said. ``None``: there is nothing to minimise,
         decisions can only be evaluated.
@@ -69,9 +67,8 @@ class RobotsProblem(ControlledRobots):
     Examples
     --------
     >>> from optmodels import solve
-    >>> from optmodels.costs import WeightedSum
     >>> from optmodels.robots import RobotsProblem
-    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> problem = RobotsProblem(robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, cost={"starvation": 1.5})
     >>> problem.space.length
     12
     >>> result = solve(problem, "policy-iteration")
@@ -81,50 +78,7 @@ class RobotsProblem(ControlledRobots):
     0.333037
     """
 
-    name: str
-    robots: int | None
-    capacity: int
-    arrival_rate: float
-    service_rate: float
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
-
     words: ClassVar[tuple[str, str]] = ("active", "activate")
-
-    # -- from and to files --------------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "robots",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> PricedRobots:
-        """Read the ``data`` of an instance file (`optmodels.robots.data` has the fields)."""
-        found: QueueData | AreasData = read_as(RobotsData, data)
-        if isinstance(found, AreasData):
-            from .areas import RobotAreasProblem
-
-            return RobotAreasProblem.of(found, name, cost, limits)
-        if not found.is_base:
-            return RobotFleetProblem(name, found, cost, limits or Limits())
-        rates = found.arrival_rate, found.service_rate
-        return cls(name, found.robots, found.capacity, *rates, cost, limits or Limits())
-
-    # -- what follows from the data -----------------------------------------------------------------------------------
-
-    @cached_property
-    def plan(self) -> QueueData:
-        """The data, as those of a fleet of one class."""
-        return QueueData.model_construct(
-            robots=self.robots,
-            capacity=self.capacity,
-            arrival_rate=self.arrival_rate,
-            service_rate=self.service_rate,
-        )
 
     def enough(self) -> int:
         """Find how many robots are as good as any number."""
@@ -148,7 +102,7 @@ class RobotsProblem(ControlledRobots):
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations and steps of policy iteration need."""
-        small = RobotsProblem("small", 2, 2, 1.0, 1.0, WeightedSum({"starvation": 1.0}))
+        small = RobotsProblem(robots=2, capacity=2, arrival_rate=1.0, service_rate=1.0, cost={"starvation": 1.0})
         decision = small.first_policy(quick=True)
         small.evaluate(decision)
         small.policy_step(decision)

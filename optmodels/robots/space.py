@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics.spaces import BinaryVectors, IntegerBox, Vectors
+from heuristics.spaces import BinaryVectors, IntegerBox, Vectors, flattened
 from queueing.robots.fleet import RobotFleet, allowed_actions
 
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ class RobotPolicies(Vectors):
         return self._by_state(by_place) - self._skipped
 
     def check(self, decision: Any) -> tuple[int, ...]:
-        """The decision as a tuple of whole numbers, or one sentence on what is wrong with it."""
-        values: tuple[int, ...] = self._box.check(decision)
+        """The decision as a tuple of whole numbers, or one sentence on what is wrong with it; rows by pages will do."""
+        by_pages = flattened(decision, self.fleet.capacity + 1, self.length)
+        values: tuple[int, ...] = self._box.check(by_pages)
         entries = np.array(values, dtype=np.int64)
         empty = entries[: self.fleet.environments] + self.shift
         if not empty.all():

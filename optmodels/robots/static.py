@@ -324,9 +324,8 @@ class Static:
     Examples
     --------
     >>> from optmodels import solve
-    >>> from optmodels.costs import WeightedSum
     >>> from optmodels.robots import RobotsProblem, Static
-    >>> problem = RobotsProblem("two robots", 2, 3, 0.6, 1.0, WeightedSum({"starvation": 1.5}))
+    >>> problem = RobotsProblem(robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, cost={"starvation": 1.5})
     >>> result = solve(problem, Static())
     >>> result.extra["static_robots"], round(result.objective, 6)
     (2, 0.665723)

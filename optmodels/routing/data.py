@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import ConfigDict, model_validator
 
 from queueing import PhaseType
 from queueing.routing import Arrivals, GapCosts, callable_costs, freshness_costs, loss_costs
 
-from ..data import RATE, TIME, Choice, Data, Number, OneOf, Phases, Reader, Refusal, Rows, entry, write_law
+from ..data import (
+    RATE,
+    TIME,
+    Choice,
+    Data,
+    LawLike,
+    Number,
+    OneOf,
+    Phases,
+    Reader,
+    Refusal,
+    Rows,
+    Spoken,
+    entry,
+    shared,
+    write_law,
+)
 from ..errors import MissingField
 from .arrivals import Source, write_arrivals
 from .gap_costs import GapCost, asymptotes_of, read_gap_cost, write_gap_cost
@@ -142,12 +158,32 @@ class GapCostData(Data):
         return Server(None, cost=read_gap_cost({"gap_cost": self.gap_cost, **(self.model_extra or {})}, ""))
 
 
+def natural_server(given: Any) -> Any:
+    """Make of a server that Python gave what an entry of a file says; laws stay as they are."""
+    if isinstance(given, Server) and given.cost is None:
+        served = "rate" if isinstance(given.service, int | float) else "service"
+        return {served: given.service, "weight": given.weight}
+    return {"service": given} if isinstance(given, Spoken | PhaseType) else given
+
+
+#: What the field takes in Python.
+ServersLike: TypeAlias = "ArrayLike | Sequence[float | LawLike | Server]"
+
+
 def _form(value: Any) -> str:
     """Tell by which of two models a server is read."""
     return "given" if isinstance(value, Mapping) and "gap_cost" in value else "served"
 
 
-_Served: TypeAlias = Annotated[Server, OneOf({"served": ServerData, "given": GapCostData}, tag=_form)]
+def _is_given(value: Any) -> bool:
+    """Tell whether Python gave a server ready made."""
+    return isinstance(value, Server)
+
+
+_Served: TypeAlias = Annotated[
+    Server,
+    OneOf({"served": ServerData, "given": GapCostData}, tag=_form, short={"rate": ...}, ready=_is_given),
+]
 
 
 class RoutingData(Data):
@@ -189,7 +225,7 @@ class RoutingData(Data):
     @cached_property
     def routing(self) -> Routing:
         """Servers and source, without the periods."""
-        return Routing(self.servers, self.arrivals, self.application or "loss")
+        return shared(Routing, self.servers, self.arrivals, self.application or "loss")
 
     @cached_property
     def gaps(self) -> NDArray[np.float64]:

@@ -71,10 +71,10 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
     ['costs']
     """
     decision: tuple[int, ...] | None = decision_of(problem, result)
-    told = problem.servers <= MOST_TOLD
+    told = problem.server_count <= MOST_TOLD
     if decision is None and not told:
         raise RequestError(
-            f"{problem.name!r} has {problem.servers} servers; costs of gaps are drawn of {MOST_TOLD} at most, so "
+            f"{problem.name!r} has {problem.server_count} servers; costs of gaps are drawn of {MOST_TOLD} at most, so "
             "give a result."
         )
     layout = [["strip", "shares"]] if decision is not None else []
@@ -93,7 +93,7 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
         _draw_strip(panels["strip"], problem, word, rows)
         _draw_shares(panels["shares"], panels["strip"], problem, word, rows)
         if isinstance(problem, RoutingProblem):
-            gaps = word_gaps(word, problem.servers)
+            gaps = word_gaps(word, problem.server_count)
     if told:
         _draw_costs(panels["costs"], problem, gaps)
     literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result or {})}", fontsize=10))
@@ -149,7 +149,7 @@ def plot_periods(
         _draw_staircase(above, speeds, periods, steps)
         below.plot(speeds, costs, color=COLOURS[1], lw=1.5, gid="costs")
         below.set_ylabel("least cost")
-        below.set_xlabel(f"rate of server {server % problem.servers}")
+        below.set_xlabel(f"rate of server {server % problem.server_count}")
         below.grid(color="#dddddd", linewidth=0.6)
         literal(figure.suptitle(plain(problem.name, 90), fontsize=10))
     return figure
@@ -157,20 +157,20 @@ def plot_periods(
 
 def default_rates(problem: RoutingProblem, server: int = -1) -> list[float]:
     """Choose rates from the slowest of the others to 200 times that, evenly in logarithms."""
-    others = [one.service for one in problem.routing.servers]
-    del others[server % problem.servers]
+    others = [one.service for one in problem.servers]
+    del others[server % problem.server_count]
     least = min((rate for rate in others if isinstance(rate, float)), default=1.0)
     return [float(rate) for rate in np.geomspace(least, 200.0 * least, POINTS)]
 
 
 def best_period(problem: RoutingProblem, rate: float, server: int, strategy: str) -> tuple[int, float]:
     """Find the period of the best word where one server has another rate, and what it costs."""
-    own = server % problem.servers
-    servers = list(problem.routing.servers)
+    own = server % problem.server_count
+    servers = list(problem.servers)
     if not isinstance(servers[own].service, float):
         raise RequestError(f"server {own} of {problem.name!r} has no rate that could grow; choose one that has.")
     servers[own] = replace(servers[own], service=float(rate))
-    found = solve(replace(problem, routing=replace(problem.routing, servers=tuple(servers))), strategy)
+    found = solve(replace(problem, servers=servers), strategy)
     if found.decision is None or found.objective is None:
         raise RequestError(f"strategy {strategy!r} finds nothing feasible for {problem.name!r} with the rate {rate:g}.")
     return len(found.decision), found.objective
@@ -204,9 +204,9 @@ def changes_of_period(
 
 def _rows(problem: Routed, decision: tuple[int, ...] | None) -> NDArray[np.int64]:
     """List the servers in the order of their rows."""
-    if problem.servers <= MOST_ROWS or decision is None:
-        return np.arange(problem.servers)
-    counts = np.bincount(np.array(decision), minlength=problem.servers)
+    if problem.server_count <= MOST_ROWS or decision is None:
+        return np.arange(problem.server_count)
+    counts = np.bincount(np.array(decision), minlength=problem.server_count)
     return np.argsort(-counts, kind="stable")[: int(np.count_nonzero(counts))]
 
 
@@ -216,7 +216,7 @@ def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDAr
     length, slots = len(word), _slots(len(word), cyclic)
     shown = word[np.arange(slots) % length]
     few = len(rows) <= MOST_ROWS
-    written = slots <= MOST_WRITTEN and problem.servers <= MOST_TOLD
+    written = slots <= MOST_WRITTEN and problem.server_count <= MOST_TOLD
     for row, server in enumerate(rows.tolist()):
         used = np.flatnonzero(shown == server)
         colour = COLOURS[server % len(COLOURS)]
@@ -256,7 +256,7 @@ def _slots(length: int, cyclic: bool) -> int:
 
 
 def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-    shares = (np.bincount(word, minlength=problem.servers) / len(word))[rows]
+    shares = (np.bincount(word, minlength=problem.server_count) / len(word))[rows]
     few = len(rows) <= MOST_ROWS
     colours = [COLOURS[server % len(COLOURS)] for server in rows.tolist()]
     axes.barh(range(len(rows)), shares, color=colours, height=0.62 if few else 0.9, gid="shares")
@@ -281,7 +281,7 @@ def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) 
     bare = known and bool((problem.costs.slopes == 0).all() and (problem.costs.limits == 0).all())
     values = remainders if known else table
     places = np.arange(1, longest + 1)
-    for server in range(problem.servers):
+    for server in range(problem.server_count):
         colour, marker = COLOURS[server % len(COLOURS)], MARKERS[server % len(MARKERS)]
         axes.plot(places, values[server], color=colour, lw=1.1, marker=".", ms=3, label=_label(problem, server))
         if len(gaps) and len(gaps[server]):
@@ -340,12 +340,12 @@ def _plain_logs(axes: Axes, which: str = "y") -> None:
 
 def _label(problem: Routed, server: int) -> str:
     """Write the number of a server and, where it has one, its rate."""
-    service = problem.routing.servers[server].service
+    service = problem.servers[server].service
     return f"{server} (rate {service:g})" if isinstance(service, float) else f"{server}"
 
 
 def _summary(problem: Routed, decision: tuple[int, ...] | None, result: Mapping[str, Any]) -> str:
-    count = f"{problem.servers} server{'s' if problem.servers > 1 else ''}"
+    count = f"{problem.server_count} server{'s' if problem.server_count > 1 else ''}"
     if decision is None:
         return count
     judged = problem.evaluate(decision)

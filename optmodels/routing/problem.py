@@ -19,25 +19,24 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from heuristics import NOTHING, Decision, Evaluation, Strategy
 from heuristics.dynamic import Rule, Sweeps
 from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, too_many_gaps
 from queueing import PhaseType
-from queueing.processes import Exponential
-from queueing.routing import GapCosts, RenewalArrivals, horizon_cost, not_convex, word_gaps, words_cost
+from queueing.routing import Arrivals, GapCosts, horizon_cost, not_convex, word_gaps, words_cost
 
-from ..costs import CostFunction, Limits, is_linear, measures_used, sole_price
-from ..data import read_as
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, sole_price
+from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as, shared
 from ..errors import InstanceError, RequestError
-from .data import Routing, RoutingData, Server
+from .data import Application, Routing, RoutingData, Server, ServersLike, natural_server
 from .gap_costs import Given, asymptotes_of
 from .space import SEARCHED, RoutingActions, RoutingWords
 
@@ -54,35 +53,73 @@ CHECKED, LEFT, MOST = 1000, 1e-50, 4_000_000
 UNUSED = "servers never used that must be"
 
 
-@dataclass(frozen=True, eq=False)
-class PricedRouting:
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
+class PricedRouting(Constructed):
     """What problems of routing have in common: servers, what gaps cost, and a price of that.
 
     Parameters
     ----------
+    servers
+        One at least: rates, laws of service, or objects of a file.
+    arrivals, application
+        Source of packets, and what costs: ``"loss"`` or ``"freshness"``.
     name
         For the reader.
-    routing
-        Servers, arrivals and application.
     cost
         Price of the measures; ``None``: the measure `cost`.
     limits
         Limits on measures.
     """
 
-    name: str
-    routing: Routing
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
+    servers: Takes[ServersLike, tuple[Server, ...]] = REQUIRED
+    arrivals: Takes[float | LawLike | Arrivals | None, Arrivals | None] = OPTIONAL
+    application: Takes[str | None, Application | None] = OPTIONAL
+    name: str = "routing"
+    cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
+    limits: Takes[LimitsLike | None, Limits] = OPTIONAL
+
+    if TYPE_CHECKING:
+
+        @property
+        def routing(self) -> Routing: ...
 
     kind: ClassVar[str] = "routing"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     has_objective: ClassVar[bool] = True
 
+    # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        chosen = RoutingHorizonProblem if "horizon" in data or "initial" in data else RoutingProblem
+        return cls if issubclass(cls, chosen) else chosen
+
+    @classmethod
+    def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Laws of service are those of servers, and servers that were kept are objects of a file again."""
+        data = super()._natural(given)
+        if isinstance(data.get("servers"), list):
+            data["servers"] = [natural_server(one) for one in data["servers"]]
+        if isinstance(data.get("initial"), list):
+            data["initial"] = [None if gap == math.inf else gap for gap in data["initial"]]
+        return data
+
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
+        found: RoutingData = read_as(RoutingData, data)
+        routing = shared(Routing, found.servers, found.arrivals, found.application or "loss")
+        self._keep(routing=routing, servers=found.servers, arrivals=found.arrivals, **beside)
+        self._keep(application=None if found.arrivals is None else found.application)
+        self._keep_slots(found)
+
+    def _keep_slots(self, found: RoutingData) -> None:
+        """Keep what the data say of periods, or of a horizon."""
+        raise NotImplementedError
+
     @property
-    def servers(self) -> int:
+    def server_count(self) -> int:
         """Number of servers."""
-        return len(self.routing.servers)
+        return len(self.servers)
 
     @property
     def costs(self) -> GapCosts:
@@ -133,7 +170,7 @@ class PricedRouting:
             lasting = [m for m in doubtful if table[m, -1] > LEFT * table[m, 0]]
             if fault is not None or not lasting:
                 return fault
-            if 2 * count * self.servers > MOST:
+            if 2 * count * self.server_count > MOST:
                 return (
                     f"Costs of gaps must be convex, and services of server {lasting[0]} last too long to tell: after "
                     f"{count} slots {float(table[lasting[0], -1] / table[lasting[0], 0])!r} of those are left that "
@@ -149,7 +186,8 @@ class PricedRouting:
         return Evaluation(objective, violations, dict(measures))
 
 
-@dataclass(frozen=True, eq=False)
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
 class RoutingProblem(PricedRouting):
     """Choose the word of server numbers by which packets are routed, over and over.
 
@@ -158,18 +196,24 @@ class RoutingProblem(PricedRouting):
 
     Parameters
     ----------
-    name
-        For the reader.
-    routing
-        Servers, arrivals and application.
-    cost
-        Price of the measures; ``None``: the measure `cost`.
-    limits
-        Limits on measures.
+    servers
+        One at least: rates, laws of service, or objects of a file.
+    arrivals
+        Source of packets, or of visits; a number is the rate of a Poisson source.
+    application
+        What costs: ``"loss"``, packets lost, or ``"freshness"``, pages out of date.
     period
         Slots of the word; ``None``: any number, up to `max_period`.
     max_period
         Most slots of the word; ``None``: no limit.
+    horizon, initial
+        Of a finite horizon: the problem is then a `RoutingHorizonProblem`.
+    name
+        For the reader.
+    cost
+        Price of the measures; ``None``: the measure `cost`.
+    limits
+        Limits on measures.
 
     References
     ----------
@@ -180,38 +224,24 @@ class RoutingProblem(PricedRouting):
     --------
     >>> from optmodels import solve
     >>> from optmodels.routing import RoutingProblem
-    >>> problem = RoutingProblem.from_data({
-    ...     "servers": [{"rate": 0.3}, {"rate": 1.0}],
-    ...     "arrivals": {"law": "poisson", "rate": 1.0},
-    ...     "application": "loss",
-    ... })
+    >>> problem = RoutingProblem(servers=[0.3, 1.0], arrivals=1.0, application="loss")
     >>> round(problem.evaluate((0, 1)).objective, 6)
     0.420858
     >>> solve(problem, "two-server").decision
     (0, 1, 1, 1)
     """
 
-    period: int | None = None
-    max_period: int | None = None
+    period: Takes[int | None, int | None] = OPTIONAL
+    max_period: Takes[int | None, int | None] = OPTIONAL
 
-    # -- from and to files --------------------------------------------------------------------------------------------
+    if TYPE_CHECKING:  # these make the problem another class
+        horizon: Takes[int | None, int] = OPTIONAL
+        initial: Takes[ArrayLike | None, NDArray[np.float64]] = OPTIONAL
 
-    @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "routing",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> PricedRouting:
-        """Read the ``data`` of an instance file, whose fields are in ``docs/routing.md``."""
-        found: RoutingData = read_as(RoutingData, data)
-        given = name, found.routing, cost, limits or Limits()
-        if found.horizon is not None:
-            return RoutingHorizonProblem(*given, found.horizon, found.gaps)
-        return RoutingProblem(*given, found.period, found.max_period)
+    accepted: ClassVar[tuple[str, ...]] = ("horizon", "initial")
+
+    def _keep_slots(self, found: RoutingData) -> None:
+        self._keep(period=found.period, max_period=found.max_period)
 
     @staticmethod
     def of_costs(
@@ -244,9 +274,9 @@ class RoutingProblem(PricedRouting):
         ends, rests = asymptotes_of(functions)
         ends, rests = ends if slopes is None else slopes, rests if limits is None else limits
         given = [Given(*one) for one in zip(functions, ends, rests, strict=True)]
-        routing = Routing(tuple(Server(None, cost=one) for one in given))
-        routing.costs  # noqa: B018 - what is not convex is refused here
-        return RoutingProblem(name, routing, period=period, max_period=max_period)
+        servers = tuple(Server(None, cost=one) for one in given)
+        shared(Routing, servers, None, "loss").costs  # noqa: B018 - what is not convex is refused here
+        return RoutingProblem(name=name, servers=servers, period=period, max_period=max_period)
 
     def to_data(self) -> dict[str, Any]:
         """Write the data of an instance file that `from_data` reads back to the same problem."""
@@ -259,14 +289,13 @@ class RoutingProblem(PricedRouting):
     def space(self) -> RoutingWords:
         """Words of server numbers, up to rotation."""
         if self.period is not None:
-            return RoutingWords(self.servers, (self.period,))
+            return RoutingWords(self.server_count, (self.period,))
         lengths = tuple(range(1, (self.max_period or SEARCHED) + 1))
-        return RoutingWords(self.servers, lengths, complete=self.max_period is not None)
+        return RoutingWords(self.server_count, lengths, complete=self.max_period is not None)
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what evaluations need."""
-        servers = (Server(1.0), Server(2.0))
-        RoutingProblem("small", Routing(servers, RenewalArrivals(Exponential(1.0)))).describe((0, 1))
+        RoutingProblem(servers=[1.0, 2.0], arrivals=1.0, application="loss").describe((0, 1))
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """Compute the cost of a word by Altman et al. (2000), eq. (6)."""
@@ -316,14 +345,14 @@ class RoutingProblem(PricedRouting):
         ``density_bound`` is the least cost if gaps could be chosen by each server for itself, a bound for all words.
         """
         word = np.array(decision, dtype=np.int64)
-        shares = np.bincount(word, minlength=self.servers) / len(word)
+        shares = np.bincount(word, minlength=self.server_count) / len(word)
         bound = self.density_bound
         cost = self.evaluate(decision).measures["cost"]
         return {
             "shares": shares.tolist(),
             "gaps": [
                 {str(gap): count for gap, count in sorted(Counter(gaps.tolist()).items())}
-                for gaps in word_gaps(word, self.servers)
+                for gaps in word_gaps(word, self.server_count)
             ],
             "density_bound": bound,
             "above_density_bound": None if cost is None or not bound or bound < 0 else cost / bound - 1.0,
@@ -382,7 +411,8 @@ class RoutingProblem(PricedRouting):
         return RoutingSweeps.of(self.gap_table)
 
 
-@dataclass(frozen=True, eq=False)
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
 class RoutingHorizonProblem(PricedRouting):
     """Choose the server of each of a number of slots.
 
@@ -391,25 +421,24 @@ class RoutingHorizonProblem(PricedRouting):
 
     Parameters
     ----------
+    servers, arrivals, application, name, cost, limits
+        As of a `RoutingProblem`.
     horizon
         Number of slots.
     initial
         Slots since each server got its last packet, before the first slot; infinite for one never used.
     """
 
-    horizon: int = 1
-    initial: NDArray[np.float64] = field(default_factory=lambda: np.ones(1))
+    horizon: Takes[int | None, int] = REQUIRED
+    initial: Takes[ArrayLike | None, NDArray[np.float64]] = REQUIRED
 
-    def __post_init__(self) -> None:
-        """Refuse a price or a limit of the period, since there is none."""
+    accepted: ClassVar[tuple[str, ...]] = ("period", "max_period")
+
+    def _keep_slots(self, found: RoutingData) -> None:
         used = measures_used(self.cost) | {f: (f"limits.{f}", limit) for f, limit in self.limits.to_data().items()}
         if "period" in used:
             raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any], **options: Any) -> PricedRouting:
-        """Read the ``data`` of an instance file, whose fields are in ``docs/routing.md``."""
-        return RoutingProblem.from_data(data, **options)
+        self._keep(horizon=found.horizon, initial=found.gaps)
 
     def to_data(self) -> dict[str, Any]:
         """Write the data of an instance file that `from_data` reads back to the same problem."""
@@ -419,7 +448,7 @@ class RoutingHorizonProblem(PricedRouting):
     @cached_property
     def space(self) -> RoutingActions:
         """A server number for each slot."""
-        return RoutingActions((self.servers,) * self.horizon)
+        return RoutingActions((self.server_count,) * self.horizon)
 
     def evaluate(self, decision: Decision) -> Evaluation:
         """Compute the cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
@@ -435,7 +464,7 @@ class RoutingHorizonProblem(PricedRouting):
             gap = self.horizon - int(used[-1]) if len(used) else before + self.horizon
             final.append(int(gap) if math.isfinite(gap) else None)
         return {
-            "shares": (np.bincount(actions, minlength=self.servers) / self.horizon).tolist(),
+            "shares": (np.bincount(actions, minlength=self.server_count) / self.horizon).tolist(),
             "final_gaps": final,
         }
 

@@ -12,6 +12,7 @@ from queueing import BMAP, Mode, PhaseType, independent_modes, marked_modes, red
 from queueing.numerics import SUM_TOLERANCE
 
 from ..data import (
+    PROCESSES,
     RATE,
     TIME,
     Choice,
@@ -23,7 +24,10 @@ from ..data import (
     Reader,
     Refusal,
     Rows,
+    Spoken,
     entry,
+    is_number,
+    read_as,
     read_list,
     read_matrix,
     read_numbers,
@@ -46,6 +50,9 @@ MOST_PHASES = 1024
 #: As many pages stand for a system without bound if patience has several phases: a picture of them is solved.
 MOST_PHASED_PAGES = 1000
 
+#: Rules of admission.
+Admission: TypeAlias = Literal["partial", "whole-batch", "complete"]
+
 _FORMS = (
     'modes are a list of {"robots": r, "arrivals": [D0, D1, ...]}, or one of {"independent": ..}, {"thinned": ..}, '
     '{"marked": ..}.'
@@ -59,7 +66,18 @@ _RATES = "rates are zero or more, but for the diagonal of D0."
 
 
 def _arrivals(value: Any, place: str = "") -> BMAP:
-    """Read D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain."""
+    """Read D0, D1, ..., Dm: rates of moves with so many pages, together the generator of an irreducible chain.
+
+    A number is the rate of a Poisson process; Python may give a law, or a process ready made.
+    """
+    if isinstance(value, BMAP):
+        return value
+    if isinstance(value, Spoken):
+        return told(lambda: _by_name(value), place, value.to_data())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not is_number(value) or value <= 0:
+            raise InstanceError(place, value, "rates are finite numbers above 0.")
+        return told(lambda: BMAP.poisson(value), place, value)
     listed = read_list(value, place, _ARRIVALS)
     if len(listed) < 2:
         raise InstanceError(place, value, _ARRIVALS)
@@ -69,6 +87,15 @@ def _arrivals(value: Any, place: str = "") -> BMAP:
     batches = [_block(block, f"{place}[{size}]", len(quiet)) for size, block in enumerate(listed[1:], start=1)]
     _refuse_leaks([quiet, *batches], f"{place}[0]", f"D0, ..., D{len(batches)}")
     return told(lambda: BMAP((quiet, *batches)), place, value)
+
+
+def _by_name(law: Spoken) -> BMAP:
+    """Make the process of a law that is a Markov chain."""
+    given = law.to_data()
+    if given["law"] not in PROCESSES:
+        raise Refusal(f"arrivals here are one of {', '.join(PROCESSES)}, or matrices [D0, D1, ...].")
+    process: BMAP = read_as(PROCESSES[given["law"]], given, "").process()
+    return process
 
 
 def _refuse_large_batch(largest: int, place: str, value: Any) -> None:
@@ -96,7 +123,9 @@ def _refuse_leaks(blocks: Sequence[Matrix], place: str, names: str) -> None:
 
 _MATRICES = {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}}
 _BLOCKS = {**_MATRICES, "minItems": 2, "maxItems": MOST_IN_BATCH + 1, "form": "list of square matrices"}
-Process: TypeAlias = Annotated[BMAP, Reader(_arrivals, {**_BLOCKS, "rule": f"{_ARRIVALS} {_RATES}"})]
+_NUMBER = {"type": "number", "exclusiveMinimum": 0, "description": "x, short for [[[-x]], [[x]]]"}
+_SOURCE = {"anyOf": [_NUMBER, _BLOCKS], "form": "list of square matrices, or a number x for [[[-x]], [[x]]]"}
+Process: TypeAlias = Annotated[BMAP, Reader(_arrivals, {**_SOURCE, "rule": f"{_ARRIVALS} {_RATES}"})]
 
 
 # -- modes in their four forms ----------------------------------------------------------------------------------------
@@ -273,7 +302,7 @@ class ThresholdData(Data):
         "arrivals by number of active robots"
     )
     admission: Annotated[
-        Literal["partial", "whole-batch", "complete"],
+        Admission,
         Choice('batches are admitted by one of "partial", "whole-batch", "complete".'),
     ] = entry("of a batch without enough room enter as many as fit, none, or all where one fits", default="partial")
     use_all_modes: Annotated[bool, Choice("this is true or false.")] = entry(

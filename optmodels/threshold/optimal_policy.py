@@ -301,7 +301,7 @@ def _descend(part: Oracle[ThresholdProblem]) -> None:
     Where policies share work every threshold of two modes is tried, else those of a coarse grid.
     """
     problem = part.problem
-    space, capacity = problem.space, problem.capacity
+    space, capacity = problem.space, problem.queue.capacity
     steps = range(capacity) if shares_work(problem.queue) else [2**power - 1 for power in range(capacity.bit_length())]
     indices = range(len(problem.modes))
     starts = [single_mode(problem, index) for index in indices]

@@ -146,7 +146,7 @@ def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape |
     if not levels:
         return [], None
     pairs = sorted(Landscape.of(problem, twos, levels), key=lambda one: (one.best[0], one.modes))[:MOST_PAIRS]
-    steps = problem.capacity + 2
+    steps = problem.queue.capacity + 2
     if not threes or len(threes) * steps * (steps + 1) // 2 > _most_policies(problem):
         return pairs, None
     return pairs, min(Landscape.of(problem, threes, range(-1, steps - 1)), key=lambda one: one.best)
@@ -154,7 +154,7 @@ def _landscapes(problem: ThresholdProblem) -> tuple[list[Landscape], Landscape |
 
 def _modes_tried(problem: ThresholdProblem) -> int:
     """Tell how many modes are looked at: fewer where there would be too few thresholds for each pair."""
-    most = _most_policies(problem) // min(LEAST_POINTS, problem.capacity + 2)
+    most = _most_policies(problem) // min(LEAST_POINTS, problem.queue.capacity + 2)
     tried = min(len(problem.modes), MOST_MODES)
     while tried > 2 and math.comb(tried, 2) > most:
         tried -= 1
@@ -164,23 +164,23 @@ def _modes_tried(problem: ThresholdProblem) -> int:
 def _most_policies(problem: ThresholdProblem) -> int:
     """Return the policies that are evaluated in a moment, and without much memory."""
     if shares_work(problem.queue):
-        return min(5 * MOST_WORK, MOST_CELLS // max(problem.capacity, len(problem.modes)))
+        return min(5 * MOST_WORK, MOST_CELLS // max(problem.queue.capacity, len(problem.modes)))
     return MOST_WORK // problem.queue.model.states
 
 
 def _thresholds(problem: ThresholdProblem, most: int) -> list[int]:
     """Choose all thresholds, or at most so many, the lowest closest together; none if they would make no line."""
-    if most >= problem.capacity + 2:
-        return list(range(-1, problem.capacity + 1))
+    if most >= problem.queue.capacity + 2:
+        return list(range(-1, problem.queue.capacity + 1))
     if most < LEAST_POINTS:
         return []
-    spread = np.geomspace(1.0, problem.capacity + 2.0, most).round().astype(int) - 2
+    spread = np.geomspace(1.0, problem.queue.capacity + 2.0, most).round().astype(int) - 2
     return [int(level) for level in np.unique(spread)]
 
 
 def _part(problem: ThresholdProblem, pairs: Sequence[Landscape]) -> str:
     """Tell what of the landscape is drawn, if it is not all of it."""
-    shown, steps = len(pairs[0].judged), problem.capacity + 2
+    shown, steps = len(pairs[0].judged), problem.queue.capacity + 2
     words = [f"{shown} of {steps} thresholds"] if shown < steps else []
     tried, modes = _modes_tried(problem), len(problem.modes)
     words += [f"{tried} of {modes} modes"] if tried < modes else []
@@ -238,7 +238,7 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
     axes.set_xlabel("threshold: more robots up to so many pages")
     axes.set_ylabel("objective")
     axes.set_title(f"two modes{_part(problem, pairs)}")
-    if len(pairs[0].judged) < problem.capacity + 2:
+    if len(pairs[0].judged) < problem.queue.capacity + 2:
         axes.set_xscale("symlog", linthresh=10)
         axes.xaxis.set_major_formatter(lambda level, _: f"{level:g}")  # no TeX
     else:
@@ -248,7 +248,7 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
 
 
 def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: Landscape) -> None:
-    steps = problem.capacity + 2
+    steps = problem.queue.capacity + 2
     costs = np.full((steps, steps), np.nan)
     for (first, second), one in three.judged.items():
         costs[second + 1, first + 1] = one.objective

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heuristics import NOTHING, Decision, Evaluation
-from queueing import Mode, ThresholdMeasures, ThresholdQueue
+from queueing import Mode, PhaseType, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES, measures_of_many, shares_work
 
-from ..costs import CostFunction, Limits, Measures, WeightedSum, is_linear, measures_used
-from ..data import read_as, write_law
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, Measures, WeightedSum, is_linear, measures_used
+from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as, shared, write_law
 from ..errors import InstanceError, RequestError, refusals
-from .data import ThresholdData, write_modes
+from .data import Admission, ThresholdData, write_modes
 from .sojourn import cheap_sojourn, sojourn_quantiles
 from .space import Thresholds
 from .subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
@@ -50,8 +50,9 @@ PENALTY = 10.0
 UNKNOWN, UNKNOWN_PENALTY = "all measures undefined", 1e6
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdProblem:
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
+class ThresholdProblem(Constructed):
     """Choose the thresholds at which robots are switched.
 
     A decision holds one threshold fewer than there are modes, those of the modes with the most robots first, not
@@ -63,17 +64,32 @@ class ThresholdProblem:
 
     Parameters
     ----------
-    name
-        For the reader.
-    queue
-        Arrivals by mode, times of service and patience, capacity, rule of admission.
+    capacity
+        K: most pages in the system, the one in service included; ``None``, which needs patience: room for all.
+    service
+        Law of the time that indexing a page takes.
+    patience
+        Law of the time after which a waiting page is out of date; ``None``: it never is.
+    modes
+        Arrivals by number of active robots, fewest robots first: ``[{"robots": 1, "arrivals": [D0, D1]}, ...]``, or one
+        of the other forms of a file. Matrices are arrays; a number or a law stands for single arrivals.
+    admission
+        Of a batch without enough room enter as many as fit (``"partial"``), none (``"whole-batch"``), or all where one
+        fits (``"complete"``).
     use_all_modes
         Thresholds lie in 0..K-1, as in the tables of Avrachenkov et al. (2011): the modes with the most and with the
         fewest robots are in use at some level.
+    name
+        For the reader.
     cost
         Price of the measures; ``None``: there is nothing to minimise, decisions can only be evaluated.
     limits
         Limits on measures.
+
+    Attributes
+    ----------
+    queue
+        The queue; its capacity is the room that there is, or that stands for room without bound.
     tail_mass
         The room stands for room without bound: under no policy would more of the time be spent where it ends. ``None``:
         it ends there.
@@ -94,12 +110,22 @@ class ThresholdProblem:
     (2,)
     """
 
-    name: str
-    queue: ThresholdQueue
-    use_all_modes: bool = False
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
-    tail_mass: float | None = None
+    capacity: Takes[int | None, int | None] = REQUIRED
+    service: Takes[LawLike, PhaseType] = REQUIRED
+    patience: Takes[LawLike | None, PhaseType | None] = REQUIRED
+    modes: Takes[Sequence[Mapping[str, Any] | Mode] | Mapping[str, Any], tuple[Mode, ...]] = REQUIRED
+    admission: Takes[str | None, Admission] = OPTIONAL
+    use_all_modes: Takes[bool | None, bool] = OPTIONAL
+    name: str = "threshold"
+    cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
+    limits: Takes[LimitsLike | None, Limits] = OPTIONAL
+
+    if TYPE_CHECKING:
+
+        @property
+        def queue(self) -> ThresholdQueue: ...
+        @property
+        def tail_mass(self) -> float | None: ...
 
     kind: ClassVar[str] = "threshold"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
@@ -118,36 +144,38 @@ class ThresholdProblem:
     # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "threshold",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> ThresholdProblem:
-        """Read the ``data`` of an instance file, see ``optmodels schema threshold``."""
+    def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Modes that were kept are objects of a file again, their arrivals as they are."""
+        data = super()._natural(given)
+        if isinstance(data.get("modes"), list):
+            data["modes"] = [
+                {"robots": mode.robots, "arrivals": mode.arrivals} if isinstance(mode, Mode) else mode
+                for mode in data["modes"]
+            ]
+        return data
+
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
         found: ThresholdData = read_as(ThresholdData, data)
-        capacity, tail_mass = found.room()
-        queue = ThresholdQueue(
+        room, tail_mass = found.room()
+        queue = shared(
+            ThresholdQueue,
             modes=found.modes,
             service=found.service,
             patience=found.patience,
-            capacity=capacity,
+            capacity=room,
             admission=found.admission,
         )
         try:
             queue.method()
         except ValueError as refusal:  # too many states for any method
             raise InstanceError("data.capacity", data["capacity"], str(refusal)) from None
-        _refuse_undefined(queue, cost)
-        return cls(name, queue, found.use_all_modes, cost, limits or Limits(), tail_mass)
+        _refuse_undefined(queue, beside["cost"])
+        self._keep(queue=queue, tail_mass=tail_mass, **dict(found), **beside)
 
     def to_data(self) -> dict[str, Any]:
         """Return the data of an instance file that `from_data` reads back to the same problem."""
         return {
-            "capacity": self.queue.capacity if self.tail_mass is None else None,
+            "capacity": self.capacity,
             "service": write_law(self.queue.service),
             "patience": None if self.queue.patience is None else write_law(self.queue.patience),
             "modes": write_modes(self.queue.modes),
@@ -157,24 +185,14 @@ class ThresholdProblem:
 
     # -- what follows from the data -----------------------------------------------------------------------------------
 
-    @property
-    def capacity(self) -> int:
-        """K: most pages in the system, the one in service included."""
-        return self.queue.capacity
-
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """Numbers of robots and what they bring, fewest robots first."""
-        return self.queue.modes
-
     @cached_property
     def space(self) -> Thresholds:
         """Non-decreasing thresholds; with one mode, the one decision without entries."""
         model = self.queue.model
         lengths = tuple(sorted({model.pairs, model.states if model.top > 1 else model.pairs}))
         if self.use_all_modes:
-            return Thresholds(len(self.modes) - 1, 0, self.capacity - 1, lengths)
-        return Thresholds(len(self.modes) - 1, -1, self.capacity, lengths)
+            return Thresholds(len(self.modes) - 1, 0, self.queue.capacity - 1, lengths)
+        return Thresholds(len(self.modes) - 1, -1, self.queue.capacity, lengths)
 
     @property
     def has_objective(self) -> bool:
@@ -332,7 +350,7 @@ class ThresholdProblem:
     def _truncation(self, found: ThresholdMeasures) -> dict[str, Any]:
         if self.tail_mass is None:
             return {}
-        told: dict[str, Any] = {"capacity": self.capacity, "tail_mass": self.tail_mass}
+        told: dict[str, Any] = {"capacity": self.queue.capacity, "tail_mass": self.tail_mass}
         if self._open:
             told |= {"truncated_at": found.truncated_at, "estimated_tail": found.tail}
         return {"truncation": told}
@@ -359,7 +377,7 @@ class ThresholdProblem:
 
         Policies that share all their work take microseconds, others milliseconds, more with more states.
         """
-        count = Thresholds(len(self.modes) - 1, -1, self.capacity).size
+        count = Thresholds(len(self.modes) - 1, -1, self.queue.capacity).size
         return count <= most and (shares_work(self.queue) or count * (3000 + self.queue.model.states) <= 300 * most)
 
     def experiment(self, decision: Decision) -> ThresholdExperiment:

@@ -34,7 +34,7 @@ def of_subset(problem: ThresholdProblem, modes: Sequence[int], thresholds: Seque
     thresholds
         One fewer, not decreasing.
     """
-    bounds = (-1, *thresholds, problem.capacity)
+    bounds = (-1, *thresholds, problem.queue.capacity)
     passed, decision = 0, []
     for index in range(len(problem.modes) - 1, 0, -1):
         passed += index in modes
@@ -53,7 +53,7 @@ def subsets(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
 def two_mode_policies(problem: ThresholdProblem) -> Iterator[tuple[int, ...]]:
     """Yield decisions to start a search from: two modes, switched at the levels 1, 2, 4, ..., then single modes."""
     space, top = problem.space, len(problem.modes) - 1
-    levels = [1, 0] + [2**power for power in range(1, problem.capacity.bit_length())]
+    levels = [1, 0] + [2**power for power in range(1, problem.queue.capacity.bit_length())]
     pairs = sorted(combinations(range(top, -1, -1), 2), key=lambda pair: pair[1] - pair[0])
     policies = [of_subset(problem, pair, (level,)) for level in levels for pair in pairs]
     policies += [single_mode(problem, index) for index in range(top + 1)]
@@ -68,12 +68,16 @@ def best_by_subset(problem: ThresholdProblem) -> list[dict[str, Any]]:
     among all modes, or ``None`` if no policy keeps the limits. Ties go to the policy that comes first in lexicographic
     order of thresholds.
     """
-    everything = list(combinations_with_replacement(range(-1, problem.capacity + 1), len(problem.modes) - 1))
+    room = problem.queue.capacity
+    everything = list(combinations_with_replacement(range(-1, room + 1), len(problem.modes) - 1))
     known = dict(zip(everything, problem.evaluate_many(everything), strict=True))
     rows = []
     for modes in subsets(problem):
         row: dict[str, Any] = {"robots": [problem.modes[index].robots for index in modes]}
-        for name, levels in (("all_used", range(problem.capacity)), ("free", range(-1, problem.capacity + 1))):
+        for name, levels in (
+            ("all_used", range(problem.queue.capacity)),
+            ("free", range(-1, problem.queue.capacity + 1)),
+        ):
             listed = combinations_with_replacement(levels, len(modes) - 1)
             policies = ((thresholds, of_subset(problem, modes, thresholds)) for thresholds in listed)
             kept = (

@@ -20,7 +20,7 @@ from optmodels.multipliers import Multipliers, find_multipliers
 from optmodels.solving import evaluate, solve
 from optmodels.studies import pareto
 from optmodels.threshold import ThresholdProblem
-from queueing import BMAP, Mode, PhaseType, ThresholdQueue
+from queueing import BMAP, Mode, PhaseType
 
 #: The paper's weights; starvation has 300.
 PRICES = {"loss_rate": 5, "obsolescence_rate": 10, "response_time": 2, "active_robots": 20}
@@ -73,14 +73,16 @@ def random_problem(seed: int) -> ThresholdProblem:
         np.fill_diagonal(blocks[0], 0.0)
         blocks[0] -= np.diag(sum(blocks).sum(axis=1))
         modes.append(Mode(robots, BMAP(tuple(blocks))))
-    queue = ThresholdQueue(
-        modes=tuple(modes),
-        service=PhaseType.erlang(2, 5.0),
-        patience=PhaseType.exponential(rng.uniform(0.05, 2.0)),
-        capacity=4,
-    )
+    patience = PhaseType.exponential(rng.uniform(0.05, 2.0))
     weights = {"loss_rate": rng.uniform(1, 30), "active_robots": rng.uniform(1, 10), "starvation": rng.uniform(50, 300)}
-    return ThresholdProblem(f"random-{seed}", queue, cost=WeightedSum(weights))
+    return ThresholdProblem(
+        name=f"random-{seed}",
+        modes=modes,
+        service=PhaseType.erlang(2, 5.0),
+        patience=patience,
+        capacity=4,
+        cost=weights,
+    )
 
 
 # -- small tables ------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def capacities(problem, service_rate, limit, delay_at):
     """Capacities of algorithm RHS with the clients of the delay test at distance `delay_at(d)`."""
     quality = problem.quality
     table = []
-    for curve in problem.think_time:
+    for curve in problem.think_times:
         row = []
         for d, think in enumerate(curve, start=1):
             throughput = FiniteSourceQueue(service_rate, think).largest_population(

@@ -36,7 +36,7 @@ class VisitedProblem(Problem, Protocol):
     """A problem of pages that change, and of robots that visit them."""
 
     @property
-    def pages(self) -> Pages: ...
+    def columns(self) -> Pages: ...
     @property
     def access_time(self) -> AccessTime: ...
     @property
@@ -103,10 +103,10 @@ class Adaptive:
                 f"strategy {self.name!r} finds intervals by itself and keeps no least frequencies, and "
                 f"{problem.name!r} has some; greedy and whittle keep them."
             )
-        if problem.pages.count > MOST_PAGES:
+        if problem.columns.count > MOST_PAGES:
             return (
                 f"strategy {self.name!r} simulates every visit and takes {MOST_PAGES} pages at most, and "
-                f"{problem.name!r} has {problem.pages.count}."
+                f"{problem.name!r} has {problem.columns.count}."
             )
         return None
 
@@ -128,7 +128,7 @@ class Adaptive:
 
     def _crawl(self, problem: VisitedProblem, rounds: int, pages: int | None = None) -> SimulatedCrawl:
         """Deal out pages to robots in turn."""
-        robots, known = problem.rules.robots, problem.pages
+        robots, known = problem.rules.robots, problem.columns
         count = known.count if pages is None else pages
         own = [np.arange(robot, count, robots) for robot in range(robots)]
         rule = Adapting(own[0], self.faster, self.slower, self.least, self.most, rounds)

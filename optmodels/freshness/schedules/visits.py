@@ -139,7 +139,7 @@ def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None
 
 def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> Iterator[dict[str, Any]]:
     """Columns of a part of the visits at a time, by slot, then by robot."""
-    pages, mean = problem.pages, problem.access_time.mean
+    pages, mean = problem.columns, problem.access_time.mean
     step = max(1, CHUNK // len(cycles))
     for first in range(0, length, step):
         slot = np.arange(first, min(first + step, length))

@@ -230,10 +230,11 @@ def on_cluster(file: str | os.PathLike[str], address: str = LOCAL) -> Iterator[L
             rule = f"a cluster goes over tables of pages (kind freshness, data.pages) without {', '.join(HELD)}"
             raise RequestError(f"{os.fspath(file)}: {rule}; leave --cluster out.")
         pages = fields.read_pages(folder, least=0)
-        rules = fields.read_rules(content.data, pages)
         cost, limits = cost_from_data(content.cost), Limits.from_data(content.limits)
     with cluster(address) as engine:
-        yield LargeFreshnessProblem(content.name, pages, fields.access_time, rules, cost, limits, engine=engine)
+        problem: LargeFreshnessProblem = object.__new__(LargeFreshnessProblem)
+        problem._fill(fields, content.data, pages, name=content.name, cost=cost, limits=limits, engine=engine)
+        yield problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from heuristics import Decision, Evaluation
 from heuristics.allocation import Relaxation
 from queueing.processes import AccessTime
 
-from ..data import Pages, TablePages
+from ...data import natural
+from ..data import TablePages
 from ..problem import MEASURES, FreshnessProblem
-from ..rules import MOST, TOLERANCE, TOTAL, Rules, Vector
+from ..rules import MOST, TOLERANCE, TOTAL, Vector
 from ..space import VisitPlans
 from .engine import Engine, Tell, Threads
 from .pages import Chunk, PageTable
@@ -63,24 +64,19 @@ class LargePlans(VisitPlans):
         return super().check(decision)
 
 
-@dataclass(frozen=True, eq=False)
+@natural
+@dataclass(eq=False, kw_only=True, repr=False)
 class LargeFreshnessProblem(FreshnessProblem):
     """Choose how often pages are visited, pages being too many to be held in memory.
 
     Parameters
     ----------
-    name
-        For the reader.
     pages
         The table of pages.
-    access_time
-        Law of the time that one visit takes.
-    rules
-        What visits must keep to: here, how many robots there are.
-    cost
-        Price of the measures; ``None``: the obsolescence.
-    limits
-        Limits on measures.
+    access_time, weights, robots, name, cost, limits
+        As of a `FreshnessProblem`.
+    change_rates, hosts, urls, host_caps, host_gap, min_frequency
+        Left out: the first three are columns of the table, the others need all pages at once.
     engine
         Who goes over the pages: threads of this process, or a cluster.
     tell
@@ -90,16 +86,23 @@ class LargeFreshnessProblem(FreshnessProblem):
     engine: Engine = field(default_factory=Threads)
     tell: Tell | None = None
 
+    beside: ClassVar[tuple[str, ...]] = ("engine", "tell")
+    streams: ClassVar[bool] = True
+
+    def _fill(self, *args: Any, engine: Engine | None = None, tell: Tell | None = None, **beside: Any) -> None:
+        self._keep(engine=engine or Threads(), tell=tell)
+        super()._fill(*args, **beside)
+
     @property
     def table(self) -> PageTable:
         """Where the pages are."""
-        assert isinstance(self.pages, TablePages)
-        return self.pages.table
+        assert isinstance(self.columns, TablePages)
+        return self.columns.table
 
     @cached_property
     def space(self) -> LargePlans:
         """Frequencies, and cycles of pages."""
-        return LargePlans(self.pages.count, self.rules.robots)
+        return LargePlans(self.columns.count, self.rules.robots)
 
     def prepare(self) -> None:
         """Compile, before any clock starts, what passes need; on all workers of a cluster, too."""
@@ -164,4 +167,4 @@ def compile_passes(law: AccessTime) -> None:
     price = price_pages(column, column[::-1].copy(), law).multiplier
     objective_pass(column, column, law, price)
     frequencies_at(column, column, law, price)
-    FreshnessProblem("small", Pages(column, column), law, Rules(2)).evaluate((0.5, 0.5))
+    FreshnessProblem(change_rates=column, weights=column, access_time=law).evaluate((0.5, 0.5))

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ from heuristics.spaces import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
 from queueing.robots import Policy, PolicyStep
 
-from ...costs import CostFunction, Limits, linear_weights
+from ...costs import CostFunction, linear_weights
 from ...data import read_as
 from ...errors import InstanceError, MissingField
 from ...registry import costs
@@ -60,6 +60,9 @@ from ..structure import switching_curves
 
 #: Additions up to which the best static split is told beside others.
 MOST_ADDITIONS = 100_000_000
+
+#: Fields of robots that areas do not share.
+FIELDS = ("capacity", "arrival_rate", "travel_time", "service_rate", "classes", "environment", "switching")
 
 #: An area without robots.
 NOTHING = RobotMeasures(1.0, 0.0, 0.0, 0.0, None, 0, 0)
@@ -105,14 +108,11 @@ class Outcome:
     lower: float
 
 
-@dataclass(frozen=True, eq=False)
 class RobotAreasProblem(PricedRobots):
     """Choose how many of the robots each area gets.
 
     Parameters
     ----------
-    name
-        For the reader.
     robots
         N: how many there are.
     areas
@@ -120,6 +120,10 @@ class RobotAreasProblem(PricedRobots):
     control
         What an area does with its robots: ``"dynamic"``, the best activation policy at these prices, or ``"static"``,
         all of them always active.
+    capacity, arrival_rate, travel_time, service_rate, classes, environment, switching
+        Left out: each area has its own capacity and rates, and the rest is of robots without areas.
+    name
+        For the reader.
     cost
         Weighted sum of starvation, losses (1 unless said), pages and active robots, the same prices in all areas.
         ``None``, only with static control: decisions can only be evaluated.
@@ -127,36 +131,14 @@ class RobotAreasProblem(PricedRobots):
         Limits on the measures of all areas together. Policies within areas do not look at them.
     """
 
-    name: str
-    robots: int
-    areas: tuple[Area, ...]
-    control: Control = "dynamic"
-    cost: CostFunction | None = None
-    limits: Limits = field(default_factory=Limits)
+    if TYPE_CHECKING:
+        robots: int
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", area_prices(self.cost, self.control, self.areas))
-
-    # -- from and to files --------------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_data(
-        cls,
-        data: Mapping[str, Any],
-        *,
-        name: str = "areas",
-        cost: CostFunction | None = None,
-        limits: Limits | None = None,
-        folder: Path | None = None,
-    ) -> RobotAreasProblem:
-        """Read the ``data`` of an instance file with ``areas``."""
-        return cls.of(read_as(AreasData, data), name, cost, limits)
-
-    @classmethod
-    def of(cls, data: AreasData, name: str, cost: CostFunction | None, limits: Limits | None) -> RobotAreasProblem:
-        """Make the problem of data that were read."""
-        areas = tuple(Area(**dict(one)) for one in data.areas)
-        return cls(name, data.robots, areas, data.control, cost, limits or Limits())
+    def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
+        found: AreasData = read_as(AreasData, data)
+        self._keep(**dict.fromkeys(FIELDS), **beside)
+        self._keep(robots=found.robots, areas=tuple(Area(**dict(one)) for one in found.areas), control=found.control)
+        self._keep(cost=area_prices(self.cost, self.control, self.areas))
 
     def to_data(self) -> dict[str, Any]:
         """The data of an instance file that `from_data` reads back to the same problem."""

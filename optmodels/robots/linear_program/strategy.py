@@ -72,7 +72,7 @@ class LinearProgram:
         """Refuse costs and limits that are no averages over states, and what has too many states."""
         sentence = problem.unimprovable()
         ranges = sorted({"fewest_robots", "most_robots"} & set(problem.limits.by_measure))
-        if sentence is None and ranges and not hasattr(problem, "areas"):
+        if sentence is None and ranges and getattr(problem, "areas", None) is None:
             sentence = f"a limit on {ranges[0]} is none on an average over states."
         if sentence is None:
             sentence = self._too_large(problem)
@@ -83,7 +83,7 @@ class LinearProgram:
         states = problem.known_states()
         if states is None or states <= self.largest:
             return None
-        what = "numbers of robots in areas" if hasattr(problem, "areas") else "states"
+        what = "numbers of robots in areas" if getattr(problem, "areas", None) is not None else "states"
         return f"it has {states} {what}, and at most {self.largest} are taken."
 
     def prepare(self, problem: Any) -> None:
@@ -102,7 +102,7 @@ class LinearProgram:
         if sentence is not None:  # it was first to be found how many robots help
             return oracle.result(stopped_by="size", extra={"reason": sentence})
         oracle.require()
-        if hasattr(problem, "areas"):
+        if getattr(problem, "areas", None) is not None:
             from ..areas import solve_areas
 
             return solve_areas(oracle, self.method, self.search)

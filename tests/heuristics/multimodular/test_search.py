@@ -52,12 +52,12 @@ class Once:
     name: str = "once"
 
     @property
-    def servers(self):
+    def server_count(self):
         return len(self.costs)
 
     @property
     def space(self):
-        return Policies((self.servers,) * self.horizon)
+        return Policies((self.server_count,) * self.horizon)
 
     def gap_table(self, count):
         assert count <= len(self.costs[0])

@@ -23,12 +23,12 @@ class Packets:
     name: str = "packets"
 
     @property
-    def servers(self):
+    def server_count(self):
         return len(self.rows)
 
     @property
     def space(self):
-        return Policies((self.servers,) * self.horizon)
+        return Policies((self.server_count,) * self.horizon)
 
     def gap_table(self, count):
         assert count <= len(self.rows[0])

@@ -303,7 +303,7 @@ class Fixed(Routed):
 
     @property
     def space(self):
-        return Words(self.servers, self.longest)
+        return Words(self.server_count, self.longest)
 
 
 @dataclass(frozen=True)

@@ -170,9 +170,9 @@ def test_an_instance_can_be_solved(weights, tmp_path, capsys):
     assert main([*words, *(["--weights", weights] if weights else [])]) == 0
     problem, content = load(out), read(out)
     assert (content.kind, content.name) == ("freshness", "site")
-    assert problem.pages.urls == ("a", "b")
-    expected = [3.0, 1.0] if weights else problem.pages.rates.tolist()
-    assert problem.pages.weights.tolist() == expected
+    assert problem.columns.urls == ("a", "b")
+    expected = [3.0, 1.0] if weights else problem.columns.rates.tolist()
+    assert problem.columns.weights.tolist() == expected
     assert problem.access_time.mean == 0.25
     assert main(["check", str(out)]) == 0
 

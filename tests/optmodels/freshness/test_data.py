@@ -41,7 +41,9 @@ def test_means_of_laws(law, mean):
 @pytest.mark.parametrize(
     ("law", "sentence"),
     [
-        (3, "here is 3; a law is an object such as"),
+        ("3", 'here is "3"; a law is an object such as'),
+        (True, "here is true; a law is an object such as"),
+        (-3, "here is -3; times are finite numbers above 0."),
         ({}, "here.law is missing"),
         (
             {"law": "exponental", "mean": 1},
@@ -197,11 +199,11 @@ def test_columns_beside_the_file_are_read(tmp_path):
     np.save(tmp_path / "weight.npy", np.array([1.0, 2.0]))
     data = {"pages": ".", "access_time": CONSTANT}
     problem = FreshnessProblem.from_data(data, folder=tmp_path)
-    assert problem.pages.rates.tolist() == [0.5, 0.25]
-    assert problem.pages.weights.tolist() == [1.0, 2.0]
+    assert problem.columns.rates.tolist() == [0.5, 0.25]
+    assert problem.columns.weights.tolist() == [1.0, 2.0]
     assert problem.to_data() == data
     proportional = FreshnessProblem.from_data(data | {"weights": "change-rates"}, folder=tmp_path)
-    assert proportional.pages.weights.tolist() == [0.5, 0.25]
+    assert proportional.columns.weights.tolist() == [0.5, 0.25]
     assert proportional.to_data() == data | {"weights": "change-rates"}
 
 

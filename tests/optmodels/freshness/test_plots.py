@@ -45,9 +45,9 @@ def test_pages_stand_at_their_rates_and_frequencies_and_those_never_visited_are_
     dots, crosses = with_gid(axes, "visited"), with_gid(axes, "never")
     seen = frequencies > 0
     assert 0 < seen.sum() < 12
-    assert dots.get_offsets().data == pytest.approx(np.column_stack([problem.pages.rates, frequencies])[seen])
-    assert dots.get_array().data == pytest.approx(problem.pages.weights[seen])
-    assert crosses.get_offsets().data[:, 0] == pytest.approx(problem.pages.rates[~seen])
+    assert dots.get_offsets().data == pytest.approx(np.column_stack([problem.columns.rates, frequencies])[seen])
+    assert dots.get_array().data == pytest.approx(problem.columns.weights[seen])
+    assert crosses.get_offsets().data[:, 0] == pytest.approx(problem.columns.rates[~seen])
     assert (crosses.get_offsets().data[:, 1] < frequencies[seen].min()).all()
     assert f"never visited: {12 - seen.sum()}" in [text.get_text() for text in axes.get_legend().get_texts()]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")

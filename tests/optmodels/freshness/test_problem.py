@@ -37,7 +37,7 @@ def random_problem(rng, pages=6, **rules):
 def by_definition(problem, cycle):
     """Cost of a cycle from Lemma 3.1 as printed: E[Z] = d E[X] - (1 - h^d) / mu, gap by gap."""
     mean, cost = problem.access_time.mean, 0.0
-    for page, (rate, weight) in enumerate(zip(problem.pages.rates, problem.pages.weights, strict=True)):
+    for page, (rate, weight) in enumerate(zip(problem.columns.rates, problem.columns.weights, strict=True)):
         slots = [slot for slot, visited in enumerate(cycle) if visited == page]
         if not slots:
             cost += weight * (rate > 0)
@@ -66,7 +66,7 @@ def test_draws_cost_the_mean_over_geometric_gaps(seed):
     problem = random_problem(rng)
     shares = np.append(rng.dirichlet(np.ones(5)), 0.0)
     mean, cost = 0.5, 0.0
-    for rate, weight, share in zip(problem.pages.rates, problem.pages.weights, shares, strict=True):
+    for rate, weight, share in zip(problem.columns.rates, problem.columns.weights, shares, strict=True):
         if share == 0:
             cost += weight
             continue

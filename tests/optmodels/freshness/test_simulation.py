@@ -72,7 +72,6 @@ def test_length_is_chosen_and_seeds_matter():
     assert values[0] == values[1] != values[2]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class Careless(FreshnessProblem):
     """Takes the times of accesses for constants."""
 
@@ -83,7 +82,7 @@ class Careless(FreshnessProblem):
 @pytest.mark.parametrize("decision", [CYCLE, DRAWS], ids=["cycle", "draws"])
 def test_a_fault_of_the_evaluator_is_found(decision):
     right = problem_of("exponential")
-    wrong = Careless(right.name, right.pages, right.access_time, right.rules)
+    wrong = Careless(**{one.name: getattr(right, one.name) for one in dataclasses.fields(right)})
     found = simulate(wrong, decision, time=5000.0, replications=20)
     assert found.agree is False
     assert "THEY DISAGREE" in found.table()
@@ -159,7 +158,7 @@ def test_adaptive_hands_over_what_it_did_and_tells_what_it_costs():
     assert told["replications"] == 8 and 0 < told["half_width"] < 0.05 * told["obsolescence"]
     assert min(told["obsolescence"], result.objective) > problem.relaxation().bound
     crawl = SimulatedCrawl(
-        problem.pages.rates, problem.pages.weights, problem.access_time, (Adapting(np.arange(40), rounds=300),)
+        problem.columns.rates, problem.columns.weights, problem.access_time, (Adapting(np.arange(40), rounds=300),)
     )
     long = observe(crawl, time=1.0, replications=8, seed=99).cost()
     error = math.hypot(long.error, told["half_width"] / 2.36)

@@ -93,7 +93,7 @@ def test_what_is_left_out_is_told(capsys, tmp_path):
     short = om.solve(problem, "greedy:slots=100")
     visited = np.bincount(short.decision["schedule"], minlength=100) > 0
     wanted = problem.allocation().frequencies > 0
-    lost = problem.pages.weights[wanted & ~visited].sum() / problem.pages.weights.sum()
+    lost = problem.columns.weights[wanted & ~visited].sum() / problem.columns.weights.sum()
     assert lost > 0
     assert short.extra["weight_left_out"] == pytest.approx(lost, rel=1e-12)
     assert short.extra["pages_left_out"] == np.count_nonzero(wanted & ~visited)

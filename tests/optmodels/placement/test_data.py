@@ -320,13 +320,13 @@ def test_bad_data_of_a_file_are_refused_with_the_name_of_the_file(tmp_path):
 
 def test_linear_think_times_are_base_plus_slope_times_distance():
     problem = PlacementProblem.from_data(GOOD)
-    assert problem.think_time.shape == (6, 4)
-    assert problem.think_time[2].tolist() == pytest.approx([1.0, 1.2, 1.4, 1.6])
+    assert problem.think_times.shape == (6, 4)
+    assert problem.think_times[2].tolist() == pytest.approx([1.0, 1.2, 1.4, 1.6])
 
 
 def test_listed_think_times_that_end_early_leave_farther_clients_out_of_reach():
     problem = PlacementProblem.from_data(changed(GOOD, "think_time", {"by_distance": [1.0, 1.2]}))
-    assert problem.think_time[0].tolist() == [1.0, 1.2, math.inf, math.inf]
+    assert problem.think_times[0].tolist() == [1.0, 1.2, math.inf, math.inf]
     assert (problem.capacity[:, 2:] == 0).all()
     assert (problem.capacity[:, :2] > 0).all()
     assert not problem.evaluate((1, 0, 0, 0, 0, 0)).feasible
@@ -334,21 +334,21 @@ def test_listed_think_times_that_end_early_leave_farther_clients_out_of_reach():
 
 def test_listed_think_times_may_be_longer_than_the_longest_distance():
     problem = PlacementProblem.from_data(changed(GOOD, "think_time", {"by_distance": [1.0, 1.2, 1.4, 1.6, 9.0]}))
-    assert problem.think_time[0].tolist() == [1.0, 1.2, 1.4, 1.6]
+    assert problem.think_times[0].tolist() == [1.0, 1.2, 1.4, 1.6]
 
 
 def test_every_site_may_have_its_own_think_times():
     curves = [[[1.0, 1.5], [1.0], [2.0, 2.0, 2.0, 2.0]], [[1.0], [1.0], [1.0]]]
     problem = PlacementProblem.from_data(changed(GOOD, "think_time", {"by_distance": curves}))
-    assert problem.think_time[0].tolist() == [1.0, 1.5, math.inf, math.inf]
-    assert problem.think_time[2].tolist() == [2.0] * 4
+    assert problem.think_times[0].tolist() == [1.0, 1.5, math.inf, math.inf]
+    assert problem.think_times[2].tolist() == [2.0] * 4
 
 
 # -- there and back ----------------------------------------------------------------------------------------------------
 
 
 def assert_same(first, second):
-    for name in ("demand", "opening_cost", "service_rate", "processors", "think_time", "distances", "capacity"):
+    for name in ("demand", "opening_cost", "service_rate", "processors", "think_times", "distances", "capacity"):
         assert np.array_equal(getattr(first, name), getattr(second, name)), name
         assert getattr(first, name).dtype == getattr(second, name).dtype
     if first.operating_cost is None:

@@ -50,7 +50,7 @@ def crowds(problem, decision):
 
 def queue_at(problem, site, distance):
     return FiniteSourceQueue(
-        float(problem.service_rate[site]), float(problem.think_time[site, distance - 1]), int(problem.processors[site])
+        float(problem.service_rate[site]), float(problem.think_times[site, distance - 1]), int(problem.processors[site])
     )
 
 
@@ -79,7 +79,7 @@ def test_guarantee_farthest_takes_throughput_at_the_farthest_and_delay_at_the_ne
 def test_guarantee_worst_case_takes_the_exact_mix_and_its_worst_client(exact):
     described = exact.describe(PLACEMENT)
     for site, mix in crowds(exact, PLACEMENT).items():
-        times = tuple(float(exact.think_time[site, d - 1]) for d in sorted(mix))
+        times = tuple(float(exact.think_times[site, d - 1]) for d in sorted(mix))
         queue = MixedSourceQueue(float(exact.service_rate[site]), times, int(exact.processors[site]))
         measures = queue.measures([mix[d] for d in sorted(mix)], DELAY)
         assert described["throughput"][site] == pytest.approx(min(measures.throughput), rel=1e-9)
@@ -103,7 +103,7 @@ def test_scalar_measures_sum_up_the_sites(farthest, exact, guarantee):
 def test_mean_delay_is_that_of_a_request_not_of_a_site(farthest, exact):
     flow = delay = 0.0
     for site, mix in crowds(exact, PLACEMENT).items():
-        times = tuple(float(exact.think_time[site, d - 1]) for d in sorted(mix))
+        times = tuple(float(exact.think_times[site, d - 1]) for d in sorted(mix))
         measures = MixedSourceQueue(float(exact.service_rate[site]), times, int(exact.processors[site])).measures(
             [mix[d] for d in sorted(mix)]
         )
@@ -133,7 +133,7 @@ def test_capacities_are_those_of_the_queues_for_both_guarantees(farthest, exact)
         for site in range(12):
             psi = capacity_by_distance(
                 float(problem.service_rate[site]),
-                problem.think_time[site].tolist(),
+                problem.think_times[site].tolist(),
                 int(problem.processors[site]),
                 min_throughput=1.0,
                 max_delay_probability=0.3,

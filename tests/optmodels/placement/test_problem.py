@@ -57,7 +57,7 @@ def test_problem_offers_what_strategies_ask_for():
 
 def test_arrays_of_a_problem_cannot_be_written_to():
     problem = line([1, 2, 3])
-    for name in ("demand", "opening_cost", "service_rate", "processors", "think_time", "capacity", "allowed"):
+    for name in ("demand", "opening_cost", "service_rate", "processors", "think_times", "capacity", "allowed"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(problem, name)[0] = 1
 

@@ -25,7 +25,14 @@ from queueing.robots.fleet import fleet_measures
 
 
 def asked(ratio: float, weights=None, capacity=3) -> RobotsProblem:
-    return RobotsProblem("fast", None, capacity, 1.0, ratio, WeightedSum(weights or {"starvation": 1.67}))
+    return RobotsProblem(
+        name="fast",
+        robots=None,
+        capacity=capacity,
+        arrival_rate=1.0,
+        service_rate=ratio,
+        cost=WeightedSum(weights or {"starvation": 1.67}),
+    )
 
 
 @pytest.mark.parametrize("ratio", [1e3, 1e5, 1e6])
@@ -172,7 +179,9 @@ def test_a_step_from_a_policy_of_too_many_cuts_is_taken_state_by_state(monkeypat
 )
 def test_fixed_numbers_are_judged_by_one_formula_for_all(weights, monkeypatch):
     """A price on response_time made describe() look at 100 000 fleets one by one, and throw the result away."""
-    problem = RobotsProblem("fixed", 200, 5, 0.02, 1.0, WeightedSum(weights))
+    problem = RobotsProblem(
+        name="fixed", robots=200, capacity=5, arrival_rate=0.02, service_rate=1.0, cost=WeightedSum(weights)
+    )
     one_by_one = [problem.judge(static_measures(problem.queue, n).scalars()).objective for n in range(1, 201)]
     calls, real = [], robots_static.static_measures
     monkeypatch.setattr(robots_static, "static_measures", lambda *given: calls.append(1) or real(*given))
@@ -187,7 +196,14 @@ def test_costs_without_a_formula_are_told_of_for_few_robots_alone():
     from optmodels.costs import Lexicographic
 
     def described(robots: int):
-        problem = RobotsProblem("order", robots, 2, 1.0, 10.0, Lexicographic(("starvation", "loss_rate")))
+        problem = RobotsProblem(
+            name="order",
+            robots=robots,
+            capacity=2,
+            arrival_rate=1.0,
+            service_rate=10.0,
+            cost=Lexicographic(("starvation", "loss_rate")),
+        )
         return problem.describe(problem.keeping(1))["best_static"]
 
     assert described(30) is not None

@@ -141,7 +141,7 @@ def test_an_evaluator_whose_journeys_begin_in_the_wrong_phase_is_found_out(writt
 
 def test_an_evaluator_with_other_constants_is_found_out(instances):
     """As many robots as there are, always: their number has no error, but it must be the right one."""
-    problem = RobotsProblem("fixed", 5, 4, 0.2, 1.0)
+    problem = RobotsProblem(name="fixed", robots=5, capacity=4, arrival_rate=0.2, service_rate=1.0)
     decision = problem.decision_of(problem.queue.base_stock(5))
     believed = problem.decision_of(problem.queue.base_stock(4))
 
@@ -174,7 +174,7 @@ def test_areas_are_confirmed_side_by_side(instances, control):
 
 def test_areas_draw_random_numbers_of_their_own(instances):
     problem = load(instances / "robots" / "areas-3.json")
-    alike = replace(problem, areas=(problem.areas[1],) * 3)
+    alike = replace(problem, areas=(replace(problem.areas[1], name=None),) * 3)
     found = simulate(alike, (1, 1, 1), replications=3, time=1000.0)
     shares = [one["measures"]["starvation"]["simulated"] for one in found.extra["areas"]]
     assert len(set(shares)) == 3
@@ -218,14 +218,14 @@ def test_areas_without_robots_starve(instances):
 
 @pytest.mark.parametrize("rate", [1e-60, 1e-9, 1e-3, 1e3, 1e6, 1e9, 1e60])
 def test_rates_that_lie_far_apart_raise_no_false_alarm(rate):
-    problem = RobotsProblem("stiff", 2, 4, rate, 1.0)
+    problem = RobotsProblem(name="stiff", robots=2, capacity=4, arrival_rate=rate, service_rate=1.0)
     found = simulate(problem, (1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0))
     assert found.agree
     assert lines(found)["response_time"].deviation is not None
 
 
 def test_a_server_that_is_never_seen_to_finish_is_not_judged():
-    problem = RobotsProblem("stiff", 2, 4, 1e9, 1.0)
+    problem = RobotsProblem(name="stiff", robots=2, capacity=4, arrival_rate=1e9, service_rate=1.0)
     found = simulate(problem, problem.decision_of(problem.queue.base_stock(2)), replications=5)
     assert found.agree is None
     assert all("too rare" in line.remark for line in found.lines)
@@ -282,7 +282,7 @@ def test_states_that_are_left_for_ever_but_late_raise_no_false_alarm(written):
 
 def test_a_measure_that_is_nearly_constant_has_an_error(written):
     """Two pages nearly always: the exact mean differs from 2 by what happens once in a million services."""
-    problem = RobotsProblem("calm", 2, 4, 1e6, 1.0)
+    problem = RobotsProblem(name="calm", robots=2, capacity=4, arrival_rate=1e6, service_rate=1.0)
     found = simulate(problem, (1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0))
     line = lines(found)["mean_length"]
     assert abs(line.estimate.value - line.exact) > 100 * line.estimate.error
@@ -330,7 +330,7 @@ def test_a_class_that_is_hardly_ever_reached_raises_no_false_alarm(written):
 )
 def test_decisions_that_are_none_are_refused(decision):
     with pytest.raises(RequestError, match=r"is no decision of 'robots'"):
-        simulate(RobotsProblem("robots", 2, 2, 1.0, 1.0), decision)
+        simulate(RobotsProblem(name="robots", robots=2, capacity=2, arrival_rate=1.0, service_rate=1.0), decision)
 
 
 def test_fleets_refuse_actions_that_are_none():
@@ -348,10 +348,14 @@ def test_fleets_refuse_actions_that_are_none():
 
 
 def test_times_that_a_double_cannot_hold_are_refused():
-    with pytest.raises(RequestError, match="measure time in larger units"):
-        simulate(RobotsProblem("slow", 1, 2, 1e-305, 1e-305), (1, 0, 1, 0, 1, 0))
+    with pytest.raises(RequestError, match="arrival_rate is 1e-305; rates are finite numbers above 0, between 1e-200"):
+        RobotsProblem(name="slow", robots=1, capacity=2, arrival_rate=1e-305, service_rate=1e-305)
     with pytest.raises(RequestError, match="measure time in other units"):
-        simulate(RobotsProblem("slow", 1, 2, 1.0, 1.0), (1, 0, 1, 0, 1, 0), time=1e-310)
+        simulate(
+            RobotsProblem(name="slow", robots=1, capacity=2, arrival_rate=1.0, service_rate=1.0),
+            (1, 0, 1, 0, 1, 0),
+            time=1e-310,
+        )
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

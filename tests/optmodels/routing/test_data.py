@@ -123,7 +123,8 @@ MANY = [{"rate": 1.0}] * 1001
         (PLAIN | {"servers": []}, "data.servers is []; list the servers, one at least."),
         (PLAIN | {"servers": {"rate": 1}}, "list the servers, one at least."),
         (PLAIN | {"servers": MANY}, "1000 servers at most are routed to, and here are 1001."),
-        (PLAIN | {"servers": [3]}, 'data.servers[0] is 3; a server is {"rate": x}'),
+        (PLAIN | {"servers": ["3"]}, 'data.servers[0] is "3"; a server is {"rate": x}'),
+        (PLAIN | {"servers": [3, -1]}, "data.servers[1] is -1; rates are finite numbers above 0."),
         (PLAIN | {"servers": [{}]}, "data.servers[0] is {}; a server is"),
         (PLAIN | {"servers": [{"rate": 1, "service": LAW}]}, 'a server is {"rate": x}, {"service": phase-type law}'),
         (PLAIN | {"servers": [{"rate": 0}]}, "data.servers[0].rate is 0; rates are finite numbers above 0."),
@@ -185,7 +186,8 @@ def test_data_that_make_no_sense_are_refused_in_one_sentence(data, sentence):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        (3, "data.arrivals is 3; arrivals are an object such as"),
+        ("3", 'data.arrivals is "3"; arrivals are an object such as'),
+        (-3, "data.arrivals is -3; rates are finite numbers above 0."),
         ({}, "data.arrivals.law is missing; arrivals are an object"),
         ({"law": "poison", "rate": 1}, "there is no such law. Did you mean 'poisson'?"),
         ({"law": 3}, "data.arrivals.law is 3; there is no such law. Known: constant, deterministic"),

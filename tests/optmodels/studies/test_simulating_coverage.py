@@ -78,7 +78,7 @@ def test_many_short_replications_have_forgotten_the_beginning(seed, instances):
 def test_a_planted_mistake_is_seen(seed, instances, monkeypatch):
     """Of a queue is said what holds for one whose service is three percent slower."""
     problem = load(instances / "threshold" / "avrachenkov-k5.json")
-    slower = replace(problem, queue=replace(problem.queue, service=problem.queue.service.scaled(0.97)))
+    slower = replace(problem, service=problem.queue.service.scaled(0.97))
     wrong = slower.evaluate((-1, 2, 2))
     monkeypatch.setattr(type(problem), "evaluate", lambda self, decision: wrong)
     assert simulate(problem, (-1, 2, 2), time=4000.0, seed=seed).agree is False

@@ -24,7 +24,7 @@ from optmodels.threshold.optimal_policy import AVERAGES, MOST_THRESHOLDS, QUOTIE
 from optmodels.threshold.policy_pairs import small_process
 from optmodels.threshold.space import StatePolicy
 from optmodels.verification import verify
-from queueing import BMAP, Mode, PhaseType, ThresholdQueue
+from queueing import BMAP, Mode, PhaseType
 from queueing.threshold import MEASURES
 from queueing.threshold.policies import chain as threshold_policies
 
@@ -51,15 +51,15 @@ def random_problem(seed: int, *, capacity: int = 2, modes: int = 2, phases: int 
     service = PhaseType(
         rng.dirichlet(np.ones(order)), rates - np.diag(rates.sum(axis=1) + rng.uniform(0.3, 2.0, order))
     )
-    queue = ThresholdQueue(
-        tuple(Mode(index + 1, random_process(rng, phases, 2)) for index in range(modes)),
-        service,
-        more.get("patience", PhaseType.exponential(float(rng.uniform(0.1, 1.0)))),
-        capacity=capacity,
-        admission=str(rng.choice(["partial", "whole-batch", "complete"])),
-    )
+    fields = {
+        "modes": tuple(Mode(index + 1, random_process(rng, phases, 2)) for index in range(modes)),
+        "service": service,
+        "patience": more.get("patience", PhaseType.exponential(float(rng.uniform(0.1, 1.0)))),
+        "capacity": capacity,
+        "admission": str(rng.choice(["partial", "whole-batch", "complete"])),
+    }
     prices = {name: float(rng.uniform(0.0, 10.0)) for name in PRICES}
-    return ThresholdProblem("random", queue, cost=WeightedSum(more.get("prices", prices)))
+    return ThresholdProblem(**fields, cost=more.get("prices", prices))
 
 
 def best_by_enumeration(problem: ThresholdProblem) -> float:
@@ -119,7 +119,7 @@ def test_thresholds_that_are_too_many_to_list_are_searched_and_nothing_is_claime
 def test_no_policy_of_a_small_queue_is_better(seed, phases, order):
     problem = random_problem(seed, phases=phases, order=order)
     if problem.policies().states > 9:
-        problem = replace(problem, queue=replace(problem.queue, admission="partial"))
+        problem = replace(problem, admission="partial")
     least = best_by_enumeration(problem)
     found = solve(problem, OptimalPolicy(thresholds=False))
     assert found.objective == pytest.approx(least, rel=1e-9)
@@ -131,7 +131,7 @@ def test_no_policy_of_a_small_queue_is_better(seed, phases, order):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_policy_is_better_where_waiting_pages_have_phases(seed, patience):
     problem = random_problem(seed, capacity=3, patience=patience)
-    problem = replace(problem, queue=replace(problem.queue, admission="partial"))
+    problem = replace(problem, admission="partial")
     assert problem.policies().states == 8
     found = solve(problem, OptimalPolicy(thresholds=False))
     assert found.objective == pytest.approx(best_by_enumeration(problem), rel=1e-9)
@@ -200,7 +200,7 @@ def test_every_quotient_is_priced_as_the_evaluator_prices_it(name, paper):
 def test_every_quotient_can_be_minimised(name, sign):
     prices = {name: sign * 3.0, "active_robots": 0.5, "starvation": 1.0}
     problem = random_problem(4, capacity=3, phases=1, order=1, prices=prices)
-    problem = replace(problem, queue=replace(problem.queue, admission="partial"))
+    problem = replace(problem, admission="partial")
     least = best_by_enumeration(problem)
     found = solve(problem, OptimalPolicy(thresholds=False))
     assert found.bound is not None
@@ -222,9 +222,14 @@ def test_all_measures_are_averages_or_quotients():
 def test_a_mode_that_brings_nothing_is_used_and_does_no_harm():
     quiet = BMAP((np.array([[-0.5, 0.5], [0.5, -0.5]]), np.zeros((2, 2))))
     busy = BMAP((np.array([[-1.5, 0.5], [0.5, -3.5]]), np.diag([1.0, 3.0])))
-    queue = ThresholdQueue((Mode(0, quiet), Mode(1, busy)), PhaseType.exponential(1.0), capacity=2)
     prices = {"response_time": 1.0, "starvation": 4.0, "active_robots": 0.1}
-    problem = ThresholdProblem("quiet", queue, cost=WeightedSum(prices))
+    problem = ThresholdProblem(
+        modes=(Mode(0, quiet), Mode(1, busy)),
+        service=PhaseType.exponential(1.0),
+        patience=None,
+        capacity=2,
+        cost=prices,
+    )
     found = solve(problem, "optimal-policy")
     assert found.objective == pytest.approx(best_by_enumeration(problem), rel=1e-9)
     assert found.status == Status.OPTIMAL
@@ -242,7 +247,7 @@ def test_costs_and_limits_it_cannot_prove_are_refused_in_one_sentence(paper):
         solve(replace(paper, cost=Lexicographic(("loss", "starvation"))), "optimal-policy")
     with pytest.raises(UnsupportedProblem, match="takes no limits"):
         solve(replace(paper, limits=Limits({"loss": Limit(maximum=0.1)})), "optimal-policy")
-    large = replace(paper, queue=replace(paper.queue, patience=PhaseType.erlang(3, 1.0), capacity=12))
+    large = replace(paper, patience=PhaseType.erlang(3, 1.0), capacity=12)
     with pytest.raises(UnsupportedProblem, match=r"at most 300000 states"):
         solve(large, "optimal-policy")
 

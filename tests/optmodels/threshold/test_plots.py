@@ -37,7 +37,7 @@ def with_gid(axes, gid):
 
 def with_modes(problem, count):
     """The same with the first modes only."""
-    return replace(problem, queue=replace(problem.queue, modes=problem.modes[:count]))
+    return replace(problem, modes=problem.modes[:count])
 
 
 def test_a_line_for_every_pair_of_modes_shows_their_costs(paper):
@@ -128,7 +128,7 @@ def test_one_mode_has_a_policy_only(paper):
 
 def test_of_many_modes_the_cheapest_pairs_are_drawn(paper):
     many = tuple(Mode(robots, BMAP.poisson(0.4 * robots)) for robots in range(1, 7))
-    shown = panels(plot_problem(replace(paper, queue=replace(paper.queue, modes=many))))
+    shown = panels(plot_problem(replace(paper, modes=many)))
     lines = with_gid(shown["pairs"], "pair-")
     assert len(lines) == MOST_PAIRS < 15
     least = [min(line.get_ydata()) for line in lines]
@@ -162,7 +162,7 @@ def test_the_picture_is_written_the_same_every_time(paper, tmp_path):
 
 
 def test_of_very_many_levels_some_thresholds_are_drawn_and_said_to_be(paper):
-    wide = replace(paper, queue=replace(paper.queue, capacity=20_000))
+    wide = replace(paper, capacity=20_000)
     figure = plot_problem(wide)
     axes = panels(figure)
     assert "of 20002 thresholds" in axes["pairs"].get_title() and "three" not in axes
@@ -175,7 +175,7 @@ def test_of_very_many_levels_some_thresholds_are_drawn_and_said_to_be(paper):
 
 def test_of_very_many_modes_some_are_drawn_and_said_to_be(paper):
     modes = tuple(Mode(robots, BMAP.poisson(robots / 20)) for robots in range(1, 101))
-    many = replace(paper, queue=replace(paper.queue, modes=modes, capacity=3))
+    many = replace(paper, modes=modes, capacity=3)
     axes = panels(plot_problem(many))
     assert "12 of 100 modes" in axes["pairs"].get_title()
     assert axes["three"].get_title() == "the best three of 12 modes"
@@ -184,6 +184,6 @@ def test_of_very_many_modes_some_are_drawn_and_said_to_be(paper):
 
 def test_full_levels_are_a_line_where_bars_would_be_too_many(paper):
     full = with_modes(paper, 2)
-    full = replace(full, queue=replace(full.queue, capacity=1500, patience=None))
+    full = replace(full, capacity=1500, patience=None)
     axes = panels(plot_problem(full, {"decision": [1500]}))["policy"]
     assert with_gid(axes, "levels-") and len(axes.patches) < 10

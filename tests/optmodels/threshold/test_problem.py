@@ -31,8 +31,7 @@ def small(**changes) -> ThresholdProblem:
     """Poisson arrivals, two modes, room for three pages."""
     fields = {"modes": (Mode(1, BMAP.poisson(0.5)), Mode(2, BMAP.poisson(1.5))), "service": PhaseType.exponential(1.0)}
     fields |= {"patience": PhaseType.exponential(0.2), "capacity": 3}
-    rest = {name: changes.pop(name) for name in ("cost", "limits", "use_all_modes") if name in changes}
-    return ThresholdProblem("small", ThresholdQueue(**fields | changes), **{"cost": WeightedSum(PRICES)} | rest)
+    return ThresholdProblem(**{"name": "small", "cost": PRICES} | fields | changes)
 
 
 # -- decisions ---------------------------------------------------------------------------------------------------------
@@ -269,7 +268,7 @@ def test_enumeration_finds_the_shipped_answer(name, instances):
 
 def test_a_complete_search_proves_nothing_where_policies_are_only_estimated(instances):
     small = load(instances / "threshold" / "avrachenkov-fig4-3.json")
-    large = replace(small, queue=replace(small.queue, capacity=60))
+    large = replace(small, capacity=60)
     assert not small.estimated
     assert large.estimated
     assert not load(instances / "threshold" / "avrachenkov-k100.json").estimated

@@ -8,7 +8,7 @@ import pytest
 from optmodels.instance import load
 from optmodels.plotting import plot_problem
 from optmodels.threshold.sojourn import MOST_STATES, cheap_sojourn, sojourn_quantiles
-from queueing import BMAP, PhaseType, ThresholdQueue
+from queueing import BMAP, Mode, PhaseType, ThresholdQueue
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +38,13 @@ def test_the_panel_shows_the_distributions(paper):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_every_number_of_modes_has_the_panel_beside_the_policy(paper, count):
-    few = replace(paper, queue=replace(paper.queue, modes=paper.modes[:count]))
+    few = replace(paper, modes=paper.modes[:count])
     labels = [axes.get_label() for axes in plot_problem(few).figure.axes]
     assert {"policy", "sojourn"} <= set(labels)
 
 
 def test_pages_that_never_go_out_of_date_have_no_line(paper):
-    patient = replace(paper, queue=replace(paper.queue, patience=None))
+    patient = replace(paper, patience=None)
     lines, _ = lines_of(plot_problem(patient, {"decision": [-1, 2, 2]}))
     assert set(lines) == {"sojourn-served", "mark-served", "sojourn-all", "mark-all"}
     assert sojourn_quantiles(cheap_sojourn(patient.queue, (-1, 2, 2)))["obsolete"] is None
@@ -72,8 +72,9 @@ def test_rates_far_apart_are_not_waited_for():
 
 
 def test_a_queue_where_nothing_comes_has_a_policy_and_no_panel(paper):
-    quiet = (BMAP([[[0.0]], [[0.0]]]), BMAP([[[-1.0]], [[1.0]]]))
-    silent = replace(paper, cost=None, queue=ThresholdQueue(quiet, PhaseType.exponential(1.0), capacity=3))
+    quiet = (Mode(1, BMAP([[[0.0]], [[0.0]]])), Mode(2, BMAP([[[-1.0]], [[1.0]]])))
+    service = PhaseType.exponential(1.0)
+    silent = replace(paper, cost=None, modes=quiet, service=service, patience=None, capacity=3)
     labels = [axes.get_label() for axes in plot_problem(silent, {"decision": [-1]}).axes]
     assert labels == ["policy"]
     assert sojourn_quantiles(cheap_sojourn(silent.queue, (-1,))) == {"served": None, "obsolete": None, "all": None}
@@ -91,7 +92,7 @@ def test_results_tell_quantiles_and_are_verified_with_them(paper):
 @pytest.mark.parametrize("factor", [1e100, 1e160, 1e200, 1e280, 1e-200])
 def test_services_of_no_time_or_without_end_are_described(paper, factor):
     """A search for a quantile had no end from about 1e160 on, in `evaluate` and at the end of every `solve`."""
-    quick = replace(paper, queue=replace(paper.queue, service=paper.queue.service.scaled(factor)))
+    quick = replace(paper, service=paper.queue.service.scaled(factor))
     quantiles = quick.describe((-1, 2, 2))["sojourn_quantiles"]
     if factor > 1:
         assert 0.1 < quantiles["served"]["0.5"] * factor < 10

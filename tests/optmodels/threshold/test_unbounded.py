@@ -28,7 +28,7 @@ def content(instances, **changes) -> dict:
 
 def test_room_without_bound_gives_what_a_hundred_places_give(unbounded, instances):
     bounded = load(instances / "threshold" / "avrachenkov-k100.json")
-    assert unbounded.capacity > 100
+    assert unbounded.queue.capacity > 100
     assert unbounded.tail_mass < 1e-12
     for policy in [(-1, 3, 3), (2, 4, 9), (-1, -1, -1)]:
         found, near = unbounded.evaluate(policy), bounded.evaluate(policy)
@@ -39,7 +39,7 @@ def test_room_without_bound_gives_what_a_hundred_places_give(unbounded, instance
 def test_an_answer_tells_where_the_system_was_cut_off(unbounded):
     found = solve(unbounded, "local-search", evaluations=1000)
     assert found.decision == (-1, 3, 3)
-    assert found.extra["truncation"] == {"capacity": unbounded.capacity, "tail_mass": unbounded.tail_mass}
+    assert found.extra["truncation"] == {"capacity": unbounded.queue.capacity, "tail_mass": unbounded.tail_mass}
     assert "truncation" not in load_small().describe((1,))
 
 
@@ -55,7 +55,7 @@ def test_searches_begin_where_thresholds_matter(unbounded, strategy, seed):
     """Far above the levels that are ever reached all thresholds are alike, and no neighbour leads out of there."""
     found = solve(unbounded, strategy, evaluations=200, seed=seed)
     assert found.objective < 57.6  # 57.2321 at (-1, 3, 3), 57.5692 at (-1, 2, 2); from random thresholds up to 87.4
-    assert found.extra["truncation"]["capacity"] == unbounded.capacity == 197
+    assert found.extra["truncation"]["capacity"] == unbounded.queue.capacity == 197
     if strategy == "local-search":
         assert 1 <= found.extra["local_optima"] < found.extra["descents"]  # how far it went before the budget ended
 
@@ -66,7 +66,7 @@ def test_suggested_policies_are_decisions_each_once(unbounded, instances):
             policies = list(one.suggestions(np.random.default_rng(0)))
             assert 6 <= len(set(policies)) == len(policies) <= 100
             assert all(policy in one.space for policy in policies)
-    assert list(replace(unbounded, queue=replace(unbounded.queue, modes=unbounded.modes[:1])).suggestions(None)) == [()]
+    assert list(replace(unbounded, modes=unbounded.modes[:1]).suggestions(None)) == [()]
 
 
 def test_a_problem_without_bound_survives_the_way_to_a_file(unbounded, instances):
@@ -112,7 +112,7 @@ def of_figure_4(instances, **changes) -> dict:
 def test_patience_of_several_phases_is_evaluated_with_the_room_a_policy_needs(instances):
     found = Instance.from_data(of_figure_4(instances)).problem()
     wide = Instance.from_data(of_figure_4(instances, capacity=15)).problem()
-    assert found.capacity > 15
+    assert found.queue.capacity > 15
     told = found.describe((3,))
     assert told["truncation"]["tail_mass"] <= 1e-12  # proved, of the room that stands for none
     assert told["truncation"]["truncated_at"] <= 15 and told["truncation"]["estimated_tail"] < 1e-6
@@ -124,8 +124,8 @@ def test_patience_of_several_phases_is_evaluated_with_the_room_a_policy_needs(in
 def test_the_paper_s_own_modes_and_law_are_accepted_with_room_without_bound(instances):
     modes = read(instances / "threshold" / "avrachenkov-fig4-3.json").to_data()["data"]["modes"]
     problem = Instance.from_data(of_figure_4(instances, modes=modes)).problem()
-    assert problem.capacity == 162
-    assert ThresholdProblem.from_data(problem.to_data()).capacity == 162
+    assert problem.queue.capacity == 162
+    assert ThresholdProblem.from_data(problem.to_data()).queue.capacity == 162
 
 
 def test_the_command_line_takes_patience_of_several_phases(instances, tmp_path, capsys):

@@ -71,7 +71,7 @@ def test_nothing_is_below_its_bound_and_cycles_are_near_it(pages, general):
 
 
 def all_cycles(problem, longest):
-    pages = problem.pages.count
+    pages = problem.columns.count
     for length in range(1, longest + 1):
         for word in product(range(pages), repeat=length):
             yield problem.evaluate(problem.space.check({"schedule": word})).objective
@@ -201,8 +201,8 @@ def test_no_cycles_of_two_robots_are_below_the_bound():
         for pages in (own, rest):  # what each robot costs at best, pages of the other one left out
             alone = FreshnessProblem.from_data(
                 {
-                    "change_rates": problem.pages.rates[list(pages)].tolist(),
-                    "weights": problem.pages.weights[list(pages)].tolist(),
+                    "change_rates": problem.columns.rates[list(pages)].tolist(),
+                    "weights": problem.columns.weights[list(pages)].tolist(),
                     "access_time": {"law": "exponential", "mean": 1.0},
                 }
             )

@@ -673,7 +673,7 @@ def test_schedules_of_large_tables_read_the_pages_when_they_need_them(tmp_path, 
     parquet(tmp_path / "pages.parquet", rates, weights)
     data = {"pages": "pages.parquet", "access_time": {"law": "exponential", "mean": 1.0}}
     problem = FreshnessProblem.from_data(data, folder=tmp_path)
-    assert "_columns" not in vars(problem.pages)
+    assert "_columns" not in vars(problem.columns)
     held = FreshnessProblem.from_data(
         {"change_rates": rates.tolist(), "weights": weights.tolist(), "access_time": data["access_time"]}
     )
@@ -705,7 +705,7 @@ def test_the_same_pages_whatever_they_are_written_to(tmp_path, monkeypatch):
     problem = FreshnessProblem.from_data(
         json.loads((tmp_path / "columns.json").read_text())["data"], folder=tmp_path, name="c"
     )
-    np.testing.assert_array_equal(problem.pages.rates, first[0])
+    np.testing.assert_array_equal(problem.columns.rates, first[0])
 
 
 def test_few_pages_stand_in_the_instance_which_is_named_synthetic(tmp_path):

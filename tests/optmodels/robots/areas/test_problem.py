@@ -69,7 +69,14 @@ def drawn(seed, control, robots=None, areas=None) -> RobotAreasProblem:
 def one_queue(asked: RobotAreasProblem, area: int, robots: int) -> RobotsProblem:
     """The same area as a problem of its own."""
     own = asked.areas[area]
-    return RobotsProblem("own", robots, own.capacity, own.arrival_rate, own.service_rate, asked.cost)
+    return RobotsProblem(
+        name="own",
+        robots=robots,
+        capacity=own.capacity,
+        arrival_rate=own.arrival_rate,
+        service_rate=own.service_rate,
+        cost=asked.cost,
+    )
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

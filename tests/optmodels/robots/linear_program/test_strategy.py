@@ -27,7 +27,14 @@ def drawn(rng: np.random.Generator, robots=None, capacity=None, limits=None) -> 
         if rng.random() < share:
             weights[name] = 10 ** rng.uniform(-3, 1)
     robots, capacity = robots or int(rng.integers(1, 13)), capacity or int(rng.integers(2, 9))
-    return RobotsProblem("drawn", robots, capacity, 10 ** rng.uniform(-3, 1), 1.0, WeightedSum(weights))
+    return RobotsProblem(
+        name="drawn",
+        robots=robots,
+        capacity=capacity,
+        arrival_rate=10 ** rng.uniform(-3, 1),
+        service_rate=1.0,
+        cost=WeightedSum(weights),
+    )
 
 
 def limits_of(problem, rng: np.random.Generator) -> Limits:
@@ -46,7 +53,15 @@ def limits_of(problem, rng: np.random.Generator) -> Limits:
 
 def limited(rng: np.random.Generator, robots=None, capacity=None) -> RobotsProblem:
     free = drawn(rng, robots, capacity)
-    return RobotsProblem("limited", free.robots, free.capacity, free.arrival_rate, 1.0, free.cost, limits_of(free, rng))
+    return RobotsProblem(
+        name="limited",
+        robots=free.robots,
+        capacity=free.capacity,
+        arrival_rate=free.arrival_rate,
+        service_rate=1.0,
+        cost=free.cost,
+        limits=limits_of(free, rng),
+    )
 
 
 def keeps(problem, measures, slack=1e-7) -> bool:
@@ -85,7 +100,9 @@ def test_without_limits_the_program_ends_where_policy_iteration_does_1500_times(
 )
 @pytest.mark.parametrize("method", ["simplex", "interior-point"])
 def test_slow_robots_are_controlled_best(robots, capacity, rate, weights, method):
-    asked = RobotsProblem("slow", robots, capacity, rate, 1.0, WeightedSum(weights))
+    asked = RobotsProblem(
+        name="slow", robots=robots, capacity=capacity, arrival_rate=rate, service_rate=1.0, cost=WeightedSum(weights)
+    )
     answer = solve(asked, f"linear-program:method={method}")
     assert answer.status == Status.OPTIMAL
     assert answer.objective == pytest.approx(solve(asked, "policy-iteration").objective, rel=1e-12)
@@ -97,10 +114,12 @@ def test_prices_may_be_of_any_size(scale):
         found = [
             solve(
                 RobotsProblem(
-                    "scaled",
-                    *(2, 3, 0.4, 1.0),
-                    WeightedSum({"starvation": 0.1 * unit, "loss_rate": unit}),
-                    Limits.from_data(limits),
+                    robots=2,
+                    capacity=3,
+                    arrival_rate=0.4,
+                    service_rate=1.0,
+                    cost={"starvation": 0.1 * unit, "loss_rate": unit},
+                    limits=limits,
                 ),
                 "linear-program",
             )
@@ -114,7 +133,15 @@ def test_prices_may_be_of_any_size(scale):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("limits", [{}, {"active_robots": {"max": 1.5}}])
 def test_rates_too_far_apart_for_the_solver_are_told_in_a_sentence(limits):
-    asked = RobotsProblem("far", 3, 3, 1e93, 1.0, WeightedSum({"starvation": 1.0}), Limits.from_data(limits))
+    asked = RobotsProblem(
+        name="far",
+        robots=3,
+        capacity=3,
+        arrival_rate=1e93,
+        service_rate=1.0,
+        cost=WeightedSum({"starvation": 1.0}),
+        limits=Limits.from_data(limits),
+    )
     answer = solve(asked, "linear-program")
     assert answer.extra["program"]["status"] == "unsolved"
     assert "numbers in it lie too far apart" in answer.extra["program"]["note"]
@@ -213,7 +240,13 @@ def test_limits_are_never_kept_at_a_higher_cost_than_by_a_fixed_number_400_times
 
 def test_several_classes_are_told_as_a_mixture():
     asked = RobotsProblem(
-        "mixture", 2, 4, 0.3, 1.0, WeightedSum({"starvation": 5.5}), Limits.from_data({"active_robots": 1.66})
+        name="mixture",
+        robots=2,
+        capacity=4,
+        arrival_rate=0.3,
+        service_rate=1.0,
+        cost=WeightedSum({"starvation": 5.5}),
+        limits=Limits.from_data({"active_robots": 1.66}),
     )
     answer = solve(asked, "linear-program")
     mixture = answer.extra["randomised"]
@@ -253,7 +286,15 @@ def test_several_classes_are_told_as_a_mixture():
 )
 def test_where_tolerances_are_not_enough_evaluated_policies_are_mixed(robots, capacity, rate, weights, limits):
     """Slow robots hardly ever leave some states: what was made of the program's solution broke the limit by 1e-4."""
-    asked = RobotsProblem("slow", robots, capacity, rate, 1.0, WeightedSum(weights), Limits.from_data(limits))
+    asked = RobotsProblem(
+        name="slow",
+        robots=robots,
+        capacity=capacity,
+        arrival_rate=rate,
+        service_rate=1.0,
+        cost=WeightedSum(weights),
+        limits=Limits.from_data(limits),
+    )
     answer = solve(asked, "linear-program:search=0")
     told_of_chance(asked, answer)
     assert answer.extra["randomised"]["objective"] == pytest.approx(answer.bound, rel=1e-6)
@@ -263,7 +304,16 @@ def test_prices_of_limits_tell_what_a_unit_more_would_save():
     def least(most: float):
         limits = Limits.from_data({"loss_rate": {"max": most}})
         return solve(
-            RobotsProblem("priced", 6, 5, 0.2, 1.0, WeightedSum({"starvation": 1.0}), limits), "linear-program"
+            RobotsProblem(
+                name="priced",
+                robots=6,
+                capacity=5,
+                arrival_rate=0.2,
+                service_rate=1.0,
+                cost=WeightedSum({"starvation": 1.0}),
+                limits=limits,
+            ),
+            "linear-program",
         )
 
     answer, step = least(0.01), 1e-6
@@ -383,7 +433,17 @@ def test_areas_without_limits_are_split_best_and_may_be_limited_by_robots_out():
 def test_large_programs_are_refused_by_size_in_one_sentence():
     areas = {"robots": 60, "areas": [{"capacity": 4, "arrival_rate": 0.4, "service_rate": 1.0}] * 2}
     for asked, size in (
-        (RobotsProblem("p", 20, 9, 0.1, 1.0, WeightedSum({"starvation": 1.0})), "210 states"),
+        (
+            RobotsProblem(
+                name="p",
+                robots=20,
+                capacity=9,
+                arrival_rate=0.1,
+                service_rate=1.0,
+                cost=WeightedSum({"starvation": 1.0}),
+            ),
+            "210 states",
+        ),
         (fleet_problem({"robots": 20, "capacity": 9, "arrival_rate": 0.1, "switching": "any"}), "210 states"),
         (RobotAreasProblem.from_data(areas, cost=WeightedSum({"starvation": 1.0})), "122 numbers of robots in areas"),
     ):
@@ -392,7 +452,9 @@ def test_large_programs_are_refused_by_size_in_one_sentence():
 
 
 def test_the_solver_lets_go_when_it_is_told_to():
-    asked = RobotsProblem("long", 60, 20, 0.02, 1.0, WeightedSum({"starvation": 1.0}))
+    asked = RobotsProblem(
+        name="long", robots=60, capacity=20, arrival_rate=0.02, service_rate=1.0, cost=WeightedSum({"starvation": 1.0})
+    )
     control, calls = control_of(asked), []
 
     def ended() -> None:
@@ -407,5 +469,9 @@ def test_the_solver_lets_go_when_it_is_told_to():
 @pytest.mark.parametrize("limits", [{}, {"loss_rate": {"max": 0.01}}])
 def test_a_clock_that_has_run_out_leaves_no_error(limits):
     cost, limit = WeightedSum({"starvation": 1.0}), Limits.from_data(limits)
-    answer = solve(RobotsProblem("late", 12, 8, 0.1, 1.0, cost, limit), "linear-program", seconds=1e-6)
+    answer = solve(
+        RobotsProblem(name="late", robots=12, capacity=8, arrival_rate=0.1, service_rate=1.0, cost=cost, limits=limit),
+        "linear-program",
+        seconds=1e-6,
+    )
     assert answer.stopped_by == "seconds"
