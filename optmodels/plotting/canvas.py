@@ -6,8 +6,10 @@ Nothing here is drawn through ``pyplot``: a figure belongs to its caller, and no
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +90,16 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
 
     figure = Figure(figsize=(width, height), dpi=150, facecolor="white", **options)
     FigureCanvasAgg(figure)
+    vars(figure)["_repr_png_"] = partial(_as_png, figure)  # notebooks show other figures only after pyplot was imported
     return figure
+
+
+def _as_png(figure: Figure) -> bytes:
+    """A figure as a notebook shows it."""
+    stream = io.BytesIO()
+    with house_style():
+        figure.savefig(stream, format="png", metadata={"Software": None})
+    return stream.getvalue()
 
 
 def check_path(path: str | os.PathLike[str] | None) -> None:

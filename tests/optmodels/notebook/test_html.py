@@ -225,3 +225,11 @@ def test_a_picture_takes_a_result_in_every_form(tmp_path):
     assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
     with pytest.raises(om.RequestError, match="this is an answer to 'gautam-2x3', not to 'gautam-4x4'"):
         om.plot("gautam-4x4", answer)
+
+
+def test_a_figure_shows_itself_in_a_notebook_that_knows_no_pyplot():
+    import pickle
+
+    for one in (om.plot("gautam-2x3"), om.pareto("gautam-2x3", ["opening", "mean_delay"]).plot()):
+        assert one._repr_png_().startswith(b"\x89PNG")
+        assert pickle.loads(pickle.dumps(one))._repr_png_() == one._repr_png_()
