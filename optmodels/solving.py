@@ -431,8 +431,9 @@ def _with_others(sentence: str, problem: Problem, refusing: Strategy) -> str:
 # -- what was given ---------------------------------------------------------------------------------------------------
 
 
-#: What every verb makes of a problem, in whichever of the four ways it was given.
-as_problem = load
+def as_problem(problem: ProblemLike) -> Problem:
+    """The problem itself, in whichever of the four ways it was given."""
+    return load(problem)
 
 
 def as_instance(problem: ProblemLike) -> Instance:
