@@ -7,6 +7,7 @@ from .commands import command_of as command_of
 from .output import batch_progress as batch_progress
 from .output import check_target as check_target
 from .output import deliver as deliver
+from .output import note as note
 from .output import print_json as print_json
 from .output import say as say
 from .output import settle as settle
@@ -22,6 +23,7 @@ __all__ = [
     "command_of",
     "deliver",
     "main",
+    "note",
     "print_json",
     "say",
     "settle",

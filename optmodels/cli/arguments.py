@@ -201,12 +201,69 @@ def whole_number(text: str | int) -> int:
         raise typer.BadParameter(f"{text!r} is not a whole number such as 10 or 1e6.") from None
 
 
+def complete_instance(incomplete: str) -> list[str]:
+    """Complete the name of a shipped instance, of a file or of a folder; after --strategies strategies, too."""
+    from ..data import shipped_files
+
+    words = (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
+    flags = [word for word in words if word.startswith("--")]
+    found = complete_strategy(incomplete) if flags[-1:] == ["--strategies"] else []
+    found += [name for name in shipped_files() if name.startswith(incomplete)]
+    folder, _, start = incomplete.rpartition("/")
+    place = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    entries = sorted(place.iterdir()) if place.is_dir() and os.access(place, os.R_OK | os.X_OK) else []
+    for entry in entries:
+        if entry.name.startswith(start) and (start or not entry.name.startswith(".")):
+            head = f"{folder}/" if folder or incomplete.startswith("/") else ""
+            found += [f"{head}{entry.name}/"] if entry.is_dir() else [f"{head}{entry.name}"] if _is_json(entry) else []
+    return found
+
+
+def complete_strategy(incomplete: str) -> list[str]:
+    """Complete the name of a strategy."""
+    from ..registry import AUTO, strategies
+
+    return [name for name in (AUTO, *strategies) if name.startswith(incomplete)]
+
+
+def complete_kind(incomplete: str) -> list[str]:
+    """Complete the name of a kind."""
+    from ..registry import kinds
+
+    return [name for name in kinds if name.startswith(incomplete)]
+
+
+def complete_name(incomplete: str) -> list[str]:
+    """Complete any name that `optmodels list` knows."""
+    from ..registry import AUTO, REGISTRIES
+
+    known = {AUTO, *(name for registry in REGISTRIES for name in registry)}
+    return sorted(name for name in known if name.startswith(incomplete))
+
+
+def _is_json(file: Path) -> bool:
+    return file.suffix == ".json"
+
+
 File = Annotated[
-    str, typer.Argument(metavar="FILE", help="An instance file (JSON), or the name of a shipped instance.")
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="An instance file (JSON), or the name of a shipped instance.",
+        autocompletion=complete_instance,
+    ),
 ]
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE...", help="Instance files, names of shipped instances, or folders of instances."),
+    typer.Argument(
+        metavar="FILE...",
+        help="Instance files, names of shipped instances, or folders of instances.",
+        autocompletion=complete_instance,
+    ),
+]
+KindName = Annotated[
+    str,
+    typer.Argument(metavar="KIND", help="Kind of problem, see `optmodels list`.", autocompletion=complete_kind),
 ]
 DecisionAt = Annotated[
     str, typer.Option("--at", metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
@@ -227,6 +284,12 @@ Seeds = Annotated[
     int, typer.Option(parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers.")
 ]
 ChosenName = Annotated[
-    str, typer.Option("--strategy", metavar="NAME[:p=v,...]", help="See `optmodels list`; auto chooses.")
+    str,
+    typer.Option(
+        "--strategy",
+        metavar="NAME[:p=v,...]",
+        help="See `optmodels list`; auto chooses.",
+        autocompletion=complete_strategy,
+    ),
 ]
 Workers = Annotated[int, typer.Option(parser=whole_number, metavar="W", help="Processes that share the runs.")]

@@ -37,6 +37,7 @@ from .arguments import (
 from .output import (
     check_target,
     deliver,
+    note,
     pages_progress,
     print_evaluation,
     print_json,
@@ -159,8 +160,8 @@ app = typer.Typer(
     name="optmodels",
     cls=Commands,
     help="Optimization models with pluggable exact and heuristic solvers.\n\n"
-    "Example: optmodels solve instances/placement/gautam-6x6.json --strategy highs --seconds 60",
-    add_completion=False,
+    "Begin with: optmodels demo; optmodels list placement; optmodels solve gautam-6x6 --seconds 60",
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -178,9 +179,12 @@ def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks: answers and errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every improvement of a run.")] = False,
+    log: Annotated[str | None, typer.Option("--log", metavar="FILE", help="Add all that is told to this file.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show where a failure comes from.")] = False,
 ) -> None:
-    """Options before the command; ``--debug`` is taken out of the arguments by `main`."""
+    """Options of every command, before or after its name; `main` takes all but ``--version`` out of the arguments."""
 
 
 def evaluate(
@@ -230,7 +234,7 @@ def solve(
         check_target(out, file, *kinds.beside(problem, file))
         chosen, reason = solving.choose(named, problem)
         if reason is not None:
-            say(f"auto chooses {chosen.name}: {reason}.")
+            note(f"auto chooses {chosen.name}: {reason}.")
         result, data, unwritten = _solved(problem, chosen, reason, limits, seed, out, quiet=json)
     if not json:
         print_result(result, data)
@@ -268,7 +272,8 @@ def _solved(
     streamed = isinstance(problem, Streamed)  # what takes long is then a pass over pages
     try:
         with contextlib.ExitStack() as stack:
-            label = f"{problem.name} by {chosen.name}"
+            limit = "" if limits.seconds is None else f", at most {limits.seconds:g} s"
+            label = f"{problem.name} by {chosen.name}{limit}"
             follow = None
             if streamed:
                 problem = replace(problem, tell=stack.enter_context(pages_progress(label, quiet=quiet)))
@@ -425,5 +430,5 @@ def plot(
     if answer is not None and answer["problem"] != problem.name:
         raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
     plot_problem(problem, answer, out)
-    deliver({"file": out}, lambda: say(f"wrote {out}"), as_json=json)
+    deliver({"file": out}, lambda: note(f"wrote {out}"), as_json=json)
     return ANSWERED

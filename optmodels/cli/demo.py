@@ -14,7 +14,7 @@ import typer
 from ..data import columns, number, write_text
 from ..errors import RequestError
 from .arguments import ANSWERED, NOTHING_FEASIBLE, Json
-from .output import batch_progress, deliver, say
+from .output import batch_progress, deliver, note, say
 
 if TYPE_CHECKING:
     from ..studies import Comparison
@@ -98,7 +98,7 @@ def demo(
     """
     folder = _folder(out)
     began = time.perf_counter()
-    with batch_progress("demo", quiet=json) as progress:
+    with batch_progress("demo", quiet=json, seconds=SECONDS) as progress:
         shown = _compared(progress)
     complete = len(shown) == len(SHOWN) and all(part.comparison.complete for part in shown)
     rows = [_told(part.kind, row) for part in shown for row in part.comparison.rows()]
@@ -232,6 +232,6 @@ def _say_next(page: Path, pictures: int, seconds: float) -> None:
     compiling = _compiling()
     first = "" if compiling < 1 else f", {compiling:.0f} s of them to compile or load code, most of it this once"
     drawn = f" and {pictures} pictures beside it" if pictures else ""
-    say(f"wrote {page}{drawn}, in {seconds:.0f} s{first}.")
-    say("next: optmodels list placement (what a kind offers); optmodels solve gautam-6x6 (an answer, with its proof);")
-    say("optmodels new placement --out mine.json (a problem of your own), then check, solve and plot it.")
+    note(f"wrote {page}{drawn}, in {seconds:.0f} s{first}.")
+    note("next: optmodels list placement (what a kind offers); optmodels solve gautam-6x6 (an answer, with its proof);")
+    note("optmodels new placement --out mine.json (a problem of your own), then check, solve and plot it.")

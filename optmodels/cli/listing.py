@@ -13,7 +13,7 @@ import typer
 from ..data import columns
 from ..errors import RequestError, suggestion
 from ..registry import AUTO
-from .arguments import ANSWERED, Json
+from .arguments import ANSWERED, Json, complete_name
 from .output import deliver, terminal_width
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ TAKES = "strategy takes"
 
 
 def list_names(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.", autocompletion=complete_name)
+    ] = None,
     json: Json = False,
 ) -> int:
     """Kinds, strategies and costs, where each comes from, and which strategy takes which kind.

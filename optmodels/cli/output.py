@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -28,19 +30,60 @@ SHOWN_ENTRIES = 300
 COMPILING = "compiling (first use, about 20 s)"
 
 
-def say(sentence: str) -> None:
+@dataclass
+class Talk:
+    """How much is said besides answers and errors, and where it is kept: the options -q, -v and --log."""
+
+    quiet: bool = False
+    verbose: bool = False
+    log: TextIO | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether somebody reads how a run goes, be it later."""
+        return self.verbose or self.log is not None
+
+
+#: Of the command that is running; `optmodels.cli.process` sets it.
+talk = Talk()
+
+
+def say(sentence: str, *, heard: bool = True) -> None:
     """Write one line to stderr; where stderr takes nothing, silence is no reason to fail.
 
     Parameters
     ----------
     sentence
         Whatever it holds, it becomes one line of printable text.
+    heard
+        Otherwise it goes to the log file alone, if there is one.
     """
     line = printable(" ".join(str(sentence).split()))
+    if talk.log is not None:
+        with contextlib.suppress(OSError, ValueError):  # a full disk takes no answer away
+            print(time.strftime("%Y-%m-%dT%H:%M:%S"), line, file=talk.log, flush=True)
+    if not heard:
+        return
     try:
         print(f"optmodels: {line}", file=sys.stderr, flush=True)
     except OSError:
         discard(sys.stderr)
+
+
+def note(sentence: str) -> None:
+    """Say what is good to know, unless silence was asked for (-q).
+
+    Parameters
+    ----------
+    sentence
+        As `say` takes it.
+    """
+    say(sentence, heard=not talk.quiet)
+
+
+def detail(sentence: str) -> None:
+    """Say what few want to know, if it was asked for (-v); the log file has it."""
+    say(sentence, heard=talk.verbose)
 
 
 def discard(stream: TextIO) -> None:
@@ -251,7 +294,7 @@ def _telling_compilation(show: Callable[[str], None] | None = None) -> Iterator[
     """A block in which it is told, by `show` or in a line on stderr, that something is being compiled, and how much."""
     from heuristics import clock
 
-    quiet, count, before = os.environ.get("OPTMODELS_QUIET") == "1", 0, clock.lost()
+    quiet, count, before = talk.quiet or os.environ.get("OPTMODELS_QUIET") == "1", 0, clock.lost()
 
     def tell() -> None:
         nonlocal count
@@ -259,20 +302,46 @@ def _telling_compilation(show: Callable[[str], None] | None = None) -> Iterator[
         if show is not None:
             show(f"{COMPILING}, function {count}")
         elif count == 1 and not quiet:
-            say(f"{COMPILING}; it is kept for the next time, and no time limit runs meanwhile (see optmodels warm-up).")
+            note(f"{COMPILING}; no time limit runs meanwhile, it is kept, and optmodels warm-up does it beforehand.")
 
     with clock.telling(tell):
         yield
     if count and show is None and not quiet:
-        say(f"compiled {count} functions, in {clock.lost() - before:.0f} s.")
+        note(f"compiled {count} functions, in {clock.lost() - before:.0f} s.")
 
 
 @contextlib.contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progress], None] | None]:
-    """A line on the terminal that follows one run; where stderr is none, it only tells what takes long to compile."""
-    if quiet or not sys.stderr.isatty():
+    """Follow one run by a line on the terminal; where stderr is none, only what takes long to compile is told.
+
+    Parameters
+    ----------
+    label
+        What is run, and for how long at most.
+    quiet
+        Show no line.
+
+    Yields
+    ------
+    callable or None
+        To be called with how things stand; ``None`` where nobody looks.
+    """
+    best: float | None = None
+
+    def state(progress: Progress) -> str:
+        best = "nothing feasible yet" if progress.objective is None else f"objective {progress.objective:.8g}"
+        bound = "" if progress.bound is None else f", bound {progress.bound:.8g}"
+        return f"{label}: {best}{bound}, {progress.evaluations} evaluations, {progress.seconds:.0f} s"
+
+    def keep(progress: Progress) -> None:
+        nonlocal best
+        if progress.objective != best:
+            best = progress.objective
+            detail(state(progress))
+
+    if quiet or talk.quiet or talk.verbose or not sys.stderr.isatty():
         with _telling_compilation():
-            yield None
+            yield keep if talk.follows else None
         return
     from rich.console import Console
     from rich.markup import escape
@@ -283,15 +352,16 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[Progr
     ):
 
         def show(progress: Progress) -> None:
-            best = "nothing feasible yet" if progress.objective is None else f"objective {progress.objective:.8g}"
-            bound = "" if progress.bound is None else f", bound {progress.bound:.8g}"
-            line.update(escape(f"{label}: {best}{bound}, {progress.evaluations} evaluations, {progress.seconds:.0f} s"))
+            keep(progress)
+            line.update(escape(state(progress)))
 
         yield show
 
 
 @contextlib.contextmanager
-def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int, int, str], None] | None]:
+def batch_progress(
+    label: str, *, quiet: bool = False, seconds: float | None = None, workers: int = 1
+) -> Iterator[Callable[[int, int, str], None] | None]:
     """Show a bar on the terminal that follows many runs; where stderr is none, only what takes long to compile is told.
 
     At its end there is an answer, see `settle`.
@@ -302,15 +372,17 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
         What is done.
     quiet
         Show no bar.
+    seconds, workers
+        Time limit of each run, if there is one, and runs at a time: they tell the time that is left at most.
 
     Yields
     ------
     callable or None
         To be called with what is done, of how much, and what it is; ``None`` where there is no bar.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or talk.quiet or talk.verbose or not sys.stderr.isatty():
         with _telling_compilation():
-            yield None
+            yield (lambda done, total, what: detail(f"{done} of {total}: {what}")) if talk.follows else None
             settle()
         return
     from rich.console import Console
@@ -318,19 +390,37 @@ def batch_progress(label: str, *, quiet: bool = False) -> Iterator[Callable[[int
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    left = TextColumn("{task.fields[left]}")
+    parts = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left, TextColumn("{task.description}"))
     with Bar(*parts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=None)
+        task = bar.add_task(label, total=None, left="")
         shown = label
 
         def show(done: int, total: int, what: str) -> None:
             nonlocal shown
             shown = what
-            bar.update(task, completed=done, total=total, description=escape(what))
+            most = time_left(total - done, seconds, workers)
+            bar.update(task, completed=done, total=total, description=escape(what), left=most)
+            say(f"{done} of {total}: {what}", heard=False)
 
         with _telling_compilation(lambda what: bar.update(task, description=escape(f"{shown}: {what}"))):
             yield show
             settle()
+
+
+def time_left(runs: int, seconds: float | None, workers: int = 1) -> str:
+    """Tell how long runs take at most, in words; nothing where they have no time limit.
+
+    >>> time_left(7, 60, workers=2), time_left(3, 1.5), time_left(3, None)
+    ('at most 4 min left', 'at most 5 s left', '')
+    """
+    if seconds is None or runs <= 0:
+        return ""
+    most = math.ceil(runs / max(workers, 1)) * seconds
+    for size, unit in ((3600, "h"), (60, "min")):
+        if most >= 2 * size:
+            return f"at most {math.ceil(most / size)} {unit} left"
+    return f"at most {math.ceil(most)} s left"
 
 
 @contextlib.contextmanager

@@ -5,22 +5,25 @@ Exit codes: 0 answered, 3 no feasible decision, 2 request or file not understood
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TextIO
 
-from .. import clash
+from .. import __version__, clash
 from ..entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
 from ..errors import RequestError
-from ..registry import blamed, shield
+from ..registry import BUILT_IN, blamed, kinds, shield
 from . import commands
 from .arguments import ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE, spread
-from .output import discard, open_closed_streams, say, settle
+from .output import detail, discard, open_closed_streams, say, settle, talk
 
 #: What goes wrong with standard output, not with us: a full disk, a quota, a dead device, a closed stream.
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -39,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code: 0 answered, 3 no feasible decision, 2 not understood, 1 a defect of ours.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words or os.environ.get("OPTMODELS_DEBUG") == "1"
-    words = [word for word in words if word != "--debug"] or ["--help"]
+    words, common = take_common(list(sys.argv[1:] if arguments is None else arguments))
+    debug = common.debug or os.environ.get("OPTMODELS_DEBUG") == "1"
+    words = words or ["--help"]
     open_closed_streams()
     shield()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}, sys.unraisablehook
@@ -50,12 +53,93 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     try:
-        return _deliver(_answer(words, debug))
+        with _talking(common, words):
+            return _deliver(_answer(words, debug))
     except KeyboardInterrupt:  # one more, while the first was answered
         return _interrupted()
+    except RequestError as failure:  # a log file that cannot be written
+        return _explain(failure, debug)
     finally:
         if arguments is not None:  # called from Python: the program around us goes on
             _give_back_signals(*before)
+
+
+@dataclass(frozen=True)
+class Common:
+    """Options that every command takes, before or after its name."""
+
+    quiet: bool = False
+    verbose: bool = False
+    debug: bool = False
+    log: str | None = None
+
+
+#: How these options are written; --log is followed by a file.
+COMMON = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose", "--debug": "debug"}
+
+
+def take_common(words: Sequence[str]) -> tuple[list[str], Common]:
+    """Take the options that every command has out of the words of a command.
+
+    >>> take_common(["-q", "solve", "a.json", "--log", "run.log"])
+    (['solve', 'a.json'], Common(quiet=True, verbose=False, debug=False, log='run.log'))
+
+    A command that a kind of another distribution adds may have options of these names itself: after such a command only
+    --debug is ours.
+    """
+    rest: list[str] = []
+    found: dict[str, Any] = {}
+    command: str | None = None
+    coming = iter(words)
+    for word in coming:
+        if word == "--":
+            return [*rest, word, *coming], Common(**found)
+        name, equals, value = word.partition("=")
+        ours = word == "--debug" or command is None or _is_ours(command)
+        if word in COMMON and ours:
+            found[COMMON[word]] = True
+        elif name == "--log" and ours:
+            found["log"] = value if equals else next(coming, "")
+        else:
+            command = word if command is None and not word.startswith("-") else command
+            rest.append(word)
+    return rest, Common(**found)
+
+
+def _is_ours(command: str) -> bool:
+    """Tell whether a command is one of this package; one that nobody has is, for the sentence that says so."""
+    if command in commands.OWN:
+        return True
+    owner = commands.added().get(command)
+    return owner is None or kinds.origin(owner) == BUILT_IN
+
+
+@contextlib.contextmanager
+def _talking(common: Common, words: Sequence[str]) -> Iterator[None]:
+    """Let a command talk as the common options say, and write the log file."""
+    before = replace(talk)
+    began = time.perf_counter()
+    with contextlib.ExitStack() as stack:
+        log = None
+        if common.log is not None:
+            log = stack.enter_context(_log_file(common.log))
+        talk.quiet, talk.verbose, talk.log = common.quiet and not common.verbose, common.verbose, log
+        try:
+            detail(f"{' '.join(['optmodels', *words])} (version {__version__})")
+            yield
+        finally:
+            detail(f"ended after {time.perf_counter() - began:.2f} s")
+            talk.quiet, talk.verbose, talk.log = before.quiet, before.verbose, before.log
+
+
+def _log_file(path: str) -> TextIO:
+    """Open a file to which lines are added."""
+    if not path:
+        raise RequestError("option --log needs a file: --log run.log.")
+    try:
+        return open(path, "a", encoding="utf-8", errors="backslashreplace")
+    except OSError as failure:
+        raise RequestError(f"{path}: the log cannot be written: {failure.strerror or failure}.") from None
 
 
 def _answer(words: list[str], debug: bool) -> int:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import RequestError
-from .arguments import ANSWERED, Json
-from .output import check_target, deliver, say
+from .arguments import ANSWERED, Json, KindName
+from .output import check_target, deliver, note
 
 if TYPE_CHECKING:
     from ..instance import Instance
 
 
 def new(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of problem, see `optmodels list`.")],
+    kind: KindName,
     out: Annotated[str | None, typer.Option(metavar="F.json", help="Where it goes; else to stdout.")] = None,
     json: Json = False,
 ) -> int:
@@ -34,14 +34,14 @@ def new(
     if out is None:
         deliver(None, text, as_json=False)
         if not json:
-            say(f"this is an instance to begin with; --out {kind}.json writes it to a file.")
+            note(f"this is an instance to begin with; --out {kind}.json writes it to a file.")
         return ANSWERED
     if Path(out).exists():
         raise RequestError(f"{out}: this file is there already, and is not overwritten; choose another name.")
     check_target(out)
     write_text(out, text + "\n")
     told = f"wrote {out}; its notes explain the fields. Edit it, then: optmodels check {out}; optmodels solve {out}"
-    deliver({"file": out, "kind": content.kind, "name": content.name}, lambda: say(told), as_json=json)
+    deliver({"file": out, "kind": content.kind, "name": content.name}, lambda: note(told), as_json=json)
     return ANSWERED
 
 

@@ -17,16 +17,19 @@ from .arguments import (
     File,
     Files,
     Json,
+    KindName,
     Seconds,
     Seed,
     Seeds,
     Workers,
+    complete_kind,
+    complete_strategy,
     instance_files,
     parse_decision,
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, print_rows, say, terminal_width
+from .output import batch_progress, deliver, note, print_rows, say, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Result
@@ -69,7 +72,7 @@ def pareto(
     from ..studies import pareto as find_front
 
     _check_picture(plot)
-    with batch_progress("front", quiet=json) as progress:
+    with batch_progress("front", quiet=json, seconds=seconds) as progress:
         front = find_front(
             file,
             measures,
@@ -152,7 +155,13 @@ def simulate(
 def compare(
     files: Files,
     strategies: Annotated[
-        list[str], typer.Option("--strategies", metavar="A B C", help="Strategies, NAME[:p=v,...] each.")
+        list[str],
+        typer.Option(
+            "--strategies",
+            metavar="A B C",
+            help="Strategies, NAME[:p=v,...] each.",
+            autocompletion=complete_strategy,
+        ),
     ],
     seeds: Seeds = 1,
     seconds: Seconds = None,
@@ -172,7 +181,7 @@ def compare(
     """
     from ..studies import comparing
 
-    with batch_progress("comparing", quiet=json) as progress:
+    with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers) as progress:
         comparison = comparing.compare(
             instance_files(files),
             strategies,
@@ -190,7 +199,7 @@ def compare(
         say(sentence)
     chosen = [run for run in comparison.runs if AUTO in run.result.extra]
     for sentence in dict.fromkeys(f"{run.problem}: auto chose {_choice_of(run.result)}." for run in chosen):
-        say(sentence)
+        note(sentence)
     if not comparison.complete:
         say(f"interrupted; finished runs: {len(comparison.runs)}.")
     return ANSWERED if comparison.runs else NOTHING_FEASIBLE
@@ -225,7 +234,7 @@ def sweep(
     from ..studies import sweeping
 
     _check_picture(plot)
-    with batch_progress("sweeping", quiet=json) as progress:
+    with batch_progress("sweeping", quiet=json, seconds=seconds, workers=workers) as progress:
         study = sweeping.sweep(
             file,
             vary,
@@ -250,7 +259,7 @@ def sweep(
 
 def generate(
     context: typer.Context,
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="Kind of problem, see `optmodels list`.")],
+    kind: KindName,
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the instance goes; else to stdout.")] = None,
     json: Json = False,
 ) -> int:
@@ -281,12 +290,15 @@ def generate(
         content = read(files[-1])
         return {"file": files[-1], "files": files, "kind": content.kind, "name": content.name}
 
-    deliver(data, lambda: say(f"wrote {' and '.join(files)}"), as_json=json)
+    deliver(data, lambda: note(f"wrote {' and '.join(files)}"), as_json=json)
     return ANSWERED
 
 
 def schema(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Describe the data of this kind, too.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="Describe the data of this kind, too.", autocompletion=complete_kind),
+    ] = None,
     json: Json = False,
 ) -> int:
     """What stands in instance files: JSON Schema, for editors and other programs; of a kind a table of its fields.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import RequestError, UnknownName, suggestion
-from .arguments import ANSWERED, NOT_UNDERSTOOD, Json
-from .output import deliver, say
+from .arguments import ANSWERED, NOT_UNDERSTOOD, Json, complete_kind
+from .output import deliver, note, say
 
 if TYPE_CHECKING:
     from heuristics import Problem
@@ -69,7 +69,8 @@ class Case:
 
 def warm_up(
     kind: Annotated[
-        list[str] | None, typer.Argument(metavar="[KIND]...", help="Kinds of problems; all unless said.")
+        list[str] | None,
+        typer.Argument(metavar="[KIND]...", help="Kinds of problems; all unless said.", autocompletion=complete_kind),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -85,7 +86,7 @@ def warm_up(
     cases = cases_of(_asked(kind or []))
     failed: list[str] = []
     for index, case in enumerate(cases, 1):
-        say(f"{index} of {len(cases)}: {case.shown}")
+        note(f"{index} of {len(cases)}: {case.shown}")
         try:
             case.call()
         except RequestError as failure:
@@ -96,7 +97,7 @@ def warm_up(
         say(sentence)
     seconds = clock.lost()
     told = {"runs": len(cases), "failed": failed, "compiling": seconds}
-    deliver(told, lambda: say(f"done; {seconds:.0f} s went into compiling or loading what was compiled."), as_json=json)
+    deliver(told, lambda: note(f"done; {seconds:.0f} s went into compiling, or loading what was."), as_json=json)
     return ANSWERED if not failed else NOT_UNDERSTOOD
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, deliver, say, settle, whole_number
+from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, deliver, note, settle, whole_number
 from ..errors import RequestError
 
 
@@ -66,7 +66,7 @@ def fit(
         settle()
     deliver({"file": log, **fitted.to_data(), "written": out}, "\n".join(fitted.sentences()), as_json=json)
     for path in () if json else out:
-        say(f"wrote {path}")
+        note(f"wrote {path}")
     return ANSWERED
 
 
@@ -104,5 +104,5 @@ def visits(
     if answer.decision is None:
         raise RequestError(f"{result}: this result has no decision.")
     written = write_visits(problem, answer.decision, out, slots=slots, seed=seed)
-    deliver(written.to_data(), lambda: say(f"wrote {written.rows} visits to {out}"), as_json=json)
+    deliver(written.to_data(), lambda: note(f"wrote {written.rows} visits to {out}"), as_json=json)
     return ANSWERED
