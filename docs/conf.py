@@ -22,7 +22,7 @@ version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "doors", "mathml", "outside"]
 exclude_patterns = ["_build", "_ext"]
 templates_path: list[str] = []
-nitpicky = False
+highlight_language = "none"  # blocks without a language are commands and what they print
 
 # -- Markdown, and code that is run ----------------------------------------------------------------------------------
 
@@ -32,6 +32,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 suppress_warnings = ["mystnb.unknown_mime_type"]
 
 # -- docstrings ------------------------------------------------------------------------------------------------------

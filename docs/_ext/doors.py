@@ -45,6 +45,8 @@ def offered(door: str) -> dict[str, Any]:
 
 def described(thing: Any) -> bool:
     """Tell whether a thing has a docstring of its own, as classes and functions have and constants have not."""
+    if thing is Any:  # a class, with a docstring of its own about typing
+        return False
     return (
         isinstance(thing, ModuleType) or inspect.isclass(thing) or inspect.isroutine(thing) or hasattr(thing, "py_func")
     )
@@ -95,9 +97,9 @@ def sentence(door: str, name: str, thing: Any) -> str:
 
 def directive(door: str, name: str, thing: Any) -> str:
     """Write the lines that describe one thing in full."""
-    if inspect.isclass(thing):
+    if inspect.isclass(thing) and thing is not Any:
         sort = "exception" if issubclass(thing, BaseException) else "class"
-        return f".. auto{sort}:: {door}.{name}\n   :members:\n"
+        return f".. auto{sort}:: {door}.{name}\n   :members:\n   :exclude-members: model_config\n"
     if inspect.isroutine(thing) or hasattr(thing, "py_func"):
         return f".. autofunction:: {door}.{name}\n"
     return f".. py:data:: {name}\n   :module: {door}\n\n   {sentence(door, name, thing)}\n"
