@@ -14,6 +14,12 @@ sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])  # for the code of the pages
 os.environ["OPTMODELS_QUIET"] = "1"  # no lines about compilation between the answers
 
+# Code is run without the reader's own settings of IPython, and without its warnings about local sockets.
+os.environ["IPYTHONDIR"] = str(HERE / "_build" / "ipython")
+profile = HERE / "_build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", encoding="utf-8")
+
 project = "optmodels"
 author = "optmodels contributors"
 project_copyright = author
