@@ -3,6 +3,7 @@
 No page loads anything from elsewhere: formulas are MathML (`_ext/mathml.py`), fonts are those of the reader's machine.
 """
 
+import logging
 import os
 import sys
 import tomllib
@@ -18,6 +19,7 @@ os.environ["OPTMODELS_QUIET"] = "1"  # no lines about compilation between the an
 os.environ["IPYTHONDIR"] = str(HERE / "_build" / "ipython")
 profile = HERE / "_build" / "ipython" / "profile_default"
 profile.mkdir(parents=True, exist_ok=True)
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", encoding="utf-8")
 
 project = "optmodels"

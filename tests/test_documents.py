@@ -147,6 +147,17 @@ def test_every_benchmark_is_told_what_it_measures():
     assert [file.name for file in (ROOT / "benchmarks").glob("*.py") if file.name not in page] == []
 
 
+@pytest.mark.parametrize("kind", [folder.name for folder in (ROOT / "instances").iterdir() if folder.is_dir()])
+def test_every_kind_has_a_tutorial_and_its_fields_are_listed(kind):
+    tutorial = (ROOT / "docs" / "tutorials" / f"{kind}.md").read_text(encoding="utf-8")
+    assert tutorial.count("```{code-cell} python\n") > 5
+    assert all(f"## {part}\n" in tutorial for part in ("The model", "The picture", "What if"))
+    fields = (ROOT / "docs" / "guide" / "fields.md").read_text(encoding="utf-8")
+    assert f"```{{include}} ../{kind}.md\n" in fields
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"](tutorials/{kind}.md)" in index
+
+
 def test_every_figure_is_in_the_gallery_or_on_a_page():
     text = "".join(file.read_text(encoding="utf-8") for file in DOCUMENTS)
     assert [file.name for file in (ROOT / "docs" / "figures").iterdir() if f"figures/{file.name}" not in text] == []

@@ -5,6 +5,7 @@ r"""Formulas as MathML, which browsers draw by themselves: nothing is fetched, a
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -23,7 +24,7 @@ def mathml(node: nodes.Element, display: str) -> str:
         return convert(source, display=display)
     except Exception as failure:
         LOG.warning("a formula cannot be read (%s): %s", failure, source, location=node)
-        return f"<code>{nodes.unescape(source)}</code>"
+        return f"<code>{html.escape(source)}</code>"
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:
