@@ -67,7 +67,7 @@ def apart(file: Path) -> float:
     """Largest difference of both roads on an instance, for a policy drawn at random."""
     problem = load(file)
     rng = np.random.default_rng(1)
-    policy = tuple(sorted(rng.integers(-1, problem.capacity + 1, len(problem.modes) - 1).tolist()))
+    policy = tuple(sorted(rng.integers(-1, problem.queue.capacity + 1, len(problem.modes) - 1).tolist()))
     times = problem.queue.sojourn(policy)
     worst = 0.0
     for law in (times.served, times.obsolete, times.all):

@@ -139,6 +139,24 @@ class Constructed:
             return object.__new__(chosen)
         return chosen(**{name: value for name, value in given.items() if name not in cls.beside})
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another problem says the same: data, name, cost and limits."""
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        first: Any = self
+        second: Any = other
+        if (first.name, first.cost, first.limits) != (second.name, second.cost, second.limits):
+            return False
+        try:
+            return bool(first.to_data() == second.to_data())
+        except ValueError:  # what no file can say is equal to itself alone
+            return False
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))  # type: ignore[attr-defined]
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"problems do not change: make another by dataclasses.replace(problem, {name}=...).")
 

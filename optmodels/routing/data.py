@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pydantic import ConfigDict, model_validator
 
 from queueing import PhaseType
@@ -167,7 +167,7 @@ def natural_server(given: Any) -> Any:
 
 
 #: What the field takes in Python.
-ServersLike: TypeAlias = "ArrayLike | Sequence[float | LawLike | Server]"
+ServersLike: TypeAlias = "NDArray[Any] | Sequence[float | LawLike | Server]"
 
 
 def _form(value: Any) -> str:

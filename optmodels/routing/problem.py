@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from heuristics import NOTHING, Decision, Evaluation, Strategy
 from heuristics.dynamic import Rule, Sweeps
@@ -236,7 +236,7 @@ class RoutingProblem(PricedRouting):
 
     if TYPE_CHECKING:  # these make the problem another class
         horizon: Takes[int | None, int] = OPTIONAL
-        initial: Takes[ArrayLike | None, NDArray[np.float64]] = OPTIONAL
+        initial: Takes[NDArray[Any] | Sequence[float | None] | None, NDArray[np.float64]] = OPTIONAL
 
     accepted: ClassVar[tuple[str, ...]] = ("horizon", "initial")
 
@@ -430,7 +430,7 @@ class RoutingHorizonProblem(PricedRouting):
     """
 
     horizon: Takes[int | None, int] = REQUIRED
-    initial: Takes[ArrayLike | None, NDArray[np.float64]] = REQUIRED
+    initial: Takes[NDArray[Any] | Sequence[float | None] | None, NDArray[np.float64]] = REQUIRED
 
     accepted: ClassVar[tuple[str, ...]] = ("period", "max_period")
 

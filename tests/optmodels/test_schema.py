@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from optmodels.errors import RequestError
-from optmodels.instance import data_fields, schema
+from optmodels.instance import Instance, data_fields, schema
 from optmodels.kinds import Kind
 from optmodels.registry import kinds
 
@@ -77,6 +77,24 @@ def test_every_shipped_instance_is_what_the_schema_says_and_a_broken_one_is_not(
     for name in content["data"]:
         assert complaints(content | {"data": content["data"] | {name: {"no": "such"}}}, described, described), name
     assert complaints(content | {"kind": "other"}, described, described)
+
+
+@pytest.mark.parametrize(
+    ("file", "short", "wrong"),
+    [
+        ("freshness/coffman-4", {"access_time": 0.5}, {"access_time": -0.5}),
+        ("routing/loss-3", {"arrivals": 2, "servers": [1, 2]}, {"servers": [1, 0]}),
+        ("threshold/avrachenkov-k5", {"modes": [{"robots": 1, "arrivals": 2.5}]}, {"modes": [2.5]}),
+    ],
+)
+def test_short_forms_are_what_the_schema_says(file, short, wrong, schemas):
+    content = json.loads((FOLDER / f"{file}.json").read_text(encoding="utf-8"))
+    described = schemas[content["kind"]]
+    assert complaints(content | {"data": content["data"] | short}, described, described) == []
+    assert complaints(content | {"data": content["data"] | wrong}, described, described)
+    assert Instance.from_data(content | {"data": content["data"] | short, "best_known": None}).problem() is not None
+    with pytest.raises(RequestError):
+        Instance.from_data(content | {"data": content["data"] | wrong, "best_known": None}).problem()
 
 
 @pytest.mark.parametrize("kind", DESCRIBED)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pickle
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -44,10 +45,12 @@ CLASSES = {
 }
 
 
+@cache
 def instance(name):
     return read_instance(ROOT / "instances" / f"{name}.json")
 
 
+@cache
 def of(name):
     return om.load(ROOT / "instances" / f"{name}.json")
 
@@ -81,6 +84,7 @@ def same(first, second):
     assert type(first) is type(second)
     assert first.to_data() == second.to_data()
     assert (first.name, first.cost, first.limits) == (second.name, second.cost, second.limits)
+    assert (first == second, hash(first)) == (True, hash(second))
 
 
 # -- every instance ---------------------------------------------------------------------------------------------------
@@ -186,6 +190,7 @@ def test_replace_takes_names_costs_and_limits(name):
     problem = of(name)
     measure = "starvation" if problem.kind == "robots" else problem.measure_names[0]
     named = dataclasses.replace(problem, name="other")
+    assert named != problem != dataclasses.replace(problem, cost={measure: 7.5}) != problem.to_data()
     assert (named.name, named.to_data()) == ("other", problem.to_data())
     priced = dataclasses.replace(problem, cost={measure: 2})
     assert priced.cost.weights[measure] == 2
