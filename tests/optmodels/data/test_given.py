@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import pickle
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -414,3 +416,57 @@ def test_short_forms_stand_in_files_and_are_written_long(tmp_path, capsys):
     same(om.load(long), om.load(file))
     assert main(["check", str(file), str(long), "--normalise"]) == 2
     assert main(["check", str(file), "--out", str(long)]) == 2
+
+
+# -- types ------------------------------------------------------------------------------------------------------------
+
+USER = """
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+
+import optmodels as om
+
+quality = {"min_throughput": 0.6, "max_delay_probability": 0.2, "delay": 0.6}
+grid = om.PlacementProblem(
+    demand=np.array([[4, 7, 2], [8, 3, 5]]),
+    opening_cost=np.ones((2, 3)),
+    service_rate=20,
+    think_time={"base": 0.8, "per_distance": 0.2},
+    quality=quality,
+)
+clients = int(replace(grid, service_rate=30).demand.sum())
+network = om.PlacementProblem(
+    network=nx.path_graph(3),
+    demand=[1, 2, 3],
+    opening_cost=[1, 1, 1],
+    service_rate=[1, 2, 3.0],
+    think_time={"by_distance": [1, 2, 3]},
+    quality=quality,
+    cost={"opening": 1.0},
+    limits={"open_sites": 2},
+)
+pages = om.FreshnessProblem(
+    change_rates=[1, 2, 5], weights=np.ones(3), access_time=0.1, hosts=[0, 0, 1], host_caps=[None, 0.5]
+)
+words = om.RoutingProblem(servers=[1, om.erlang(2, 1.0), {"rate": 2}], arrivals=om.poisson(1.0), application="loss")
+once = om.RoutingProblem(servers=[1, 2], arrivals=1.5, application="loss", horizon=4, initial=[1, None])
+modes = [{"robots": 1, "arrivals": om.poisson(1.0)}, {"robots": 2, "arrivals": [[[-2.0]], [[2.0]]]}]
+queue = om.ThresholdProblem(capacity=5, service=om.exponential(1), patience=None, modes=modes, cost={"loss": 1.0})
+robots = om.RobotsProblem(robots=2, capacity=3, arrival_rate=0.6, service_rate=1.0, cost={"starvation": 1.5})
+"""
+
+
+@pytest.mark.slow
+def test_a_user_s_file_is_typed(tmp_path):
+    file = tmp_path / "user.py"
+    file.write_text(USER)
+    exec(USER, {})
+    told = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", str(file)]
+    good = subprocess.run(told, cwd=ROOT, capture_output=True, text=True)
+    assert good.returncode == 0, good.stdout
+    file.write_text(f"{USER}\nom.RoutingProblem(servrs=[1])\nom.FreshnessProblem(access_time=[1, 2])\nom.solv\n")
+    bad = subprocess.run(told, cwd=ROOT, capture_output=True, text=True).stdout
+    for part in ('did you mean "servers"', 'Argument "access_time"', 'has no attribute "solv"'):
+        assert part in bad
