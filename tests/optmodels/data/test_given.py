@@ -385,6 +385,20 @@ def test_fields_that_are_needed_are_missed_by_name(name, field):
         CLASSES[content.kind](**given, **beside(content))
 
 
+#: Room for all, pages that never go out of date, as many robots as ever help.
+SAYING = {("threshold", "capacity"), ("threshold", "patience"), ("robots", "robots")}
+
+
+@pytest.mark.parametrize(("name", "field"), [(name, field) for name, found in NEEDED.items() for field in found])
+def test_none_is_refused_by_name_unless_it_says_something(name, field):
+    content = instance(name)
+    if (content.kind, field) in SAYING and name != "robots/areas-3":
+        assert CLASSES[content.kind](**content.data | {field: None}, **beside(content)).to_data()[field] is None
+        return
+    with pytest.raises(om.RequestError, match=rf"^{field} is (missing|null)"):
+        CLASSES[content.kind](**content.data | {field: None}, **beside(content) | {"limits": None})
+
+
 def test_what_is_no_field_is_refused_with_the_nearest_one():
     with pytest.raises(om.RequestError, match=r"^servrs is .* no such field. Did you mean 'servers'"):
         om.RoutingProblem(servrs=[1, 2], arrivals=1.0, application="loss")
