@@ -25,7 +25,7 @@ from .errors import RequestError, short
 Reference: TypeAlias = str | Callable[..., Any]
 
 #: Fields that refer to something; `Kind.part` loads it.
-PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice")
+PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "words")
 
 #: What searches that take any discrete decisions prove, and for what size: for `Kind.strategies`.
 SEARCHES = MappingProxyType(
@@ -92,6 +92,10 @@ class Kind:
         the reason for it, a clause that follows a colon. The first that takes the problem is used; where none does, or
         there is no such function, the first that is `recommended` and does.
 
+    words
+        Function of a problem and of an answer, as a result file has it, that tells the decision in words, a line each:
+        what people read instead of a long list.
+
     Raises
     ------
     RequestError
@@ -99,8 +103,8 @@ class Kind:
 
     Notes
     -----
-    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster`, `choice` and the values of
-    `commands` may be given as ``"module:name"``, which is imported when it is first used. A record in a distribution
+    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster`, `choice`, `words` and the values
+    of `commands` may be given as ``"module:name"``, which is imported when it is first used. A record in a distribution
     should give them so, and stand in a module that imports little: records are loaded to list kinds and to print the
     help of the command line.
 
@@ -139,6 +143,7 @@ class Kind:
     visits: Reference | None = None
     choice: Reference | None = None
     strategies: Mapping[str, str] = field(default_factory=dict)
+    words: Reference | None = None
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""

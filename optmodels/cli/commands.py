@@ -225,19 +225,23 @@ def solve(
 
     Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
     """
+    from .. import instance as instances
     from .. import solving
 
     named = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
     with contextlib.ExitStack() as stack:
-        problem = solving.as_problem(file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
+        content = instances.read(file)
+        problem = (
+            instances.problem_of(content, file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
+        )
         check_target(out, file, *kinds.beside(problem, file))
         chosen, reason = solving.choose(named, problem)
         if reason is not None:
             note(f"auto chooses {chosen.name}: {reason}.")
         result, data, unwritten = _solved(problem, chosen, reason, limits, seed, out, quiet=json)
     if not json:
-        print_result(result, data)
+        print_result(result, data, problem, content.best_known)
     if json or unwritten:  # what no file could take is not lost
         print_json(data)
     if unwritten:

@@ -19,12 +19,16 @@ from ..data import columns, explained, number, refuse_device
 from ..errors import RequestError, brief, printable
 
 if TYPE_CHECKING:
-    from heuristics import Progress, Result
+    from heuristics import Problem, Progress, Result
 
     from ..data import FieldRow
+    from ..instance import BestKnown
 
 #: Entries of a decision printed to a terminal; `--json` prints all.
 SHOWN_ENTRIES = 300
+
+#: Those beside words that tell the same.
+SHOWN_BESIDE_WORDS = 20
 
 #: What is said at a first use. A first solve was measured to compile for 10 s (freshness) to 30 s (robots).
 COMPILING = "compiling (first use, about 20 s)"
@@ -205,14 +209,46 @@ def print_rows(rows: Sequence[FieldRow]) -> None:
     Console(width=terminal_width() or 250, color_system=None).print(table)
 
 
-def print_result(result: Result, data: Mapping[str, Any]) -> None:
-    """An answer for people: what is known, the decision, its measures."""
+def print_result(
+    result: Result, data: Mapping[str, Any], problem: Problem | None = None, best_known: BestKnown | None = None
+) -> None:
+    """An answer for people: what is known, the decision, in words where the kind has some, and its measures."""
     print(result)
     if data["decision"] is not None:
-        print(f"decision {shown_decision(data['decision'])}")
+        words = decision_words(problem, data)
+        most = SHOWN_BESIDE_WORDS if words else SHOWN_ENTRIES
+        print(f"decision {shown_decision(data['decision'], most)}")
+        for line in words:
+            print(line)
+    if best_known is not None:
+        print(beside_best_known(result, best_known))
     print_measures(data)
     print_multipliers(data["extra"].get("multipliers"))
     print_reason(data["extra"])
+
+
+def decision_words(problem: Problem | None, data: Mapping[str, Any]) -> list[str]:
+    """Tell a decision in words, a line each; nothing where the kind has no words for it."""
+    from ..registry import kinds
+
+    kind = None if problem is None else kinds.of(problem)
+    tell = None if kind is None else kinds.part(kind.name, "words")
+    if kind is None or tell is None:
+        return []
+    with kinds.blame(kind.name, "words"):
+        return [str(line) for line in tell(problem, data)]
+
+
+def beside_best_known(result: Result, best: BestKnown) -> str:
+    """Hold an answer against the best known of its instance, which is taken as the file has it."""
+    known = f"best known {number(best.objective)}{' (proved)' if best.proved else ''}"
+    gap = result.gap(best.objective)
+    if gap is None:
+        return known
+    if gap == 0:
+        return f"{known}: equal to it"
+    told = "" if math.isinf(gap) else f" by {100 * abs(gap):.4g} %"
+    return f"{known}: this answer is {'above' if gap > 0 else 'below'} it{told}"
 
 
 def print_evaluation(data: Mapping[str, Any]) -> None:
@@ -280,13 +316,13 @@ def print_reason(extra: Mapping[str, Any]) -> None:
         print(f"constraints that cannot hold together: {', '.join(map(str, names[:20]))}{more}")
 
 
-def shown_decision(decision: Any) -> str:
-    """A decision as it can be given back after ``--at``, cut if it is long."""
+def shown_decision(decision: Any, most: int = SHOWN_ENTRIES) -> str:
+    """A decision as it can be given back after ``--at``, cut if it has more than so many entries."""
     if isinstance(decision, list) and all(isinstance(entry, (int, float)) for entry in decision):
-        entries = ",".join(str(entry) for entry in decision[:SHOWN_ENTRIES])
-        return f"{entries},... ({len(decision)} entries)" if len(decision) > SHOWN_ENTRIES else entries
+        entries = ",".join(str(entry) for entry in decision[:most])
+        return f"{entries},... ({len(decision)} entries)" if len(decision) > most else entries
     text = json.dumps(decision)
-    return text if len(text) <= 3 * SHOWN_ENTRIES else f"{text[: 3 * SHOWN_ENTRIES]}..."
+    return text if len(text) <= 3 * most else f"{text[: 3 * most]}..."
 
 
 @contextlib.contextmanager

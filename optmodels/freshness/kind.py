@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..kinds import Kind
+
+#: Pages that are named in words.
+SHOWN = 5
 
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
@@ -13,6 +17,20 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     yield "lagrangian", "it proves the best frequencies; an order of visits is had by --strategy whittle"
     yield "whittle", "the cost is no sum over pages, so that no bound is known; this is an order of visits"
     yield "greedy", "it gives an order of visits, and nothing is proved"
+
+
+def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Tell which pages are visited most."""
+    decision = answer["decision"]
+    if isinstance(decision, list):
+        order = sorted(range(len(decision)), key=lambda page: -decision[page])
+        often = [f"page {page} every {1 / decision[page]:.3g} slots" for page in order[:SHOWN] if decision[page] > 0]
+        yield f"visited most: {', '.join(often)}"
+    elif isinstance(decision, Mapping) and isinstance(decision.get("schedule"), list):
+        cycle = decision["schedule"]
+        counts = Counter(page for page in cycle if page >= 0)
+        often = [f"page {page} {count} times" for page, count in counts.most_common(SHOWN)]
+        yield f"a cycle of {len(cycle)} slots over {len(counts)} pages; visited most: {', '.join(often)}"
 
 
 KIND = Kind(
@@ -40,6 +58,7 @@ KIND = Kind(
     beside="optmodels.freshness.data:read_beside",
     on_cluster="optmodels.freshness.tables:on_cluster",
     choice=choose,
+    words=tell,
     strategies={
         "lagrangian": "proves the best frequencies, a bound for every order of visits; up to 1e8 pages",
         "whittle": "an order of visits by Whittle's index; its distance to the bound is told",

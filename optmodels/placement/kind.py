@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..kinds import SEARCHES, Kind
 
 #: Sites up to which the integer program is solved in about a minute: 36 took 8 s, 50 were not solved in 30 s.
 PROVED = 40
+
+#: Open sites that are named in words.
+SHOWN = 40
 
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
@@ -18,6 +21,18 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
         yield "highs", f"the integer program of {sites} sites is small enough to prove the best decision"
         yield "annealing", "the problem cannot be written as an integer program; nothing is proved"
     yield "annealing", f"{sites} sites are many for a proof, which --strategy highs would look for"
+
+
+def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Tell which sites are open."""
+    decision, shape = answer["decision"], problem.shape
+    if not isinstance(decision, list):
+        return
+    sites = [site for site, is_open in enumerate(decision) if is_open]
+    names = [str(divmod(site, shape[1])) if shape else str(site) for site in sites[:SHOWN]]
+    more = f" and {len(sites) - SHOWN} more" if len(sites) > SHOWN else ""
+    called = "by row and column" if shape else "by number"
+    yield f"open sites: {len(sites)} of {len(decision)}, {called}: {', '.join(names)}{more}"
 
 
 KIND = Kind(
@@ -42,6 +57,7 @@ KIND = Kind(
     generator="optmodels.placement.generate:PlacementGenerator",
     picture="optmodels.placement.plots:draw_placement",
     choice=choose,
+    words=tell,
     strategies={
         "highs": "proves the optimum, a bound or infeasibility; 40 sites in a minute, more with patience",
         "dejavu": "proves nothing but infeasibility; any size",

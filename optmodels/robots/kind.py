@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..kinds import SEARCHES, Kind
@@ -23,6 +23,29 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if problem.space.size <= ENUMERATED:
         yield "exhaustive", "cost or limits are no averages over states, but all policies can be evaluated"
     yield "local-search", "cost or limits are no averages over states, which nothing else takes; nothing is proved"
+
+
+def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Tell up to how many pages one more robot is sent out, by the number of those that are active."""
+    decision, extra = answer["decision"], answer["extra"]
+    if isinstance(extra.get("areas"), list):
+        yield "robots by area: " + ", ".join(f"{one['name']} {one['robots']}" for one in extra["areas"])
+    if not isinstance(decision, list) or "switching_curves" not in extra:
+        return
+    width = len(decision) // (problem.capacity + 1)
+    sent = [decision[robots::width] for robots in range(width)]
+    if any(sorted(column, reverse=True) != column for column in sent):
+        yield "one more robot is sent out in states that make no switching curve; --json has all of them"
+        return
+    most = [sum(column) - 1 for column in sent]
+    starts = [i for i, last in enumerate(most) if i == 0 or last != most[i - 1]]
+    parts = []
+    for start, stop in zip(starts, [*starts[1:], width], strict=True):
+        active = f"{start}" if stop == start + 1 else f"{start} to {stop - 1}"
+        pages = "1 page" if most[start] == 1 else f"{most[start]} pages"
+        rule = "never" if most[start] < 0 else f"up to {pages}"
+        parts.append(f"{rule} with {active}")
+    yield f"one more robot is sent out, by active robots: {', '.join(parts)}"
 
 
 KIND = Kind(
@@ -49,6 +72,7 @@ KIND = Kind(
     picture="optmodels.robots.plots:draw_robots",
     simulated=True,
     choice=choose,
+    words=tell,
     strategies={
         "policy-iteration": "proves the optimum; costs that are averages over states, no limits; 1e5 states in seconds",
         "linear-program": "proves the optimum, and under limits a bound or infeasibility; up to 1e5 states",

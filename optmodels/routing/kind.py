@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..kinds import SEARCHES, Kind
 
 #: Decisions that are evaluated one by one in about a minute.
 ENUMERATED = 1_000_000
+
+#: Servers that are named in words.
+SHOWN = 10
 
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
@@ -23,6 +26,16 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
         yield "exhaustive", f"the {size} decisions can all be evaluated, {proved}"
     yield "multimodular", "the decisions are too many to evaluate all; this one searches, and has a bound"
     yield "local-search", "costs are not those of gaps alone, which nothing else takes; nothing is proved"
+
+
+def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Tell which share of packets each server gets."""
+    shares = answer["extra"].get("shares")
+    if isinstance(shares, list) and shares:
+        order = sorted(range(len(shares)), key=lambda server: -shares[server])[:SHOWN]
+        told = ", ".join(f"server {server} {100 * shares[server]:.4g} %" for server in sorted(order))
+        more = f", the others less ({len(shares) - SHOWN} servers)" if len(shares) > SHOWN else ""
+        yield f"packets: {told}{more}"
 
 
 KIND = Kind(
@@ -44,6 +57,7 @@ KIND = Kind(
     picture="optmodels.routing.plots:draw_routing",
     simulated=True,
     choice=choose,
+    words=tell,
     strategies={
         "min-mean-cycle": "proves the optimum over all policies, or a bound; periods of all lengths",
         "two-server": "proves the optimum in closed form; two servers, periods of all lengths",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..kinds import SEARCHES, Kind
@@ -17,6 +17,35 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if size <= ENUMERATED:
         yield "exhaustive", f"the {size} decisions can all be evaluated, which proves the best one"
     yield "local-search", f"more than {ENUMERATED} decisions are too many to evaluate all; nothing is proved"
+
+
+def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
+    """Tell how many robots run at which numbers of pages, and what it costs to see no more than that."""
+    decision, extra = answer["decision"], answer["extra"]
+    robots = [mode.robots for mode in problem.modes]
+    parts = []
+    if isinstance(decision, list):
+        first = 0
+        for number, last in zip(reversed(robots), [*decision, None], strict=True):
+            if last is None:
+                parts.append(f"{number} with {first} or more")
+            elif last >= first:
+                parts.append(f"{number} with {first} to {last}" if last > first else f"{number} with {first}")
+                first = last + 1
+    elif isinstance(extra.get("policy_map"), list):
+        seen = [sorted({robots[mode] for mode in level}) for level in extra["policy_map"]]
+        starts = [i for i, level in enumerate(seen) if i == 0 or level != seen[i - 1]]
+        for start, stop in zip(starts, [*starts[1:], None], strict=True):
+            which = " or ".join(map(str, seen[start])) + (" (by phase)" if len(seen[start]) > 1 else "")
+            last = "or more" if stop is None else f"to {stop - 1}"
+            parts.append(f"{which} with {start}" if stop == start + 1 else f"{which} with {start} {last}")
+    if parts:
+        yield f"robots by pages in the system: {', '.join(parts)}"
+    best = extra.get("best_threshold")
+    if extra.get("price_of_thresholds") is not None and best:
+        thresholds = ",".join(map(str, best["decision"]))
+        price = f"{100 * extra['price_of_thresholds']:.4g} %"
+        yield f"price of thresholds: {price} more, {best['objective']:.8g} by {thresholds}"
 
 
 KIND = Kind(
@@ -49,6 +78,7 @@ KIND = Kind(
     picture="optmodels.threshold.plots:draw_threshold",
     simulated=True,
     choice=choose,
+    words=tell,
     strategies={
         **SEARCHES,
         "optimal-policy": "proves the best policy that sees queue length and phases, a bound for thresholds; no limits",
