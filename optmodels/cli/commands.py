@@ -200,8 +200,9 @@ def evaluate(
     from ..results import result_to_data
 
     decision = parse_decision(at)
-    data = result_to_data(solving.evaluate(file, decision))
-    deliver(data, lambda: print_evaluation(data), as_json=json)
+    problem = solving.as_problem(file)
+    data = result_to_data(solving.evaluate(problem, decision))
+    deliver(data, lambda: print_evaluation(data, problem), as_json=json)
     return ANSWERED
 
 

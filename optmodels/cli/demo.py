@@ -14,7 +14,7 @@ import typer
 from ..data import columns, number, write_text
 from ..errors import RequestError
 from .arguments import ANSWERED, NOTHING_FEASIBLE, Json
-from .output import batch_progress, deliver, note, say
+from .output import batch_progress, decision_words, deliver, note, say
 
 if TYPE_CHECKING:
     from ..studies import Comparison
@@ -68,11 +68,12 @@ PAGE, MARK = "index.html", '<meta name="generator" content="optmodels demo">'
 
 @dataclass(frozen=True)
 class Shown:
-    """What was run for one kind, and its picture as SVG, if there is one."""
+    """What was run for one kind, its best decision in words, and a picture of it as SVG, if there is one."""
 
     kind: str
     name: str
     comparison: Comparison
+    words: tuple[str, ...] = ()
     picture: str | None = None
 
     @property
@@ -106,7 +107,7 @@ def demo(
         deliver(_data(rows, None, [], began), lambda: print_table(rows), as_json=json)
         say("interrupted; no page was written.")
         return ANSWERED if rows else NOTHING_FEASIBLE
-    shown, missing = _drawn(shown, folder)
+    shown, missing = _drawn([_told_in_words(part) for part in shown], folder)
     from .demo_page import page_of
 
     page = folder / PAGE
@@ -145,6 +146,16 @@ def _compared(progress: Callable[[int, int, str], None] | None) -> list[Shown]:
         if not complete:
             break
     return shown
+
+
+def _told_in_words(part: Shown) -> Shown:
+    """Tell the best decision of a kind in words."""
+    from ..instance import load
+    from ..results import result_to_data
+
+    if part.best is None:
+        return part
+    return replace(part, words=tuple(decision_words(load(part.name), result_to_data(part.best.result, files=False))))
 
 
 def _drawn(shown: Sequence[Shown], folder: Path) -> tuple[list[Shown], str | None]:

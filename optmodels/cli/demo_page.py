@@ -106,6 +106,7 @@ def _section(part: Shown, rows: Sequence[dict[str, Any]]) -> str:
         worth = _WORTH.get(best.status, best.status)
         value = f"<strong>{best.result.objective:.6g}</strong>"
         answer = f"<p>Best answer: {value} by {escape(best.strategy)}, {worth}.</p>\n"
+    answer += "".join(f"<p>{escape(line[:1].upper() + line[1:])}.</p>\n" for line in part.words)
     body = "\n".join(_row(row, best is not None and row["strategy"] == best.strategy) for row in rows)
     heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
     figure = "" if part.picture is None else f"<figure>{inline(part.picture, part.kind)}</figure>\n"

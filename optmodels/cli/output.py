@@ -251,8 +251,8 @@ def beside_best_known(result: Result, best: BestKnown) -> str:
     return f"{known}: this answer is {'above' if gap > 0 else 'below'} it{told}"
 
 
-def print_evaluation(data: Mapping[str, Any]) -> None:
-    """The verdict on one decision."""
+def print_evaluation(data: Mapping[str, Any], problem: Problem | None = None) -> None:
+    """The verdict on one decision, in words where the kind has some."""
     verdict = "feasible" if not data["violations"] else "not feasible"
     objective = (
         "no objective (the problem has no cost)"
@@ -262,6 +262,8 @@ def print_evaluation(data: Mapping[str, Any]) -> None:
     print(f"{objective}, {verdict}")
     for name, amount in data["violations"].items():
         print(f"  broken: {name}, by {number(amount)}")
+    for line in decision_words(problem, data):
+        print(line)
     print_measures(data)
 
 

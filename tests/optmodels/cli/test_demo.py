@@ -92,6 +92,7 @@ def test_the_demo_prints_one_table_and_writes_five_pictures_and_one_page(small, 
     assert text.count("<svg") == 5
     assert "script" not in page.names
     assert "prefers-color-scheme: dark" in text and 'name="viewport"' in text
+    assert "<p>Open sites: 3 of 6, by row and column: (0, 2), (1, 0), (1, 1).</p>" in text
     for kind in SMALL:
         assert f'<h2 id="{kind}">' in text
 

@@ -103,3 +103,8 @@ def test_the_best_known_is_beaten_met_or_missed():
     assert beside_best_known(result, om.BestKnown(objective=0.0)) == "best known 0: this answer is above it"
     nothing = dataclasses.replace(result, decision=None, evaluation=None)
     assert beside_best_known(nothing, om.BestKnown(objective=8.0, proved=True)) == "best known 8 (proved)"
+
+
+def test_an_evaluation_tells_the_decision_in_words(capsys):
+    lines = lines_of(capsys, "evaluate", "avrachenkov-k5", "--at=-1,2,2")
+    assert lines[1] == "robots by pages in the system: 3 with 0 to 2, 1 with 3 or more"
