@@ -423,9 +423,12 @@ def _candidates(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 def _with_others(sentence: str, problem: Problem, refusing: Strategy) -> str:
-    """Say in the same sentence which strategies take the problem."""
-    others = [name for name in fitting(problem) if name != refusing.name]
-    return f"{sentence.rstrip('. ')}; strategies that do: {', '.join(others)}." if others else sentence
+    """Say in the same line which strategies take the problem."""
+    try:
+        others = [name for name in fitting(problem) if name != refusing.name]
+    except Exception:  # what is told beside a refusal must not take its place
+        return sentence
+    return f"{sentence} Strategies that take it: {', '.join(others)}." if others else sentence
 
 
 # -- what was given ---------------------------------------------------------------------------------------------------

@@ -287,8 +287,15 @@ def test_auto_hands_the_run_over_where_it_is_run_as_it_is(small):
     assert result.extra["auto"].startswith("highs: the integer program")
 
 
-def test_a_strategy_that_does_not_fit_is_answered_with_those_that_do(small):
-    with pytest.raises(UnsupportedProblem, match=r"index_rule .*; strategies that do: .*, highs, local-search\.$"):
+def test_a_strategy_that_does_not_fit_is_answered_with_those_that_do(small, monkeypatch):
+    with pytest.raises(UnsupportedProblem, match=r"index_rule .* Strategies that take it: .*, highs, local-search\.$"):
+        solve(small, "whittle")
+
+    def fails(problem):
+        raise ArithmeticError("a problem that cannot be asked")
+
+    monkeypatch.setattr("optmodels.solving.fitting", fails)
+    with pytest.raises(UnsupportedProblem, match=r"index_rule \(see heuristics.dynamic.whittle.Indexed\)\.$"):
         solve(small, "whittle")
 
 

@@ -579,8 +579,8 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     assert err == (
         "optmodels: strategy 'highs' takes a problem that writes itself as a linear Pyomo model, and 'doomed' is none: "
         "it has no from_pyomo, to_pyomo "
-        "(see optmodels.mip.strategy.AlgebraicProblem); "
-        "strategies that do: annealing, exhaustive, genetic, local-search.\n"
+        "(see optmodels.mip.strategy.AlgebraicProblem). "
+        "Strategies that take it: annealing, exhaustive, genetic, local-search.\n"
     )
 
 
@@ -1052,7 +1052,7 @@ def test_compare_and_sweep_take_auto_as_a_name(call, small, tmp_path, monkeypatc
 def test_a_mismatch_is_answered_with_the_strategies_that_fit(call, small):
     code, out, err = call("solve", small, "--strategy", "whittle")
     assert (code, out) == (2, "")
-    assert err.rstrip().endswith("; strategies that do: annealing, dejavu, exhaustive, genetic, highs, local-search.")
+    assert " Strategies that take it: annealing, dejavu, exhaustive, genetic, highs, local-search.\n" in err
 
 
 # -- what takes what, names and folders -------------------------------------------------------------------------------
