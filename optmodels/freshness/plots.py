@@ -10,7 +10,20 @@ import numpy as np
 from heuristics import refusal
 
 from ..errors import RequestError
-from ..plotting import COLOURS, decision_of, literal, new_figure, number, plain
+from ..plotting import (
+    COLOURS,
+    INK,
+    WIDE,
+    decision_of,
+    entitle,
+    label_axes,
+    log_ticks,
+    name_ticks,
+    open_panels,
+    plain,
+    told_by,
+    whole_ticks,
+)  # fmt: skip
 from ..registry import make_strategy
 from ..solving import solve
 from .problem import FreshnessProblem
@@ -27,6 +40,9 @@ MOST_DRAWN, MOST_SOLVED = 200_000, 2_000
 #: Slots of the strip.
 STRIP = 200
 
+#: Marks of visits, one for each robot, so that a grey print tells them apart.
+VISITS = ("|", "x", "_", ".", "+", "1")
+
 #: Strategies whose costs are drawn, the dearest first as a rule.
 RIVALS = (
     "uniform", "proportional", "randomized", "golden-ratio", "power-of-two", "regular", "greedy", "whittle",
@@ -36,7 +52,13 @@ RIVALS = (
 CLOSEST = 1e-7
 
 
-def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_freshness(
+    problem: FreshnessProblem,
+    result: Mapping[str, Any] | None,
+    *,
+    ax: Axes | None = None,
+    panel: str | None = None,
+) -> Figure:
     """Draw the visits of `result`, without one the frequencies of least cost: pages, costs of strategies, a strip.
 
     Parameters
@@ -45,6 +67,10 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
         A problem of kind "freshness".
     result
         What was found, as a result file has it: of its fields ``decision`` and ``strategy`` are drawn.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        ``"pages"``, ``"costs"`` or, of an order of visits, ``"strip"``; by default all of them, with `ax` the first.
 
     Returns
     -------
@@ -74,18 +100,18 @@ def draw_freshness(problem: FreshnessProblem, result: Mapping[str, Any] | None) 
     ranked = problem.columns.count <= MOST_SOLVED and problem.scale is not None
     layout: list[list[str]] = [["pages", "costs"]] if ranked else [["pages", "pages"]]
     layout += [["strip", "strip"]] if cycles else []
-    figure = new_figure(9.6, 6.4 if cycles else 3.9, layout="constrained")
-    panels = figure.subplot_mosaic(layout, height_ratios=[1.5, 1.0] if cycles else [1.0])  # type: ignore[arg-type]
-    for name, axes in panels.items():
-        axes.set_label(name)
+    heights = [1.4, 1.0] if cycles else [1.0]
+    panels = open_panels(layout, ax, panel, size=(WIDE, 5.4 if cycles else 3.3), heights=heights)
     frequencies = decision.frequencies if isinstance(decision, Visits) else np.asarray(decision, dtype=np.float64)
-    _draw_pages(panels["pages"], problem, frequencies)
-    if ranked:
-        _draw_costs(panels["costs"], problem, decision, (result or {}).get("strategy"))
-    if cycles:
-        _draw_strip(panels["strip"], cycles, frequencies)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision)}", fontsize=10))
-    return figure
+    for name, axes in panels.axes.items():
+        if name == "pages":
+            _draw_pages(axes, problem, frequencies)
+        elif name == "costs":
+            _draw_costs(axes, problem, decision, (result or {}).get("strategy"))
+        else:
+            _draw_strip(axes, cycles, frequencies)
+    panels.head(problem.name, _summary(problem, decision, result))
+    return panels.figure
 
 
 def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> None:
@@ -100,13 +126,15 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
         norm = LogNorm(low, high) if high > low else None
         dots = axes.scatter(
             rates[visited], frequencies[visited], c=weights[visited], s=_size(visited), cmap="viridis", norm=norm,
-            label="visited", gid="visited", rasterized=bool(visited.sum() > 5_000),
+            label=f"visited: {int(visited.sum())}", gid="visited", edgecolors=INK, linewidths=0.2,
+            rasterized=bool(visited.sum() > 5_000),
         )  # fmt: skip
         figure = axes.get_figure()
         assert figure is not None
         if high > low:
-            bar = figure.colorbar(dots, ax=axes, label="weight", pad=0.02)
-            _plain_logs(bar.ax.yaxis, low, high)
+            bar = figure.colorbar(dots, ax=axes, pad=0.02, aspect=28)
+            log_ticks(bar.ax.yaxis)
+            label_axes(bar.ax, y="weight of the page")
     axes.set_xscale("log")
     axes.set_yscale("log")
     if not shown.any():
@@ -118,26 +146,10 @@ def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> N
             rates[never], heights, marker="x", s=_size(never), color=COLOURS[1], linewidths=0.9, gid="never",
             label=f"never visited: {int(never.sum())}",
         )  # fmt: skip
-        _legend_above(axes)
-    _plain_logs(axes.xaxis, *axes.get_xlim())
-    _plain_logs(axes.yaxis, *axes.get_ylim())
-    axes.set_xlabel("changes per unit of time")
-    axes.set_ylabel("visits per slot")
-
-
-def _legend_above(axes: Axes) -> None:
-    """Explain marks in a row above a panel, where it hides none of them."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1, frameon=False, ncols=len(COLOURS))
-
-
-def _plain_logs(axis: Any, low: float, high: float) -> None:
-    """Label a logarithmic axis with numbers as people write them; powers would need mathematics, which is off."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    if high <= low * 300:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high > low * 5 else tuple(range(1, 10))))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    log_ticks(axes.xaxis)
+    log_ticks(axes.yaxis)
+    label_axes(axes, "changes of the page per unit of time", "visits of the page per slot")
+    entitle(axes, "How often pages are visited")
 
 
 def _size(chosen: Any) -> float:
@@ -159,22 +171,17 @@ def _draw_costs(axes: Axes, problem: FreshnessProblem, decision: Any, strategy: 
     axes.hlines(places, left, above, color=colours, linewidth=1.2)
     axes.scatter(above, places, color=colours, s=22, zorder=3, gid="costs")
     if whole > CLOSEST:
-        axes.axvline(whole, color="#444444", linestyle=(0, (4, 2)), linewidth=1.0, gid="schedule bound")
-        axes.annotate(
-            "no cycle is below", (whole, len(rows) - 0.45), fontsize=7, ha="left", va="bottom", xytext=(2, 0),
-            textcoords="offset points", annotation_clip=False,
-        )  # fmt: skip
+        look: dict[str, Any] = {"color": INK, "linestyle": (0, (4, 2)), "linewidth": 1.0}
+        axes.axvline(whole, gid="schedule bound", label="no order of visits is below", **look)
     axes.set_xscale("log")
-    axes.set_xlim(left=left)
-    _plain_logs(axes.xaxis, *axes.get_xlim())
-    axes.set_ylim(-0.6, len(rows) - 0.1)
-    axes.set_yticks(places, [name for name, _ in rows])
-    for text in axes.get_yticklabels():
-        literal(text)
-    touched = " (none: at the left end)" if CLOSEST in above else ""
-    axes.set_xlabel(f"obsolescence above the bound, relative{touched}")
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.set_xlim(left=left, right=2.0 * max([*above, whole]))
+    log_ticks(axes.xaxis)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    name_ticks(axes.yaxis, places.tolist(), [name for name, _ in rows], 32)
+    axes.tick_params(axis="y", length=0)
+    touched = "\n(none: at the left end)" if CLOSEST in above else ""
+    label_axes(axes, f"obsolescence above the bound (relative){touched}", grid="x")
+    entitle(axes, "What strategies reach")
 
 
 def _cost(problem: FreshnessProblem, name: str) -> float | None:
@@ -191,25 +198,23 @@ def _draw_strip(axes: Axes, cycles: Sequence[Any], frequencies: Vector) -> None:
     rank = np.empty(len(frequencies), dtype=np.int64)
     rank[np.argsort(-frequencies, kind="stable")] = np.arange(len(frequencies))
     slots = np.arange(STRIP)
+    visited = int(np.count_nonzero(frequencies))
     for robot, cycle in enumerate(cycles):
         label = f"robot {robot}" if len(cycles) > 1 else "visits"
-        colour = COLOURS[robot % len(COLOURS)]
+        look: dict[str, Any] = {"color": COLOURS[robot % len(COLOURS)], "marker": VISITS[robot % len(VISITS)]}
         places = rank[np.asarray(cycle)[slots % len(cycle)]]
-        axes.scatter(slots, places, marker="|", s=40 if len(frequencies) < 40 else 12, color=colour, label=label)
-    visited = int(np.count_nonzero(frequencies))
+        axes.scatter(slots, places, s=40 if visited < 20 else 14, linewidths=1.0, label=label, **look)
     axes.set_xlim(-1, STRIP)
     axes.set_ylim(-0.8, max(visited, 1) - 0.2)
-    axes.set_xlabel(f"slot, the first {STRIP}" + (f" (a cycle has {len(cycles[0])})" if len(cycles) == 1 else ""))
-    axes.set_ylabel("page, by frequency")
-    if 1 < len(cycles) <= len(COLOURS):
-        _legend_above(axes)
+    whole_ticks(axes.yaxis)
+    length = f" (the cycle has {len(cycles[0])})" if len(cycles) == 1 else ""
+    label_axes(axes, f"slot, the first {STRIP}{length}", "page, 0 the\nmost visited")
+    entitle(axes, "Order of visits", None if 1 < len(cycles) <= len(COLOURS) else [])
 
 
-def _summary(problem: FreshnessProblem, decision: Any) -> str:
+def _summary(problem: FreshnessProblem, decision: Any, result: Mapping[str, Any] | None) -> list[str]:
     judged, told = problem.evaluate(decision), problem.describe(decision)
-    words = [f"obsolescence {number(judged.measures['obsolescence'] or 0.0)}"]
-    words.append(
-        {"frequencies": "evenly spaced", "randomized": "drawn at random"}.get(told["form"], "a cycle of visits")
-    )
-    words.append(f"bound {number(told['relaxed_bound'])}")
-    return ", ".join(words + ([] if judged.feasible else ["breaks rules"]))
+    words = told_by(result, judged.measures["obsolescence"] or 0.0, "obsolescence", told["relaxed_bound"])
+    forms = {"frequencies": "evenly spaced visits", "randomized": "visits drawn at random"}
+    words.append(forms.get(told["form"], "a cycle of visits"))
+    return words + ([] if judged.feasible else ["breaks rules"])

@@ -7,6 +7,8 @@ Operational Research* 142 (2002), 396-418.
     Variables and constraints of the integer program of a placement, piece by piece.
 `data`
     The data of a placement instance: every field with its rule, and what they make together.
+`framing`
+    Where the sites of a placement are drawn: cells side by side, nodes that are near in hops near on paper.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
 `kind`
@@ -20,7 +22,7 @@ Operational Research* 142 (2002), 396-418.
 `patterns`
     Whom a site can serve at once: the patterns behind the integer program of a placement.
 `plots`
-    The picture of a placement: where the clients are, which sites are open, who goes where, how full each site is.
+    The picture of a placement: clients, opening costs, which sites are open, who goes where, how full each site is.
 `problem`
     Where to put proxies or mirror sites: kind "placement".
 `walk`

@@ -1,6 +1,8 @@
-"""What all pictures share: figures without a window, plain texts, safe colours, files that are whole or not there.
+"""What all pictures share: one style, figures without a window, plain texts, files that are whole or not there.
 
 Nothing here is drawn through ``pyplot``: a figure belongs to its caller, and no state of matplotlib is left changed.
+Sizes are chosen for print: a figure of one panel is `NARROW` inches wide and stands in a column of 80 mm with letters
+of 6 points, one with panels side by side is `WIDE` and stands across two columns.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from ..data import replaced
 from ..errors import RequestError, short
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
@@ -28,16 +29,38 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 #: Beside colours, so that a grey print still tells lines apart.
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
+#: Dashes beside colours, for lines without marks.
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)), (0, (3, 1)), (0, (9, 2)))
+#: What is neither an answer nor a rival: bounds, frames, marks of failure; and lines behind everything.
+INK, PALE = "#444444", "#DDDDDD"
+
+#: Widths in inches of a figure with one panel, and with two side by side.
+NARROW, WIDE = 4.2, 7.0
+#: Points of letters: of headings, of titles of panels, of labels of axes, of ticks and legends, of notes in a panel.
+HEADING, TITLE, LABEL, TICK, NOTE = 9.0, 8.5, 8.0, 7.5, 6.5
+
 _FONT = "DejaVu Sans"  # comes with matplotlib: the same picture on every machine
 _STYLE: dict[Any, Any] = {
     "font.family": [_FONT],
-    "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.labelsize": 9.0,
-    "axes.linewidth": 0.8,
-    "xtick.labelsize": 8.0,
-    "ytick.labelsize": 8.0,
-    "legend.fontsize": 8.0,
+    "font.size": LABEL,
+    "figure.titlesize": HEADING,
+    "axes.titlesize": TITLE,
+    "axes.titlelocation": "left",
+    "axes.labelsize": LABEL,
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "xtick.labelsize": TICK,
+    "ytick.labelsize": TICK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "grid.color": PALE,
+    "grid.linewidth": 0.5,
+    "legend.fontsize": TICK,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.4,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.0,
     "text.usetex": False,
     "text.parse_math": False,  # a dollar sign in a name is no mathematics
     "svg.fonttype": "path",
@@ -88,7 +111,7 @@ def new_figure(width: float, height: float, **options: Any) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=150, facecolor="white", **options)
+    figure = Figure(figsize=(width, height), dpi=200, facecolor="white", **options)
     FigureCanvasAgg(figure)
     vars(figure)["_repr_png_"] = partial(_as_png, figure)  # notebooks show other figures only after pyplot was imported
     return figure
@@ -169,54 +192,29 @@ def sheet(width: float, height: float, path: str | os.PathLike[str] | None) -> I
         save(figure, path)
 
 
-@contextlib.contextmanager
-def single_panel(
-    width: float, height: float, path: str | os.PathLike[str] | None = None, ax: Axes | None = None
-) -> Iterator[Axes]:
-    """Draw one panel in the house style: on a new figure, or into axes that were given.
+def ordered_colours(count: int) -> list[str]:
+    """Choose colours for things that have an order, from light to dark: a grey print keeps it.
 
     Parameters
     ----------
-    width, height
-        Of a new figure, in inches.
-    path
-        Where to write the figure, in the format its name ends in; ``None``: nowhere.
-    ax
-        Axes of somebody else's figure; ``None``: a new figure is made.
-
-    Yields
-    ------
-    matplotlib.axes.Axes
-        To draw on.
-    """
-    if ax is None:
-        with sheet(width, height, path) as figure:
-            yield figure.subplots()
-        return
-    check_path(path)
-    with house_style():
-        yield ax
-        save(figure_of(ax), path)
-
-
-def figure_of(axes: Axes) -> Figure:
-    """Find the figure that axes belong to, however deep they stand in it.
-
-    Parameters
-    ----------
-    axes
-        Of any figure.
+    count
+        How many.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The whole figure.
+    list of str
+        As ``"#rrggbb"``.
+
+    Examples
+    --------
+    >>> ordered_colours(2)
+    ['#9bd93c', '#482475']
     """
-    figure: Any = axes.figure
-    while getattr(figure, "figure", figure) is not figure:  # a part of a figure
-        figure = figure.figure
-    whole: Figure = figure
-    return whole
+    import matplotlib
+    from matplotlib.colors import to_hex
+
+    shades = matplotlib.colormaps["viridis"]
+    return [to_hex(shades(0.85 - 0.75 * place / max(count - 1, 1))) for place in range(count)]
 
 
 def plain(text: object, width: int = 80) -> str:
@@ -249,6 +247,34 @@ def plain(text: object, width: int = 80) -> str:
         return letter.isprintable() and font.get_char_index(ord(letter)) != 0
 
     return "".join(c if drawable(c) else c.encode("ascii", "backslashreplace").decode() for c in line)
+
+
+def text_width(text: str, size: float) -> float:
+    """Measure a line of text as it will be drawn.
+
+    Parameters
+    ----------
+    text
+        One line.
+    size
+        Points of its letters.
+
+    Returns
+    -------
+    float
+        Inches.
+
+    Examples
+    --------
+    >>> round(text_width("mean number of pages in the system", 8.0), 1)
+    2.2
+    """
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    font = get_font(findfont(FontProperties(family=[_FONT])))
+    font.set_size(size, 72)
+    font.set_text(text, 0.0)
+    return float(font.get_width_height()[0]) / 64 / 72
 
 
 def literal(text: Text) -> Text:

@@ -1,15 +1,15 @@
 """Pictures of problems and answers; matplotlib is needed only when one is drawn.
 
-Every function takes plain lists and dicts, as results and comparisons are written to files, returns a matplotlib
-figure, and writes it if a path is given, in the format its name ends in.
+Every function takes results as runs make them or as files have them, returns a matplotlib figure, and writes it if a
+path is given, in the format its name ends in.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from heuristics import Problem
@@ -17,7 +17,7 @@ from heuristics import Result as Answer
 
 from ..errors import InstanceError, RequestError
 from ..instance import load
-from ..protocols import has_objective, kind_of
+from ..protocols import has_objective, kind_of, origin_of
 from ..registry import kinds
 from ..results import read_result, result_to_data
 from .canvas import check_path, house_style, number, save
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 def plot_problem(
     problem: Any,
-    result: Mapping[str, Any] | None = None,
+    result: Mapping[str, Any] | Answer | None = None,
     path: str | os.PathLike[str] | None = None,
     *,
     ax: Axes | None = None,
+    panel: str | None = None,
+    best_known: float | None = None,
 ) -> Figure:
     """Draw a problem and, if given, an answer to it.
 
@@ -43,22 +45,35 @@ def plot_problem(
     problem
         Of a kind whose record (`optmodels.kinds.Kind`) names a picture.
     result
-        As a result file has it: ``decision``, ``objective``, ``bound``, ``status``; each may be absent. ``None`` draws
-        the instance alone.
+        Of a run, or as a result file has it: ``decision``, ``objective``, ``bound``, ``status``, ``strategy``; each may
+        be absent. ``None`` draws the instance alone.
     path
         Where to write the picture.
     ax
-        Axes to draw into, if the picture of the kind takes them.
+        Axes of the caller to draw one panel into; ``None``: a figure of its own, with all panels.
+    panel
+        Name of the panel to draw, where a picture has several: the label of its axes. By default all of them or, with
+        `ax`, the first.
+    best_known
+        Best objective known of this instance, for the heading; the result may have it, too.
 
     Returns
     -------
     matplotlib.figure.Figure
-        What was drawn.
+        What was drawn; with `ax`, the figure of these axes.
 
     Raises
     ------
     RequestError
-        If the kind has no picture, or none that takes axes, or the path no format.
+        If the kind has no picture, or one that takes no `ax` and no `panel`, or the path no format.
+
+    Examples
+    --------
+    >>> import optmodels as om
+    >>> from optmodels.plotting import plot_problem
+    >>> problem = om.load("instances/placement/gautam-2x3.json")
+    >>> plot_problem(problem, om.solve(problem, "exhaustive"), best_known=8.0).get_suptitle().splitlines()[1]
+    'exhaustive: objective 8, bound 8, best known 8, optimal,'
     """
     kind = kinds.of(problem)
     if kind is None or kind.picture is None:
@@ -66,15 +81,17 @@ def plot_problem(
         known = ", ".join(kinds.having("picture"))
         raise RequestError(f"no picture is known of problems of kind {name!r}; known are {known}.")
     check_path(path)
+    told = as_row(result)
+    if told is not None and best_known is not None:
+        told = {**told, "best_known": best_known}
     with house_style():
         draw: Callable[..., Figure] = kinds.part(kind.name, "picture")
-        if ax is not None and "ax" not in inspect.signature(draw).parameters:
-            raise RequestError(
-                f"the picture of kind {kind.name!r} has panels of its own and cannot be drawn into given axes; leave "
-                "ax out."
-            )
         with kinds.blame(kind.name, "picture"):
-            figure = draw(problem, result) if ax is None else draw(problem, result, ax=ax)
+            if ax is None and panel is None:
+                figure = draw(problem, told)
+            else:
+                _check_takes(draw, kind.name, ("ax", ax), ("panel", panel))
+                figure = draw(problem, told, ax=ax, panel=panel)
             save(figure, path)
     return figure
 
@@ -85,6 +102,7 @@ def plot(
     path: str | os.PathLike[str] | None = None,
     *,
     ax: Axes | None = None,
+    panel: str | None = None,
 ) -> Figure:
     """Draw a problem, with an answer if one is given.
 
@@ -97,7 +115,9 @@ def plot(
     path
         Where to write the picture, in the format its name ends in; without it none is written.
     ax
-        Axes of matplotlib to draw into, where the picture of the kind is one panel; by default a new figure.
+        Axes of matplotlib to draw one panel into; by default a new figure with all panels.
+    panel
+        Name of the panel to draw, where a picture has several: the label of its axes.
 
     Returns
     -------
@@ -120,10 +140,41 @@ def plot(
     asked = load(problem)
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
-    told = result_to_data(result, files=False) if isinstance(result, Answer) else result
+    told = as_row(result)
     if told is not None and told.get("problem") not in (None, asked.name):
         raise RequestError(f"this is an answer to {told['problem']!r}, not to {asked.name!r}.")
-    return plot_problem(asked, told, path, ax=ax)
+    best = origin_of(asked).best_known
+    known = None if best is None else best.objective
+    return plot_problem(asked, told, path, ax=ax, panel=panel, best_known=known)
+
+
+def _check_takes(draw: Callable[..., Figure], kind: str, *asked: tuple[str, Any]) -> None:
+    """Refuse what the picture of a kind does not take: the record promises a function of problem and result only."""
+    taken = signature(draw).parameters
+    for name, value in asked:
+        if value is not None and name not in taken:
+            raise RequestError(
+                f"the picture of kind {kind!r} takes no {name}; leave it out, and a figure of its own is drawn."
+            )
+
+
+def as_row(result: Any) -> Mapping[str, Any] | None:
+    """Give a result as files have it: that of a run is written as one, anything else is left as it came.
+
+    Parameters
+    ----------
+    result
+        Of a run, a JSON object, or ``None``.
+
+    Returns
+    -------
+    Mapping or None
+        With a very long decision in it, not beside it.
+    """
+    if isinstance(result, Answer):
+        return result_to_data(result, files=False)
+    found: Mapping[str, Any] | None = result
+    return found
 
 
 def decision_of(problem: Problem, result: Mapping[str, Any] | None) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from queueing import POPULATION_CAP, FiniteSourceQueue
 
 from ..errors import RequestError
-from .canvas import COLOURS, number, sheet
+from .canvas import COLOURS, WIDE, check_path, house_style, number, save
+from .panels import entitle, label_axes, open_panels, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ def plot_finite_source(
     min_throughput: float | None = None,
     max_delay_probability: float | None = None,
     path: str | os.PathLike[str] | None = None,
+    ax: Axes | None = None,
+    panel: str | None = None,
 ) -> Figure:
     """Draw how a server bears a growing crowd: throughput per client, probability of a long delay, utilisation.
 
@@ -44,52 +47,56 @@ def plot_finite_source(
         Limits to draw, each with the largest number of clients that keeps it.
     path
         Where to write the picture.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        ``"throughput"``, ``"delay"`` or ``"utilisation"``; by default all of them, with `ax` the first.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Three panels.
+        Three panels, or the one asked for.
     """
     crowd = sorted(set(clients))
     if not crowd:
         raise RequestError("there is nothing to draw: name at least one number of clients.")
     queue = FiniteSourceQueue(service_rate, think_time, processors)
-    with sheet(10.5, 3.6, path) as figure:
-        panels = figure.subplots(1, 3)
+    check_path(path)
+    with house_style():
+        layout = [["throughput", "delay", "utilisation"]]
+        panels = open_panels(layout, ax, panel, size=(WIDE, 2.9))
         late = partial(queue.delay_probability, delay=delay)
-        _draw_curve(panels[0], crowd, queue.throughput_per_client, "throughput per client")
-        _draw_curve(panels[1], crowd, late, f"P(delay > {number(delay)})")
-        _draw_curve(panels[2], crowd, queue.utilisation, "utilisation of the server")
-        if min_throughput is not None:
-            largest = queue.largest_population(min_throughput=min_throughput)
-            _draw_limit(panels[0], min_throughput, "at least", largest, "upper right")
-        if max_delay_probability is not None:
-            largest = queue.largest_population(max_delay_probability=max_delay_probability, delay=delay)
-            _draw_limit(panels[1], max_delay_probability, "below", largest, "lower right")
+        for name, axes in panels.axes.items():
+            if name == "throughput":
+                _draw_curve(axes, crowd, queue.throughput_per_client, "requests per client\nand unit of time")
+                if min_throughput is not None:
+                    largest = queue.largest_population(min_throughput=min_throughput)
+                    _draw_limit(axes, min_throughput, "at least", largest)
+            elif name == "delay":
+                _draw_curve(axes, crowd, late, f"probability of a\ndelay above {number(delay)}")
+                if max_delay_probability is not None:
+                    largest = queue.largest_population(max_delay_probability=max_delay_probability, delay=delay)
+                    _draw_limit(axes, max_delay_probability, "below", largest)
+            else:
+                _draw_curve(axes, crowd, queue.utilisation, "share of the time that\nthe server is busy")
+            entitle(axes, name.capitalize(), [line for line in axes.get_lines() if line.get_gid() != "curve"])
         servers = "" if processors == 1 else f", {processors} processors"
-        figure.suptitle(
-            f"Server with a finite crowd of clients: service rate {number(service_rate)}, mean think time "
-            f"{number(think_time)}{servers}",
-            fontsize=10,
-        )
-    return figure
+        rates = f"service rate {number(service_rate)}, mean think time {number(think_time)}{servers}"
+        panels.head("A server with a finite crowd of clients", [rates])
+        save(panels.figure, path)
+    return panels.figure
 
 
 def _draw_curve(axes: Axes, crowd: Sequence[int], measure: Callable[[int], float], label: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+    """Marks at whole numbers of clients, joined by steps: there is no half a client."""
     values = [measure(count) for count in crowd]
-    axes.plot(crowd, values, "o-", color=COLOURS[0], ms=3, lw=1.0, label=label, gid="curve")
-    axes.set_xlabel("number of clients")
-    axes.set_ylabel(label)
+    axes.plot(crowd, values, "o-", drawstyle="steps-mid", color=COLOURS[0], ms=2.5, lw=0.8, label=label, gid="curve")
     axes.set_ylim(0.0, None)
-    axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
-    axes.grid(alpha=0.3, lw=0.5)
+    whole_ticks(axes.xaxis)
+    label_axes(axes, "number of clients", label, grid="y")
 
 
-def _draw_limit(
-    axes: Axes, limit: float, words: str, largest: int, corner: Literal["upper right", "lower right"]
-) -> None:
+def _draw_limit(axes: Axes, limit: float, words: str, largest: int) -> None:
     """A line at the limit, and one at the largest crowd that keeps it, where it is in the picture."""
     axes.axhline(limit, color=COLOURS[1], lw=1.0, ls="--", label=f"limit: {words} {number(limit)}", gid="limit")
     left, right = axes.get_xlim()
@@ -99,5 +106,3 @@ def _draw_limit(
         axes.axvline(largest, color=COLOURS[1], lw=1.0, ls=":", label=kept, gid="largest")
     else:
         axes.plot([], [], " ", label=kept)
-    handles = [handle for handle in axes.get_lines() if handle.get_gid() != "curve"]
-    axes.legend(handles=handles, loc=corner, framealpha=0.9, edgecolor="none", handlelength=1.6)

@@ -17,7 +17,26 @@ from queueing.robots.fleet import RobotFleet
 
 from ..costs import WeightedSum
 from ..errors import InstanceError, RequestError
-from ..plotting import COLOURS, MARKERS, check_path, house_style, literal, new_figure, number, plain, save
+from ..plotting import (
+    COLOURS,
+    INK,
+    MARKERS,
+    NARROW,
+    WIDE,
+    Panels,
+    check_path,
+    entitle,
+    house_style,
+    label_axes,
+    legend_below,
+    log_ticks,
+    number,
+    open_panels,
+    plain,
+    save,
+    told_by,
+    whole_ticks,
+)  # fmt: skip
 from .fleet import ControlledRobots
 from .pricing import PricedRobots
 from .problem import RobotsProblem
@@ -25,8 +44,8 @@ from .static import Numbers
 from .structure import decision_rates, targets
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: States up to which a picture shows what control gains at other prices too: the best policy is found for each.
@@ -48,7 +67,9 @@ Grid = NDArray[np.float64]
 ON, OFF, _NONE = COLOURS[0], "#DDE6EC", "#FFFFFF"
 
 
-def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figure:
+def draw_robots(
+    problem: PricedRobots, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw a problem of kind "robots" and the decision of `result`, the best one without.
 
     Parameters
@@ -57,6 +78,11 @@ def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figu
         A problem of kind "robots": the base model, a fleet, or areas.
     result
         What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best policy.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        Name of a panel: ``"arrival"``, ``"departure"`` or ``"gamma"`` of the base model; ``"robots"``, ``"cost"`` or
+        ``"total"`` of areas; of a fleet what the axes of its picture are called. With `ax`, the first of these.
 
     Returns
     -------
@@ -73,15 +99,17 @@ def draw_robots(problem: PricedRobots, result: Mapping[str, Any] | None) -> Figu
     from .areas import RobotAreasProblem, draw_areas
 
     if isinstance(problem, RobotAreasProblem):
-        return draw_areas(problem, result)
+        return draw_areas(problem, result, ax=ax, panel=panel)
     if isinstance(problem, RobotsProblem):
-        return draw_policy(problem, result)
+        return draw_policy(problem, result, ax=ax, panel=panel)
     if isinstance(problem, ControlledRobots):
-        return draw_fleet(problem, result)
+        return draw_fleet(problem, result, ax=ax, panel=panel)
     raise RequestError(f"no picture is known of problems like {getattr(problem, 'name', problem)!r}.")
 
 
-def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_policy(
+    problem: RobotsProblem, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw the policy of `result`, the best one without: after a departure, after an arrival, and its price.
 
     Where prices are those of Talim et al. (2001) and the system is small, a third panel shows the least cost and that
@@ -94,22 +122,25 @@ def draw_policy(problem: RobotsProblem, result: Mapping[str, Any] | None) -> Fig
     decision = decision_to_draw(problem, result, best)
     policy = problem.policy_of(decision)
     swept = _gamma(problem) is not None and policy.size <= MOST_STATES
-    figure = new_figure(9.6, 6.8 if swept else 3.8, layout="constrained")
-    layout: Any = [["departure", "arrival"], ["gamma", "gamma"]] if swept else [["departure", "arrival"]]
-    panels = figure.subplot_mosaic(layout, height_ratios=[1.15, 1.0] if swept else [1.0])
-    for name, axes in panels.items():
-        axes.set_label(name)
-    _draw_map(panels["departure"], policy, 0)
-    _draw_map(panels["arrival"], policy, 1)
-    panels["arrival"].legend(loc="lower left", framealpha=0.95)
-    if swept:
-        _draw_gammas(panels["gamma"], problem, default_gammas(problem))
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{summary(problem, decision, result)}", fontsize=10))
-    return figure
+    layout = [["departure", "arrival"], *([["gamma", "gamma"]] if swept else [])]
+    size, heights = (WIDE, 5.4 if swept else 3.1), [1.2, 1.0] if swept else [1.0]
+    first = panel or "arrival" if ax is not None else panel
+    panels = open_panels(layout, ax, first, size=size, heights=heights)
+    for name, axes in panels.axes.items():
+        if name == "gamma":
+            _draw_gammas(axes, problem, default_gammas(problem))
+        else:
+            _draw_map(axes, policy, ("departure", "arrival").index(name))
+    panels.head(problem.name, summary(problem, decision, result))
+    return panels.figure
 
 
 def plot_static_dynamic(
-    problem: RobotsProblem, gammas: Sequence[float] | None = None, path: str | os.PathLike[str] | None = None
+    problem: RobotsProblem,
+    gammas: Sequence[float] | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the least cost and that of the best fixed number of robots, for these weights of starvation.
 
@@ -121,6 +152,8 @@ def plot_static_dynamic(
         Weights of starvation; by default some around that of the problem.
     path
         Where to write the picture; ``None``: it is only returned.
+    ax
+        Axes of the caller to draw into; ``None``: a figure of its own.
 
     Returns
     -------
@@ -146,12 +179,11 @@ def plot_static_dynamic(
         )
     check_path(path)
     with house_style():
-        figure = new_figure(7.2, 4.0, layout="constrained")
-        axes = figure.add_subplot(label="gamma")
-        _draw_gammas(axes, problem, default_gammas(problem) if gammas is None else gammas)
-        literal(figure.suptitle(plain(problem.name, 90), fontsize=10))
-        save(figure, path)
-    return figure
+        panels = open_panels([["gamma"]], ax, size=(NARROW, 3.2))
+        _draw_gammas(panels["gamma"], problem, default_gammas(problem) if gammas is None else gammas)
+        panels.head(problem.name, ())
+        save(panels.figure, path)
+    return panels.figure
 
 
 def default_gammas(problem: RobotsProblem) -> list[float]:
@@ -218,18 +250,16 @@ def given_decision(problem: Problem, result: Mapping[str, Any] | None) -> tuple[
         raise InstanceError("decision", given, f"it is no policy of {problem.name!r}: {refusal}") from None
 
 
-def summary(problem: Any, decision: tuple[int, ...], result: Mapping[str, Any] | None) -> str:
+def summary(problem: Any, decision: tuple[int, ...], result: Mapping[str, Any] | None) -> list[str]:
     """What a policy costs, what is known about it, and what the best fixed number of robots costs."""
     judged = problem.evaluate(decision)
-    words = [f"objective {number(judged.objective)}"] if problem.has_objective else []
-    told = result or {}
-    words += [plain(told["status"], 20)] if told.get("status") is not None else []
+    words = told_by(result, judged.objective if problem.has_objective else None)
     words += [] if judged.feasible else ["breaks limits"]
     fixed = problem.best_static if problem.has_objective else None
     if fixed is not None and math.isfinite(fixed.objective):
         robots = fixed.robots if isinstance(fixed.robots, int) else " + ".join(map(str, fixed.robots))
         words.append(f"best fixed number {robots}: {number(fixed.objective)}")
-    return ", ".join(words)
+    return words
 
 
 def actions(policy: NDArray[np.int8], event: int) -> NDArray[np.int8]:
@@ -245,21 +275,21 @@ def actions(policy: NDArray[np.int8], event: int) -> NDArray[np.int8]:
 
 def _draw_map(axes: Axes, policy: NDArray[np.int8], event: int) -> None:
     from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Patch
 
     grid = actions(policy, event)
-    lines: dict[str, Any] = {"edgecolors": "white", "linewidth": 0.6} if max(grid.shape) <= 45 else {}
+    lines: dict[str, Any] = {"edgecolors": "white", "linewidth": 0.6} if max(grid.shape) <= 25 else {}
     colours, norm = ListedColormap([_NONE, OFF, ON]), BoundaryNorm([-1.5, -0.5, 0.5, 1.5], 3)
     _draw_mesh(axes, grid, 20_000, ticks=10, cmap=colours, norm=norm, gid=f"map-{event}", **lines)
     robots = np.arange(grid.shape[1])
     curve = np.array([np.nan if value is None else value for value in curves(policy)[event]], dtype=np.float64)
-    axes.step(robots, curve + 0.5, where="mid", color=COLOURS[1], linewidth=1.4, gid=f"curve-{event}")
-    axes.set_title("after a departure, s = 0" if event == 0 else "after an arrival, s = 1")
-    axes.set_xlabel("active robots r, before the event")
-    axes.set_ylabel("pages q, before the event")
-    if event == 1:
-        for colour, label in ((ON, "activate"), (OFF, "do not")):
-            axes.fill_between([], [], [], color=colour, label=label)
-        axes.plot([], [], color=COLOURS[1], label="switching curve")
+    look: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.4, "label": "switching curve"}
+    drawn = axes.step(robots, curve + 0.5, where="mid", gid=f"curve-{event}", **look)
+    label_axes(axes, "active robots before the event", "pages in the system before the event")
+    handles: list[Artist] = [Patch(color=ON, label="activate a robot"), Patch(color=OFF, label="do not")]
+    if (grid < 0).any():
+        handles.append(Patch(facecolor=_NONE, edgecolor=INK, linewidth=0.5, label="cannot be"))
+    entitle(axes, "After a departure" if event == 0 else "After an arrival", [*handles, *drawn])
 
 
 def _draw_mesh(axes: Axes, grid: NDArray[Any], most: int, ticks: int = 8, **style: Any) -> None:
@@ -267,14 +297,12 @@ def _draw_mesh(axes: Axes, grid: NDArray[Any], most: int, ticks: int = 8, **styl
     edges = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     mesh: Any = axes.pcolormesh(*edges, grid, **style)
     mesh.set_rasterized(grid.size > most)
-    _whole_ticks(axes, ticks)
+    _whole_axes(axes, ticks)
 
 
-def _whole_ticks(axes: Axes, most: int = 8) -> None:
-    from matplotlib.ticker import MaxNLocator
-
+def _whole_axes(axes: Axes, most: int = 8) -> None:
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
+        whole_ticks(axis, most)
 
 
 def _draw_gammas(axes: Axes, problem: RobotsProblem, gammas: Sequence[float]) -> None:
@@ -284,31 +312,22 @@ def _draw_gammas(axes: Axes, problem: RobotsProblem, gammas: Sequence[float]) ->
     axes.plot(gammas, dynamic, color=COLOURS[0], marker="o", markersize=3, label="best policy", gid="dynamic")
     own = _gamma(problem)
     if own is not None and min(gammas) <= own <= max(gammas):
-        axes.axvline(own, color="#777777", linewidth=0.8, linestyle=":", gid="own")
+        axes.axvline(own, color=INK, linewidth=0.8, linestyle=":", gid="own", label=f"this instance: {number(own)}")
     axes.set_xscale("log")
-    _plain_ticks(axes.xaxis)
+    log_ticks(axes.xaxis)
     if min(dynamic) > 0:
         axes.set_yscale("log")
-        _plain_ticks(axes.yaxis)
-    axes.set_xlabel("weight of starvation, gamma")
-    axes.set_ylabel("average cost")
-    axes.set_title("control against the best fixed number of robots")
-    axes.legend()
-
-
-def _plain_ticks(axis: Axis) -> None:
-    """Powers in plain numbers: mathematics is not drawn, so that names may have dollar signs."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    axis.set_minor_formatter(NullFormatter())
+        log_ticks(axes.yaxis)
+    label_axes(axes, "weight of starvation (gamma)", "cost per unit of time", grid="both")
+    entitle(axes, "Control against the best fixed number of robots")
 
 
 # -- fleets ------------------------------------------------------------------------------------------------------------
 
 
-def draw_fleet(problem: ControlledRobots, result: Mapping[str, Any] | None) -> Figure:
+def draw_fleet(
+    problem: ControlledRobots, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw the policy of `result`, the best one without.
 
     Where any number is sent: up to how many, by pages. With two classes of exponential journeys: who is sent, by robots
@@ -321,6 +340,10 @@ def draw_fleet(problem: ControlledRobots, result: Mapping[str, Any] | None) -> F
         A fleet of robots.
     result
         What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best one.
+    ax
+        Axes of the caller to draw one map into; ``None``: a figure of its own.
+    panel
+        Name of the map: ``"targets"``, ``"pages-5"``, ``"environment-0"``; by default all of them, with `ax` the first.
 
     Returns
     -------
@@ -330,15 +353,15 @@ def draw_fleet(problem: ControlledRobots, result: Mapping[str, Any] | None) -> F
     small = problem.fleet.states <= MOST_FLEET_STATES
     decision = decision_to_draw(problem, result, (lambda: problem.first_policy(quick=True)) if small else None)
     fleet, actions = problem.fleet, problem.actions_of(decision)
-    figure = new_figure(9.6, 3.9, layout="constrained")
     if fleet.switching == "any":
-        _draw_targets(figure.add_subplot(label="targets"), fleet, actions)
+        panels = open_panels([["targets"]], ax, panel, size=(NARROW, 3.2))
+        _draw_targets(panels["targets"], fleet, actions)
     elif len(fleet.classes) == fleet.phases == 2:
-        _draw_pairs(figure, problem, actions)
+        panels = _draw_pairs(problem, actions, ax, panel)
     else:
-        _draw_totals(figure, problem, actions)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{summary(problem, decision, result)}", fontsize=10))
-    return figure
+        panels = _draw_totals(problem, actions, ax, panel)
+    panels.head(problem.name, summary(problem, decision, result))
+    return panels.figure
 
 
 def _draw_targets(axes: Axes, fleet: RobotFleet, actions: NDArray[np.int64]) -> None:
@@ -348,16 +371,14 @@ def _draw_targets(axes: Axes, fleet: RobotFleet, actions: NDArray[np.int64]) -> 
         style: dict[str, Any] = {"color": COLOURS[world], "marker": MARKERS[world], "markersize": 4}
         label = f"environment {world}" if fleet.environments > 1 else None
         axes.step(pages, by_pages[:, world], where="mid", label=label, gid=f"target-{world}", **style)
-    axes.axhline(fleet.classes[0].robots, color="#777777", linewidth=0.8, linestyle=":", gid="robots")
-    axes.set_xlabel("pages q that an event leaves")
-    axes.set_ylabel("robots out after the decision")
-    axes.set_title("up to how many robots are out after a decision that is taken with none out" + _shown(fleet))
-    _whole_ticks(axes)
-    if fleet.environments > 1:
-        axes.legend()
+    look: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": ":"}
+    axes.axhline(fleet.classes[0].robots, gid="robots", label="robots there are", **look)
+    label_axes(axes, "pages in the system after the event", "robots out after the decision")
+    _whole_axes(axes)
+    entitle(axes, "How many robots are sent out, with none out before" + _shown(fleet))
 
 
-def _draw_pairs(figure: Figure, problem: ControlledRobots, actions: NDArray[np.int64]) -> None:
+def _draw_pairs(problem: ControlledRobots, actions: NDArray[np.int64], ax: Axes | None, panel: str | None) -> Panels:
     """Maps over the robots of two classes that are out, in the likeliest state of the environment."""
     fleet = problem.fleet
     world = 0 if fleet.environment is None else int(np.argmax(fleet.environment.shares))
@@ -365,17 +386,23 @@ def _draw_pairs(figure: Figure, problem: ControlledRobots, actions: NDArray[np.i
     grids = actions.reshape(fleet.shape)[:, :, world].reshape(shape)
     rates = decision_rates(fleet, actions).reshape(fleet.shape)[:, :, world].reshape(shape)
     lengths = sorted({min(1, fleet.capacity), fleet.capacity // 2, fleet.capacity - 1})
-    panels: Any = figure.subplots(1, len(lengths), sharey=True, squeeze=False)[0]
-    for axes, pages in zip(panels, lengths, strict=True):
-        axes.set_label(f"pages-{pages}")
-        _draw_actions(axes, grids[pages].astype(np.float64), rates[pages] / rates.sum(), _classes(problem))
-        axes.set_title(f"{pages} page{'s' if pages != 1 else ''} left" + (f", environment {world}" if world else ""))
-        axes.set_xlabel(f"{plain(problem.plan.labels[1], 30)}: robots out")
-    panels[0].set_ylabel(f"{plain(problem.plan.labels[0], 30)}: robots out")
-    _add_legend(figure, _classes(problem))
+    names = {f"pages-{pages}": pages for pages in lengths}
+    panels = open_panels([list(names)], ax, panel, size=(WIDE, 3.2), sharey=True)
+    colours = _classes(problem)
+    for name, axes in panels.axes.items():
+        pages = names[name]
+        _draw_actions(axes, grids[pages].astype(np.float64), rates[pages] / rates.sum(), colours)
+        label_axes(axes, f"{plain(problem.plan.labels[1], 24)}: robots out")
+        if axes is next(iter(panels.axes.values())):
+            label_axes(axes, y=f"{plain(problem.plan.labels[0], 24)}: robots out")
+        title = f"{pages} page{'s' if pages != 1 else ''} left" + (f", environment {world}" if world else "")
+        entitle(axes, title, [] if panels.owned else _entries(colours, "send: "))
+    if panels.owned:
+        legend_below(panels.figure, _entries(colours, "send: "))
+    return panels
 
 
-def _draw_totals(figure: Figure, problem: ControlledRobots, actions: NDArray[np.int64]) -> None:
+def _draw_totals(problem: ControlledRobots, actions: NDArray[np.int64], ax: Axes | None, panel: str | None) -> Panels:
     """Maps over pages and all robots that are out, one for each state of the environment."""
     fleet = problem.fleet
     frequencies, rates = by_total(fleet, actions)
@@ -383,17 +410,24 @@ def _draw_totals(figure: Figure, problem: ControlledRobots, actions: NDArray[np.
     shown = frequencies.argmax(axis=-1).astype(np.float64) if several else frequencies[..., 1]
     colours = _classes(problem) if several else {"no robot is sent": OFF, "one is sent": ON}
     worlds = min(fleet.environments, MOST_WORLDS)
-    panels: Any = figure.subplots(1, worlds, sharey=True, squeeze=False)[0]
-    for world, axes in enumerate(panels):
-        axes.set_label(f"environment-{world}")
+    names = {f"environment-{world}": world for world in range(worlds)}
+    size = NARROW if worlds == 1 else WIDE
+    panels = open_panels([list(names)], ax, panel, size=(size, 3.2), sharey=True)
+    entries = _entries(colours, "most often: " if several else "")
+    for name, axes in panels.axes.items():
+        world = names[name]
         _draw_actions(axes, shown[:, :, world], rates[:, :, world] / rates.sum(), colours)
-        title = f"environment {world}" if fleet.environments > 1 else ""
+        title = f"Environment {world}" if fleet.environments > 1 else ""
         if not several and fleet.phases > 1:
             title += f"{': ' if title else ''}share of decisions that send a robot"
-        axes.set_title(title + (_shown(fleet) if world == worlds - 1 else ""))
-        axes.set_xlabel("robots out, before the decision")
-    panels[0].set_ylabel("pages q that an event leaves")
-    _add_legend(figure, colours, "most often: " if several else "")
+        label_axes(axes, "robots out before the decision")
+        if axes is next(iter(panels.axes.values())):
+            label_axes(axes, y="pages in the system after the event")
+        last = _shown(fleet) if world == worlds - 1 else ""
+        entitle(axes, title[:1].upper() + title[1:] + last, [] if panels.owned else entries)
+    if panels.owned:
+        legend_below(panels.figure, entries)
+    return panels
 
 
 def by_total(fleet: RobotFleet, actions: NDArray[np.int64]) -> tuple[Grid, Grid]:
@@ -432,18 +466,18 @@ def _draw_actions(axes: Axes, grid: Grid, shares: Grid, colours: Mapping[str, st
     style: dict[str, Any] = {"cmap": ListedColormap(listed), "vmin": -0.5, "vmax": len(listed) - 0.5}
     if len(listed) == 2:
         style = {"cmap": LinearSegmentedColormap.from_list("share", listed), "vmin": 0.0, "vmax": 1.0}
-    style |= {"edgecolors": "white", "linewidth": 0.4} if max(grid.shape) <= 45 else {}
+    style |= {"edgecolors": "white", "linewidth": 0.4} if max(grid.shape) <= 20 else {}
     _draw_mesh(axes, grid, MOST_CELLS, gid="map", **style)
     pale = np.ma.masked_where(shares * RARE >= 1.0, np.zeros(grid.shape))
     _draw_mesh(axes, pale, MOST_CELLS, cmap=ListedColormap(["white"]), alpha=0.6, gid="rare")
 
 
-def _add_legend(figure: Figure, colours: Mapping[str, str], kind: str = "") -> None:
+def _entries(colours: Mapping[str, str], kind: str = "") -> list[Artist]:
     from matplotlib.patches import Patch
 
-    handles = [Patch(color=colour, label=f"{kind}{label}") for label, colour in colours.items()]
+    handles: list[Artist] = [Patch(color=colour, label=f"{kind}{label}") for label, colour in colours.items()]
     handles.append(Patch(facecolor="white", edgecolor="#BBBBBB", label="pale: less than once in a million decisions"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)))
+    return handles
 
 
 def _shown(fleet: RobotFleet) -> str:

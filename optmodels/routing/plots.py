@@ -15,7 +15,25 @@ from numpy.typing import NDArray
 from queueing.routing import word_gaps
 
 from ..errors import RequestError
-from ..plotting import COLOURS, MARKERS, decision_of, literal, new_figure, number, plain, sheet
+from ..plotting import (
+    COLOURS,
+    INK,
+    MARKERS,
+    NARROW,
+    NOTE,
+    WIDE,
+    check_path,
+    decision_of,
+    entitle,
+    house_style,
+    label_axes,
+    log_ticks,
+    name_ticks,
+    open_panels,
+    save,
+    told_by,
+    whole_ticks,
+)  # fmt: skip
 from ..solving import solve
 from .problem import RoutingHorizonProblem, RoutingProblem
 
@@ -40,10 +58,10 @@ FEWEST_GAPS = 12
 #: Points of a curve of best periods, and halvings that find where they change.
 POINTS, HALVINGS = 120, 40
 
-_GREY = "#444444"
 
-
-def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
+def draw_routing(
+    problem: Routed, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw the packets of `result`: a strip with a row for each server, shares of servers, and what their gaps cost.
 
     Parameters
@@ -52,6 +70,10 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
         A problem of kind "routing", with a finite horizon or without.
     result
         What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: costs of gaps alone.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        ``"strip"``, ``"shares"`` or ``"costs"``; by default all of them, with `ax` the first that there is.
 
     Returns
     -------
@@ -81,23 +103,18 @@ def draw_routing(problem: Routed, result: Mapping[str, Any] | None) -> Figure:
     layout += [["costs", "costs"]] if told else []
     rows = _rows(problem, decision)
     tall = min(len(rows), MOST_ROWS)
-    heights = [0.9 + (0.32 if tall <= 12 else 0.22) * tall] if decision is not None else []
-    heights += [2.4] if told else []
-    figure = new_figure(9.6, 1.0 + sum(heights), layout="constrained")
-    panels = figure.subplot_mosaic(layout, height_ratios=heights, width_ratios=[5.0, 1.0])  # type: ignore[arg-type]
-    for name, axes in panels.items():
-        axes.set_label(name)
-    gaps: list[NDArray[np.int64]] = []
-    if decision is not None:
-        word = np.array(decision, dtype=np.int64)
-        _draw_strip(panels["strip"], problem, word, rows)
-        _draw_shares(panels["shares"], panels["strip"], problem, word, rows)
-        if isinstance(problem, RoutingProblem):
-            gaps = word_gaps(word, problem.server_count)
-    if told:
-        _draw_costs(panels["costs"], problem, gaps)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result or {})}", fontsize=10))
-    return figure
+    heights = [0.9 + (0.27 if tall <= 12 else 0.19) * tall] if decision is not None else []
+    heights += [2.6] if told else []
+    panels = open_panels(layout, ax, panel, size=(WIDE, 0.6 + sum(heights)), heights=heights, widths=[4.0, 1.0])
+    word = None if decision is None else np.array(decision, dtype=np.int64)
+    gaps = word_gaps(word, problem.server_count) if word is not None and isinstance(problem, RoutingProblem) else []
+    for name, axes in panels.axes.items():
+        if name == "costs":
+            _draw_costs(axes, problem, gaps)
+        elif word is not None:
+            (_draw_strip if name == "strip" else _draw_shares)(axes, problem, word, rows)
+    panels.head(problem.name, _summary(problem, decision, result or {}))
+    return panels.figure
 
 
 def plot_periods(
@@ -139,20 +156,20 @@ def plot_periods(
     ['periods', 'costs']
     """
     speeds = list(default_rates(problem, server) if rates is None else rates)
-    with sheet(7.2, 5.4, path) as figure:
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.0, 1.0])
-        above.set_label("periods")
-        below.set_label("costs")
+    check_path(path)
+    with house_style():
+        panels = open_panels([["periods"], ["costs"]], size=(NARROW, 4.6), heights=[2.0, 1.0], sharex=True)
+        above, below = panels["periods"], panels["costs"]
         answers = [best_period(problem, rate, server, strategy) for rate in speeds]
         periods, costs = [period for period, _ in answers], [cost for _, cost in answers]
         steps = changes_of_period(problem, speeds, periods, server, strategy)
         _draw_staircase(above, speeds, periods, steps)
         below.plot(speeds, costs, color=COLOURS[1], lw=1.5, gid="costs")
-        below.set_ylabel("least cost")
-        below.set_xlabel(f"rate of server {server % problem.server_count}")
-        below.grid(color="#dddddd", linewidth=0.6)
-        literal(figure.suptitle(plain(problem.name, 90), fontsize=10))
-    return figure
+        service = f"service rate of server {server % problem.server_count} (per unit of time)"
+        label_axes(below, service, "least cost\nof a packet", grid="both")
+        panels.head(problem.name, ())
+        save(panels.figure, path)
+    return panels.figure
 
 
 def default_rates(problem: RoutingProblem, server: int = -1) -> list[float]:
@@ -226,7 +243,7 @@ def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDAr
             width, alpha = (1.2, 0.55) if few else (0.5, 0.35)
             axes.plot([start + 0.36, stop - 0.36], [row, row], color=colour, zorder=1, lw=width, alpha=alpha)
             if written and stop - start > 1:
-                axes.text(0.5 * (start + stop), row - 0.12, str(stop - start), fontsize=6.5, ha="center", va="bottom")
+                axes.text(0.5 * (start + stop), row - 0.12, str(stop - start), fontsize=NOTE, ha="center", va="bottom")
         for first, alpha in ((True, 1.0), (False, 0.4)):
             mine = used[(used < length) == first] if cyclic else used[: len(used) * first]
             axes.bar(
@@ -235,15 +252,22 @@ def _draw_strip(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDAr
             )  # fmt: skip
     if cyclic:
         for border in range(length, slots, length):
-            axes.axvline(border - 0.5, color=_GREY, lw=0.8, ls=(0, (4, 2)), zorder=3, gid="period")
+            axes.axvline(border - 0.5, color=INK, lw=0.8, ls=(0, (4, 2)), zorder=3, gid="period")
     axes.set_xlim(-0.7, slots - 0.3)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     if few:
-        axes.set_yticks(range(len(rows)), [_label(problem, server) for server in rows.tolist()])
+        name_ticks(axes.yaxis, range(len(rows)), [_label(problem, server) for server in rows.tolist()])
     cut = f", the first {slots}" if slots < length else ""
-    axes.set_xlabel(f"slot{cut} (the period has {length})" if cyclic else f"slot{cut}")
-    axes.set_ylabel("server" if few else "server, by share")
+    whole_ticks(axes.xaxis, 10)
+    label_axes(axes, f"packet{cut} (the period has {length})" if cyclic else f"packet{cut}")
+    label_axes(axes, y="server" if few else f"rank of the server by share,\n{_unused(problem, rows)}")
     axes.tick_params(axis="y", length=0)
+    entitle(axes, "Which server each packet goes to", [])
+
+
+def _unused(problem: Routed, rows: NDArray[np.int64]) -> str:
+    unused = problem.server_count - len(rows)
+    return f"{unused} of {problem.server_count} unused" if unused else f"all {problem.server_count} in use"
 
 
 def _slots(length: int, cyclic: bool) -> int:
@@ -255,17 +279,20 @@ def _slots(length: int, cyclic: bool) -> int:
     return min(length + max(8, length // 4), MOST_SLOTS)
 
 
-def _draw_shares(axes: Axes, strip: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+def _draw_shares(axes: Axes, problem: Routed, word: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     shares = (np.bincount(word, minlength=problem.server_count) / len(word))[rows]
     few = len(rows) <= MOST_ROWS
     colours = [COLOURS[server % len(COLOURS)] for server in rows.tolist()]
     axes.barh(range(len(rows)), shares, color=colours, height=0.62 if few else 0.9, gid="shares")
     for row, share in enumerate(shares.tolist()) if few else ():
-        axes.text(share, row, f" {100 * share:.3g} %", va="center", fontsize=7)
-    axes.set_xlim(0, 1.45 * max(float(shares.max()), 1e-9))
-    axes.set_ylim(*strip.get_ylim())
+        axes.text(share, row, f" {100 * share:.3g} %", va="center", fontsize=NOTE)
+    axes.set_xlim(0, 1.75 * max(float(shares.max()), 1e-9))
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks([])
-    axes.set_xlabel("share of packets")
+    axes.xaxis.set_major_locator(MaxNLocator(3))
+    label_axes(axes, "share of packets")
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -283,7 +310,10 @@ def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) 
     places = np.arange(1, longest + 1)
     for server in range(problem.server_count):
         colour, marker = COLOURS[server % len(COLOURS)], MARKERS[server % len(MARKERS)]
-        axes.plot(places, values[server], color=colour, lw=1.1, marker=".", ms=3, label=_label(problem, server))
+        look: dict[str, Any] = {"color": colour, "lw": 1.0, "marker": marker, "ms": 2.5}
+        axes.plot(
+            places, values[server], drawstyle="steps-mid", label=f"server {_label(problem, server)}", gid="cost", **look
+        )
         if len(gaps) and len(gaps[server]):
             met, counts = np.unique(gaps[server][gaps[server] <= longest], return_counts=True)
             axes.scatter(
@@ -298,13 +328,12 @@ def _draw_costs(axes: Axes, problem: Routed, gaps: Sequence[NDArray[np.int64]]) 
             if len(one) and one.max() <= longest
         ]
         axes.set_ylim(bottom=max(float(values.min()), min(used, default=1e-6) / 100) / 2)
-        _plain_logs(axes)
+        log_ticks(axes.yaxis)
     axes.set_xlim(0.5, longest + 0.5)
-    axes.set_xlabel("slots since the last packet to the server" + ("; large marks: gaps of the word" if gaps else ""))
-    axes.set_ylabel("cost of a packet" if bare or not known else "cost above its asymptote")
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    whole_ticks(axes.xaxis, 12)
+    label_axes(axes, "gap: packets since the last one to the server", grid="y")
+    label_axes(axes, y="cost of a packet" if bare or not known else "cost of a packet\nabove its asymptote")
+    entitle(axes, "What gaps cost, by server" + (" (large marks: gaps of the decision)" if gaps else ""))
 
 
 def _draw_staircase(
@@ -317,25 +346,20 @@ def _draw_staircase(
     for rate, before, after in steps:
         axes.plot([rate, rate], [before, after], color=COLOURS[0], lw=0.8, ls=":", gid="step")
         axes.annotate(
-            f"{rate:.5g}", (rate, before), xytext=(4, -3), textcoords="offset points", fontsize=7, va="top", ha="left"
+            f"{rate:.5g}",
+            (rate, before),
+            xytext=(3, -2),
+            textcoords="offset points",
+            fontsize=NOTE,
+            va="top",
+            ha="left",
         )
     axes.set_xscale("log")
-    axes.set_xlim(rates[0] / 1.2, rates[-1] * 1.6)
-    _plain_logs(axes, "x")
+    axes.set_xlim(rates[0] / 1.2, rates[-1] * 2.0)
+    log_ticks(axes.xaxis)
     axes.set_yticks(sorted(set(levels)))
     axes.set_ylim(min(levels) - 0.7, max(levels) + 0.5)
-    axes.set_ylabel("best period")
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def _plain_logs(axes: Axes, which: str = "y") -> None:
-    """Label a logarithmic axis with numbers as people write them; powers would need mathematics, which is off."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    label_axes(axes, y="best period (packets)", grid="both")
 
 
 def _label(problem: Routed, server: int) -> str:
@@ -344,16 +368,14 @@ def _label(problem: Routed, server: int) -> str:
     return f"{server} (rate {service:g})" if isinstance(service, float) else f"{server}"
 
 
-def _summary(problem: Routed, decision: tuple[int, ...] | None, result: Mapping[str, Any]) -> str:
+def _summary(problem: Routed, decision: tuple[int, ...] | None, result: Mapping[str, Any]) -> list[str]:
     count = f"{problem.server_count} server{'s' if problem.server_count > 1 else ''}"
     if decision is None:
-        return count
-    judged = problem.evaluate(decision)
-    words = [count, f"cost {number(judged.objective)}"]
-    if isinstance(problem, RoutingProblem):
-        words.insert(1, f"period {len(decision)}")
-    if result.get("status") == "optimal":
-        words.append("proved best")
-    elif isinstance(problem, RoutingProblem) and math.isfinite(problem.lower_bound()):
-        words.append(f"no word below {number(problem.lower_bound())}")
-    return ", ".join(words + ([] if judged.feasible else ["breaks rules"]))
+        return [count]
+    judged, bound = problem.evaluate(decision), None
+    known = result.get("bound") is not None or result.get("status") == "optimal"
+    if not known and isinstance(problem, RoutingProblem) and math.isfinite(problem.lower_bound()):
+        bound = problem.lower_bound()
+    words = [*told_by(result, judged.objective, "cost", bound), count]
+    words += [f"period {len(decision)}"] if isinstance(problem, RoutingProblem) else []
+    return words + ([] if judged.feasible else ["breaks rules"])

@@ -5,10 +5,23 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import RequestError
-from ..plotting import COLOURS, figure_of, literal, plain, single_panel
+from ..plotting import (
+    COLOURS,
+    INK,
+    NARROW,
+    NOTE,
+    check_path,
+    entitle,
+    house_style,
+    label_axes,
+    legend_below,
+    measure_words,
+    open_panels,
+    save,
+)  # fmt: skip
 from .pareto_front import Front, FrontPoint
 
 if TYPE_CHECKING:
@@ -38,7 +51,7 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None, *, ax: 
     path
         Where to write the picture, in the format its name ends in.
     ax
-        Axes to draw into; by default a new figure.
+        Axes of the caller to draw into; ``None``: a figure of its own.
 
     Returns
     -------
@@ -47,13 +60,20 @@ def plot_front(front: Front, path: str | os.PathLike[str] | None = None, *, ax: 
     """
     if not front.points:
         raise RequestError(f"there is no point of a front of {front.problem!r} to draw.")
-    with single_panel(6.4, 4.2, path, ax) as axes:
+    check_path(path)
+    with house_style():
+        panels = open_panels([["front"]], ax, size=(NARROW, 3.8))
+        axes = panels["front"]
         _draw(axes, front)
+        handles = axes.get_legend_handles_labels()[0]
+        entitle(axes, "", [] if panels.owned else handles)
+        if panels.owned:
+            legend_below(panels.figure, handles)
         supported = sum(point.supported for point in front.points)
         known = "all of the front" if front.exact else "not proved to be all"
-        title = f"{plain(front.problem)}\n{len(front.points)} points, {supported} of them on the hull; {known}"
-        literal(axes.set_title(title))
-    return figure_of(axes)
+        panels.head(front.problem, [f"{len(front.points)} points", f"{supported} of them on the hull", known])
+        save(panels.figure, path)
+    return panels.figure
 
 
 def _draw(axes: Axes, front: Front) -> None:
@@ -61,7 +81,7 @@ def _draw(axes: Axes, front: Front) -> None:
     if front.dominated:
         across, up = [b for _, b in front.dominated], [a for a, _ in front.dominated]
         axes.plot(
-            across, up, ".", color="#c8c8c8", markersize=4, zorder=1, label="dominated", rasterized=len(up) > 2000
+            across, up, ".", color="#B8B8B8", markersize=4, zorder=1, label="dominated", rasterized=len(up) > 2000
         )
     ordered = sorted(front.points, key=lambda point: point.values[1])
     # Between two points the one that is no worse in the second measure rules: on its left if more is wanted.
@@ -88,12 +108,12 @@ def _draw(axes: Axes, front: Front) -> None:
             )
     if len(ordered) <= FEW:
         _name(axes, hull)
-    axes.set_xlabel(f"{second.measure} ({'more' if second.maximise else 'less'} is better)")
-    axes.set_ylabel(f"{first.measure} ({'more' if first.maximise else 'less'} is better)")
-    axes.margins(0.06)
-    axes.grid(color="#eeeeee", linewidth=0.6, zorder=0)
-    axes.set_axisbelow(True)
-    axes.legend(loc="best", frameon=False)
+    x, y = (
+        f"{measure_words(front.kind, one.measure, width)}\n({'more' if one.maximise else 'less'} is better)"
+        for one, width in ((second, 44), (first, 32))
+    )
+    axes.margins(0.08)
+    label_axes(axes, x, y, grid="both")
 
 
 def _places(points: Sequence[FrontPoint]) -> tuple[list[float], list[float]]:
@@ -102,11 +122,15 @@ def _places(points: Sequence[FrontPoint]) -> tuple[list[float], list[float]]:
 
 def _name(axes: Axes, points: Sequence[FrontPoint]) -> None:
     """Write short decisions beside their points, where there is room between neighbours."""
+    from matplotlib.patheffects import withStroke
+
     width = points[-1].values[1] - points[0].values[1]
     last = -math.inf
     for point in points:
         text = ",".join(str(entry) for entry in point.decision) if isinstance(point.decision, tuple) else ""
         up, across = point.values
         if text and len(text) <= LONGEST_NAME and across - last >= CLOSE * width:
-            axes.annotate(text, (across, up), (5, 5), textcoords="offset points", fontsize=7, color="#444444", zorder=5)
+            halo = [withStroke(linewidth=1.5, foreground="white")]
+            look: dict[str, Any] = {"textcoords": "offset points", "fontsize": NOTE, "color": INK, "zorder": 5}
+            axes.annotate(text, (across, up), (4, 6), path_effects=halo, **look)
             last = across

@@ -94,6 +94,8 @@ class Sweep:
         ``False`` if the study was ended early.
     warnings
         Lines of its file that were not believed, one sentence each.
+    kind
+        Of the instance.
 
     Examples
     --------
@@ -109,6 +111,7 @@ class Sweep:
     points: tuple[Point, ...]
     complete: bool = True
     warnings: tuple[str, ...] = ()
+    kind: str | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record per point."""
@@ -263,7 +266,7 @@ def sweep(
         complete = make_runs(list(cells.values()), limits, workers, cluster, finish, len(records), follow)
     points = tuple(Point(grid[index], records[index]) for index in sorted(records))
     file.close([point.record for point in points])
-    return Sweep(base["name"], axes, label, points, complete, tuple(file.warnings))
+    return Sweep(base["name"], axes, label, points, complete, tuple(file.warnings), base.get("kind"))
 
 
 def plot_sweep(
@@ -277,6 +280,7 @@ def plot_sweep(
         {
             **point.record,
             "problem": study.name,
+            "kind": study.kind,
             "strategy": coordinates(others, point.values[1:]) if others else study.strategy,
             "parameters": {},
             first.path: point.values[0],

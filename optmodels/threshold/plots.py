@@ -15,13 +15,26 @@ from queueing import SojournLaw, SojournTimes
 from queueing.threshold import shares_work
 
 from ..errors import RequestError
-from ..plotting import COLOURS, MARKERS, decision_of, literal, new_figure, plain
-from .policy_plots import colour_of, draw_policy, mode_label, status_of, summary_words, whole_ticks
+from ..plotting import (
+    COLOURS,
+    MARKERS,
+    NARROW,
+    WIDE,
+    decision_of,
+    entitle,
+    label_axes,
+    number,
+    open_panels,
+    plain,
+    whole_ticks,
+)
+from .policy_plots import colours_of, draw_policy, mode_label, summary_words
 from .problem import ThresholdProblem
 from .sojourn import NAMES, cheap_sojourn
 from .subsets import of_subset
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -35,12 +48,15 @@ MOST_CELLS = 5_000_000
 MOST_MODES = 12
 #: Fewer thresholds than this make no line.
 LEAST_POINTS = 12
-#: Levels that are drawn as bars; where there are more, those that hold all but `FAINT` of the time, as a line.
-MOST_BARS, FAINT = 400, 1e-6
+#: Levels that are always drawn; of more, those that hold all but `FAINT` of the time, and the thresholds among them.
+ALL_LEVELS, FAINT = 25, 1e-4
+#: Levels that are drawn as bars; where there are more, as steps.
+MOST_BARS = 400
 #: Lines of more points than this have no markers.
-MARKED = 40
+MARKED = 30
 
 _BEST = "#000000"
+_COST = "objective (weighted sum)"
 
 
 @dataclass(frozen=True)
@@ -73,12 +89,18 @@ class Landscape:
         return min(kept, default=(math.inf, ()))
 
 
-def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_threshold(
+    problem: ThresholdProblem,
+    result: Mapping[str, Any] | None,
+    *,
+    ax: Axes | None = None,
+    panel: str | None = None,
+) -> Figure:
     """Draw what policies of two and of three modes cost, what the policy of `result` does, and how long pages stay.
 
-    Two modes have one threshold: a line for each pair of modes, as in Figure 1 of Avrachenkov et al.
+    Two modes have one threshold: steps for each pair of modes, as in Figure 1 of Avrachenkov et al.
     (2011). Three modes have two: a map of the best three. Without a result the policy is the best of those drawn. A
-    policy by state has a picture of its own.
+    policy by state has a picture of its own, with panels ``"map"`` and ``"levels"``.
 
     Parameters
     ----------
@@ -86,6 +108,10 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
         A problem of kind "threshold".
     result
         What was found, as a result file has it; of its fields ``decision`` is drawn.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        One of ``"policy"``, ``"sojourn"``, ``"pairs"`` and ``"three"``; with `ax`, the first of these that there is.
 
     Returns
     -------
@@ -101,7 +127,7 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
     """
     decision = decision_of(problem, result)
     if isinstance(decision, Mapping):
-        return draw_policy(problem, decision, result)
+        return draw_policy(problem, decision, result, ax=ax, panel=panel)
     pairs, three = _landscapes(problem)
     drawn = [*pairs, *([three] if three else [])]
     if decision is None:
@@ -115,21 +141,20 @@ def draw_threshold(problem: ThresholdProblem, result: Mapping[str, Any] | None) 
     below = ([] if decision is None else ["policy"]) + ([] if times is None or times.all is None else ["sojourn"])
     width = max(len(above), len(below))
     rows = [row if len(row) == width else row * width for row in (above, below) if row]
-    figure = new_figure(5.4 * width + 1.2, 3.4 * len(rows) + 0.5, layout="constrained")
-    layout: Any = rows  # its type knows lists of lists of one depth only
-    panels = figure.subplot_mosaic(layout, height_ratios=[1.25, 1.0][: len(rows)] if above else [1.0])
-    for name, axes in panels.items():
-        axes.set_label(name)
-    if pairs:
-        _draw_pairs(panels["pairs"], problem, pairs)
-    if three:
-        _draw_three(figure, panels["three"], problem, three)
-    if decision is not None:
-        _draw_policy(panels["policy"], problem, decision)
-    if times is not None and times.all is not None:
-        draw_sojourn(panels["sojourn"], times)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, result, decision)}", fontsize=10))
-    return figure
+    first = panel or (below or above)[0] if ax is not None else panel
+    size = WIDE if width > 1 else NARROW, 3.1 * len(rows) + 0.3
+    panels = open_panels(rows, ax, first, size=size, heights=[1.15, 1.0][: len(rows)] if above else [1.0])
+    for name, axes in panels.axes.items():
+        if name == "pairs":
+            _draw_pairs(axes, problem, pairs)
+        elif name == "three" and three is not None:
+            _draw_three(panels.figure, axes, problem, three)
+        elif name == "policy" and decision is not None:
+            _draw_policy(axes, problem, decision)
+        elif times is not None:
+            draw_sojourn(axes, times)
+    panels.head(problem.name, _summary(problem, result, decision))
+    return panels.figure
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
@@ -194,13 +219,14 @@ def _best_decision(problem: ThresholdProblem, drawn: Sequence[Landscape]) -> tup
     return None if math.isinf(found.best[0]) else of_subset(problem, found.modes, found.best[1])
 
 
-def _summary(problem: ThresholdProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None) -> str:
-    """Return the second line of the title: what is known."""
+def _summary(
+    problem: ThresholdProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None
+) -> list[str]:
+    """Tell what is known, for the heading."""
     if decision is None:
-        return "no policy keeps the limits"
-    what = f"thresholds {plain(', '.join(map(str, decision)), 80) or 'none'}"
-    status = "the best of those drawn" if result is None else status_of(result)
-    return ", ".join(summary_words(problem, decision, what, status))
+        return ["no policy keeps the limits"]
+    what = f"thresholds {plain(', '.join(map(str, decision)), 60) or 'none'}"
+    return summary_words(problem, decision, what, {"status": "best of those drawn"} if result is None else result)
 
 
 def _robots(problem: ThresholdProblem, modes: Sequence[int]) -> str:
@@ -214,15 +240,16 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
     for index, pair in enumerate(pairs):
         thresholds = [key[0] for key in pair.judged]
         costs = [one.objective for one in pair.judged.values()]
-        marker = MARKERS[index] if len(costs) <= MARKED else ""
         axes.plot(
             thresholds,
             costs,
+            drawstyle="steps-mid",
             color=COLOURS[index],
-            marker=marker,
+            marker=MARKERS[index],
             markersize=4,
-            linewidth=1.2,
-            label=f"{_robots(problem, pair.modes)} robots",
+            markevery=1 if len(costs) <= MARKED else max(1, len(costs) // 8),
+            linewidth=1.0,
+            label=_robots(problem, pair.modes),
             gid=f"pair-{_robots(problem, pair.modes)}",
         )
         broken = [key for key, one in pair.judged.items() if not one.feasible]
@@ -232,19 +259,17 @@ def _draw_pairs(axes: Axes, problem: ThresholdProblem, pairs: Sequence[Landscape
             axes.plot([key[0] for key in broken], heights, gid="broken-limits", **look)
     least, best = pairs[0].best
     if math.isfinite(least):
-        axes.plot(
-            [best[0]], [least], marker="*", color=_BEST, markersize=12, linestyle="", label="best", gid="best-of-pairs"
-        )
-    axes.set_xlabel("threshold: more robots up to so many pages")
-    axes.set_ylabel("objective")
-    axes.set_title(f"two modes{_part(problem, pairs)}")
+        look = {"marker": "*", "color": _BEST, "markersize": 10, "linestyle": "", "zorder": 4}
+        axes.plot([best[0]], [least], label="best", gid="best-of-pairs", **look)
+    if any(line.get_gid() == "broken-limits" for line in axes.get_lines()):
+        axes.plot([], [], "x", color=_BEST, markersize=6, label="breaks limits")
     if len(pairs[0].judged) < problem.queue.capacity + 2:
         axes.set_xscale("symlog", linthresh=10)
         axes.xaxis.set_major_formatter(lambda level, _: f"{level:g}")  # no TeX
     else:
         whole_ticks(axes.xaxis)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=7)
+    label_axes(axes, "threshold (most pages at which\nthe larger number of robots is in use)", _COST, grid="y")
+    entitle(axes, f"Two modes, by their robots{_part(problem, pairs)}")
 
 
 def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: Landscape) -> None:
@@ -255,23 +280,23 @@ def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: La
     edges = np.arange(-1, steps) - 0.5
     shades = axes.pcolormesh(edges, edges, np.ma.masked_invalid(costs), cmap="viridis_r", gid="three-modes")
     broken = [key for key, one in three.judged.items() if not one.feasible]
+    handles: list[Artist] = []
     if broken:
-        axes.plot(
-            *zip(*broken, strict=True), marker="x", color="white", linestyle="", markersize=5, gid="broken-limits"
-        )
+        look: dict[str, Any] = {"marker": "x", "color": "white", "linestyle": "", "markersize": 5}
+        axes.plot(*zip(*broken, strict=True), gid="broken-limits", **look)
+        handles += axes.plot([], [], "x", color=_BEST, markersize=5, label="breaks limits (white)")
     least, best = three.best
     if math.isfinite(least):
-        look: dict[str, Any] = {"marker": "*", "color": "white", "markeredgecolor": _BEST, "linestyle": ""}
-        axes.plot([best[0]], [best[1]], markersize=13, gid="best-of-three", **look)
+        look = {"marker": "*", "color": "white", "markeredgecolor": _BEST, "linestyle": "", "label": "best"}
+        handles += axes.plot([best[0]], [best[1]], markersize=11, gid="best-of-three", **look)
     most, middle, fewest = (problem.modes[index].robots for index in three.modes)
-    axes.set_xlabel(f"{most} robots up to so many pages")
-    axes.set_ylabel(f"{middle} robots up to so many pages, {fewest} beyond")
-    tried = _modes_tried(problem)
-    axes.set_title(f"the best three of {tried} modes" if tried < len(problem.modes) else "the best three modes")
-    axes.set_aspect("equal")
+    label_axes(axes, f"{most} robots up to this many pages", f"{middle} robots up to this many pages,\n{fewest} beyond")
     for axis in (axes.xaxis, axes.yaxis):
         whole_ticks(axis)
-    figure.colorbar(shades, ax=axes, label="objective")
+    tried = _modes_tried(problem)
+    entitle(axes, f"The best three of {tried} modes" if tried < len(problem.modes) else "The best three modes", handles)
+    bar = figure.colorbar(shades, ax=axes, location="bottom", aspect=30, pad=0.03)
+    label_axes(bar.ax, _COST)
 
 
 # -- the policy --------------------------------------------------------------------------------------------------------
@@ -279,9 +304,9 @@ def _draw_three(figure: Figure, axes: Axes, problem: ThresholdProblem, three: La
 
 def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...]) -> None:
     found = problem.measures(decision)
-    by_level = problem.queue.mode_by_level(decision)
+    by_level, colours = problem.queue.mode_by_level(decision), colours_of(problem)
     chances = np.array(found.level_probabilities)
-    if len(chances) > MOST_BARS:
+    if len(chances) > ALL_LEVELS:
         beyond = np.cumsum(chances[::-1])[::-1]  # at this level and above
         chances = chances[: max(int(np.count_nonzero(beyond > FAINT)), 2)]
     levels, by_level = np.arange(len(chances)), by_level[: len(chances)]
@@ -289,7 +314,7 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
         here = by_level == mode
         if not here.any():
             continue
-        robots, colour = problem.modes[mode].robots, colour_of(mode)
+        robots, colour = problem.modes[mode].robots, colours[mode]
         first, last = levels[here][0], levels[here][-1]
         axes.axvspan(first - 0.5, last + 0.5, color=colour, alpha=0.15, linewidth=0, gid=f"strip-{robots}")
         label = mode_label(problem, mode, found.mode_probabilities[mode])
@@ -299,16 +324,19 @@ def _draw_policy(axes: Axes, problem: ThresholdProblem, decision: tuple[int, ...
         else:
             axes.bar(levels[here], chances[here], width=0.7, **look)
     axes.set_xlim(-0.5, len(levels) - 0.5)
-    rest = f", {FAINT:g} of the time at most beyond" if len(levels) < len(found.level_probabilities) else ""
-    axes.set_xlabel(f"pages in the system{rest}")
-    axes.set_ylabel("probability")
-    axes.set_title("robots in use by number of pages")
+    rest = f"\n(beyond: {100 * FAINT:g} % of the time at most)" if len(levels) < len(found.level_probabilities) else ""
     whole_ticks(axes.xaxis)
-    axes.legend(fontsize=7)
+    label_axes(axes, f"number of pages in the system{rest}", "share of the time")
+    entitle(axes, "Robots in use by number of pages")
+
+
+def _short(time: float) -> str:
+    """Write a time with three digits, and no powers where these are not needed."""
+    return number(float(f"{time:.3g}"))
 
 
 def draw_sojourn(axes: Axes, times: SojournTimes) -> None:
-    """Draw P(time in the system <= t) of served, obsolete and all pages; dots mark medians and 95 % quantiles."""
+    """Draw the distribution of the time in the system of served, obsolete and all pages, medians and 95 % dotted."""
     laws: dict[str, SojournLaw] = {
         name: law for name in NAMES if (law := getattr(times, name)) is not None and law.mean > 0.0
     }
@@ -317,21 +345,18 @@ def draw_sojourn(axes: Axes, times: SojournTimes) -> None:
     for index, (name, law) in enumerate(laws.items()):
         colour = COLOURS[index]
         median, most = law.quantile(0.5), law.quantile(0.95)
-        share = f" ({100 * law.probability:.1f} % of pages)" if name != "all" else ""
+        share = f" ({100 * law.probability:.1f} %)" if name != "all" else ""
         axes.plot(
             grid,
             [law.cdf(time) for time in grid],
             color=colour,
             linestyle=("-", "--", ":")[index],
             linewidth=1.4,
-            label=f"{NAMES[name]}{share}: half by {median:.3g}, 95 % by {most:.3g}",
+            label=f"{NAMES[name]}{share}: half by {_short(median)}, 95 % by {_short(most)}",
             gid=f"sojourn-{name}",
         )
         axes.plot([median, most], [law.cdf(median), law.cdf(most)], "o", color=colour, markersize=4, gid=f"mark-{name}")
     axes.set_xlim(0.0, last)
     axes.set_ylim(0.0, 1.02)
-    axes.set_xlabel("time in the system")
-    axes.set_ylabel("share of pages that have left")
-    axes.set_title("how long pages stay")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize=7, loc="lower right")
+    label_axes(axes, "time in the system (units of time)", "share of pages that have left", grid="both")
+    entitle(axes, "How long pages stay")

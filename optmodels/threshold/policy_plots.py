@@ -9,13 +9,13 @@ import numpy as np
 
 from heuristics import Decision
 
-from ..plotting import COLOURS, literal, new_figure, number, plain
+from ..plotting import WIDE, entitle, label_axes, name_ticks, open_panels, ordered_colours, told_by, whole_ticks
 from .policy_pairs import modes_and_chances, policy_map
 from .problem import ThresholdProblem
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: More pairs of phases than this are not named.
@@ -25,71 +25,63 @@ NAMED = 24
 MIXED = 0.01
 
 
-def draw_policy(problem: ThresholdProblem, decision: Mapping[str, Any], result: Mapping[str, Any] | None) -> Figure:
+def draw_policy(
+    problem: ThresholdProblem,
+    decision: Mapping[str, Any],
+    result: Mapping[str, Any] | None,
+    *,
+    ax: Axes | None = None,
+    panel: str | None = None,
+) -> Figure:
     """Draw the map of a policy, and below it the number of pages with the share of each mode."""
     phases, order = problem.modes[0].arrivals.phases, problem.queue.model.service.order
-    height = min(9.0, 1.2 + 0.32 * phases * order)
-    figure = new_figure(8.4, height + 3.2, layout="constrained")
-    layout: Any = [["map"], ["levels"]]
-    panels = figure.subplot_mosaic(layout, height_ratios=[height, 2.4], sharex=True)
-    for name, axes in panels.items():
-        axes.set_label(name)
-    _draw_map(panels["map"], problem, decision)
-    _draw_levels(panels["levels"], problem, decision)
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{_summary(problem, decision, result)}", fontsize=10))
-    return figure
+    height = min(6.0, 0.9 + 0.24 * phases * order)
+    panels = open_panels(
+        [["map"], ["levels"]], ax, panel, size=(0.75 * WIDE, height + 2.9), heights=[height, 2.1], sharex=True
+    )
+    if "map" in panels:
+        _draw_map(panels["map"], problem, decision)
+    if "levels" in panels:
+        _draw_levels(panels["levels"], problem, decision)
+    panels.head(problem.name, _summary(problem, decision, result))
+    return panels.figure
 
 
-def summary_words(problem: ThresholdProblem, decision: Decision, what: str, status: str | None) -> list[str]:
-    """Tell what a policy is, what it costs, how it was found and whether it keeps the limits."""
+def summary_words(problem: ThresholdProblem, decision: Decision, what: str, result: Mapping[str, Any]) -> list[str]:
+    """Tell what a policy costs, how it was found, what it is, and whether it keeps the limits."""
     judged = problem.evaluate(decision)
-    words = [what]
-    words += [f"objective {number(judged.objective)}"] if problem.has_objective else []
-    words += [] if status is None else [status]
-    return words + ([] if judged.feasible else ["breaks limits"])
-
-
-def status_of(result: Mapping[str, Any]) -> str | None:
-    """Tell how the policy of a result was found, if it says so."""
-    return None if result.get("status") is None else plain(result["status"], 20)
+    words = told_by(result, judged.objective if problem.has_objective else None)
+    return [*words, what] + ([] if judged.feasible else ["breaks limits"])
 
 
 def mode_label(problem: ThresholdProblem, mode: int, share: float) -> str:
     """Name a mode and its share of the time, for a legend."""
-    robots = problem.modes[mode].robots
-    return f"{robots} robot{'' if robots == 1 else 's'} ({100 * share:.1f} % of the time)"
+    return f"{_robots(problem, mode)} ({100 * share:.1f} % of the time)"
 
 
-def whole_ticks(axis: Axis) -> None:
-    """Mark whole numbers only: of pages."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(nbins=12, integer=True))
-
-
-def _summary(problem: ThresholdProblem, decision: Mapping[str, Any], result: Mapping[str, Any] | None) -> str:
+def _summary(problem: ThresholdProblem, decision: Mapping[str, Any], result: Mapping[str, Any] | None) -> list[str]:
     told = result or {}
-    words = summary_words(problem, decision, "policy by state", status_of(told))
+    words = summary_words(problem, decision, "policy by state", told)
     extra = told.get("extra")
     price = extra.get("price_of_thresholds") if isinstance(extra, Mapping) else None
-    words += [f"best thresholds cost {100 * price:.2f} % more"] if isinstance(price, float) else []
-    return ", ".join(words)
+    return words + ([f"best thresholds cost {100 * price:.2f} % more"] if isinstance(price, float) else [])
 
 
-def colour_of(mode: int) -> str:
-    """Choose the colour of a mode."""
-    return str(COLOURS[mode % len(COLOURS)])
+def colours_of(problem: ThresholdProblem) -> list[str]:
+    """Choose a colour for each mode: the more robots, the darker."""
+    return ordered_colours(len(problem.modes))
 
 
 def _draw_map(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, Any]) -> None:
     from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Patch
 
     phases, order = problem.modes[0].arrivals.phases, problem.queue.model.service.order
     rows = policy_map(problem, decision)
     # With no page there is no service: the cell of an arrival phase stands for all service phases.
     grid = np.array([np.repeat(rows[0], order), *rows[1:]]).T
     count = len(problem.modes)
-    colours, norm = ListedColormap(list(map(colour_of, range(count)))), BoundaryNorm(np.arange(count + 1), count)
+    colours, norm = ListedColormap(colours_of(problem)), BoundaryNorm(np.arange(count + 1), count)
     edges = np.arange(grid.shape[1] + 1) - 0.5, np.arange(grid.shape[0] + 1) - 0.5
     lines: dict[str, Any] = {"edgecolors": "white", "linewidth": 0.8} if grid.shape[1] <= 60 else {}
     mesh: Any = axes.pcolormesh(*edges, grid, cmap=colours, norm=norm, gid="policy-map", **lines)
@@ -99,10 +91,20 @@ def _draw_map(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, Any]
         axes.plot(*zip(*mixed, strict=True), marker="x", color="white", linestyle="", markersize=4, gid="mixed")
     if phases * order <= NAMED:
         names = [f"{arrival + 1}, {service + 1}" for arrival in range(phases) for service in range(order)]
-        axes.set_yticks(range(len(names)), names)
+        name_ticks(axes.yaxis, range(len(names)), names)
     axes.invert_yaxis()
-    axes.set_ylabel("arrival phase, service phase")
-    axes.set_title("robots by number of pages and phases" + (" (x: also by patience phases)" if mixed else ""))
+    whole_ticks(axes.xaxis, 12)
+    axes.tick_params(labelbottom=True)
+    label_axes(axes, "number of pages in the system", "arrival phase, service phase")
+    shown = sorted(set(grid.ravel().tolist()), reverse=True)
+    handles: list[Artist] = [Patch(color=colours_of(problem)[mode], label=_robots(problem, mode)) for mode in shown]
+    title = "Robots in use by number of pages and phases" + (" (x: by phase of patience, too)" if mixed else "")
+    entitle(axes, title, handles)
+
+
+def _robots(problem: ThresholdProblem, mode: int) -> str:
+    robots = problem.modes[mode].robots
+    return f"{robots} robot{'' if robots == 1 else 's'}"
 
 
 def _mixed(problem: ThresholdProblem, decision: Mapping[str, Any]) -> list[tuple[int, int]]:
@@ -131,11 +133,10 @@ def _draw_levels(axes: Axes, problem: ThresholdProblem, decision: Mapping[str, A
         here = shares[:, mode]
         if not here.any():
             continue
-        look: dict[str, Any] = {"color": colour_of(mode), "label": mode_label(problem, mode, here.sum())}
+        look: dict[str, Any] = {"color": colours_of(problem)[mode], "label": mode_label(problem, mode, here.sum())}
         axes.bar(levels, here, bottom=below, width=0.7, gid=f"levels-{problem.modes[mode].robots}", **look)
         below = below + here
     axes.set_xlim(-0.5, len(levels) - 0.5)
-    axes.set_xlabel("pages in the system")
-    axes.set_ylabel("probability")
-    axes.legend(fontsize=7)
-    whole_ticks(axes.xaxis)
+    whole_ticks(axes.xaxis, 12)
+    label_axes(axes, "number of pages in the system", "share of the time")
+    entitle(axes, "How many pages are in the system")

@@ -10,7 +10,7 @@ import numpy as np
 from heuristics.allocation import least_split
 
 from ...errors import RequestError
-from ...plotting import COLOURS, literal, new_figure, number, plain
+from ...plotting import COLOURS, WIDE, entitle, label_axes, name_ticks, open_panels, told_by, whole_ticks
 from ..plots import given_decision
 from .problem import Control, RobotAreasProblem
 
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Bars beyond this many areas could not be told apart.
-MOST_AREAS = 60
+#: Areas that have bars of their own, those with most robots first; the others are counted.
+MOST_AREAS = 30
 #: Areas times robots up to which costs are found for every number of robots.
 MOST_COSTS = 20_000
 
 _DYNAMIC, _STATIC = COLOURS[0], COLOURS[1]
 
 
-def draw_areas(problem: RobotAreasProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_areas(
+    problem: RobotAreasProblem, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw the split of `result`, the best one without: robots and cost by area, least cost by number of robots.
 
     Parameters
@@ -35,14 +37,16 @@ def draw_areas(problem: RobotAreasProblem, result: Mapping[str, Any] | None) -> 
         Robots split over areas, with a cost.
     result
         What was found, as a result file has it; of its fields ``decision`` is drawn. ``None``: the best one.
+    ax
+        Axes of the caller to draw one panel into; ``None``: a figure of its own.
+    panel
+        ``"robots"``, ``"cost"`` or ``"total"``; by default all of them, with `ax` the first.
 
     Returns
     -------
     matplotlib.figure.Figure
         The picture; nothing is written to a file.
     """
-    if len(problem.areas) > MOST_AREAS:
-        raise RequestError(f"{problem.name!r} has {len(problem.areas)} areas; a picture has room for {MOST_AREAS}.")
     if not problem.has_objective:
         raise RequestError(f'{problem.name!r} has no cost to be drawn; add a "cost" to the instance.')
     swept = len(problem.areas) * (problem.robots + 1) <= MOST_COSTS
@@ -51,42 +55,45 @@ def draw_areas(problem: RobotAreasProblem, result: Mapping[str, Any] | None) -> 
         if problem.limits or not swept:
             raise RequestError(f"the best split of {problem.name!r} is not found in a moment; give a result to draw.")
         decision = least_split(problem.costs(problem.control), problem.robots)[0]
-    figure = new_figure(9.6, 6.8 if swept else 3.8, layout="constrained")
-    layout: Any = [["robots", "cost"], ["total", "total"]] if swept else [["robots", "cost"]]
-    panels = figure.subplot_mosaic(layout)
-    for name, axes in panels.items():
-        axes.set_label(name)
     told = problem.describe(decision)["areas"]
-    _draw_bars(panels["robots"], told, {"robots": COLOURS[2]}, "robots")
+    if len(told) > MOST_AREAS:
+        kept = sorted(sorted(range(len(told)), key=lambda area: (-decision[area], area))[:MOST_AREAS])
+        told, left_out = [told[area] for area in kept], len(told) - MOST_AREAS
+    else:
+        left_out = 0
+    bars = 1.0 + 0.21 * len(told)
+    layout = [["robots", "cost"], *([["total", "total"]] if swept else [])]
+    heights = [bars, 2.4] if swept else [bars]
+    panels = open_panels(layout, ax, panel, size=(WIDE, sum(heights) + 0.6), heights=heights)
+    note = f" ({left_out} areas with fewest robots left out)" if left_out else ""
     costs = {"static_objective": _STATIC} | ({"objective": _DYNAMIC} if problem.control == "dynamic" else {})
-    _draw_bars(panels["cost"], told, costs, "part of the objective")
-    if swept:
-        _draw_total(panels["total"], problem)
+    for name, axes in panels.axes.items():
+        if name == "robots":
+            _draw_bars(axes, told, {"robots": COLOURS[2]}, "number of robots", f"Robots by area{note}")
+            whole_ticks(axes.xaxis)
+        elif name == "cost":
+            _draw_bars(axes, told, costs, "cost per unit of time", "Cost by area")
+        else:
+            _draw_total(axes, problem)
     judged = problem.evaluate(decision)
-    words = [f"objective {number(judged.objective)}", f"{sum(decision)} of {problem.robots} robots, {problem.control}"]
-    words += [] if judged.feasible else ["breaks limits"]
-    literal(figure.suptitle(f"{plain(problem.name, 90)}\n{', '.join(words)}", fontsize=10))
-    return figure
+    words = [*told_by(result, judged.objective), f"{sum(decision)} of {problem.robots} robots, {problem.control}"]
+    panels.head(problem.name, words + ([] if judged.feasible else ["breaks limits"]))
+    return panels.figure
 
 
-def _draw_bars(axes: Axes, told: list[dict[str, Any]], shown: dict[str, str], label: str) -> None:
-    """Bars by area, side by side for each thing that is shown, with its colour."""
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_bars(axes: Axes, told: list[dict[str, Any]], shown: dict[str, str], label: str, title: str) -> None:
+    """Bars by area, one below the other for each thing that is shown, with its colour."""
     places, width = np.arange(len(told)), 0.8 / len(shown)
     words = {"robots": "robots", "static_objective": "always active", "objective": "best policy"}
     for index, (name, colour) in enumerate(shown.items()):
-        heights = [area[name] for area in told]
-        axes.bar(places - 0.4 + (index + 0.5) * width, heights, width, color=colour, label=words[name])
-    names = [plain(area["name"], 14) for area in told]
-    axes.set_xticks(places, names, rotation=0 if sum(map(len, names)) < 40 else 60)
-    for text in axes.get_xticklabels():
-        literal(text)
-    axes.set_ylabel(label)
-    if "robots" in shown:
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
-    if len(shown) > 1:
-        axes.legend()
+        lengths = [area[name] for area in told]
+        look: dict[str, Any] = {"color": colour, "label": words[name], "edgecolor": "black", "linewidth": 0.4}
+        axes.barh(places - 0.4 + (index + 0.5) * width, lengths, width, hatch="////" if index else None, **look)
+    name_ticks(axes.yaxis, places.tolist(), [area["name"] for area in told], 18)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(told) - 0.5, -0.5)
+    label_axes(axes, label, grid="x")
+    entitle(axes, title, None if len(shown) > 1 else [])
 
 
 def _draw_total(axes: Axes, problem: RobotAreasProblem) -> None:
@@ -95,8 +102,9 @@ def _draw_total(axes: Axes, problem: RobotAreasProblem) -> None:
     lines += [("dynamic", "best policies", _DYNAMIC, "o")] if problem.control == "dynamic" else []
     for control, label, colour, marker in lines:
         values = least_split(problem.costs(control), problem.robots)[1]
-        axes.plot(robots, values, color=colour, marker=marker, markersize=3, label=label, gid=control)
-    axes.set_xlabel("robots, split in the best way")
-    axes.set_ylabel("least objective")
+        look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 3, "linewidth": 1.0}
+        axes.plot(robots, values, drawstyle="steps-mid", label=label, gid=control, **look)
     axes.set_ylim(bottom=0)
-    axes.legend()
+    whole_ticks(axes.xaxis, 12)
+    label_axes(axes, "number of robots, split in the best way", "least cost per unit of time", grid="y")
+    entitle(axes, "What robots are worth")

@@ -79,7 +79,7 @@ def test_the_first_slots_of_a_cycle_are_a_strip():
     places = marks.get_offsets().data
     assert places[:, 0].tolist() == list(range(200))
     assert places[:5, 1].tolist() == [0, 1, 0, 2, 0]  # page 0 is visited most
-    assert "a cycle has 5" in axes.get_xlabel()
+    assert "the cycle has 5" in axes.get_xlabel()
 
 
 def test_several_robots_have_a_colour_each():

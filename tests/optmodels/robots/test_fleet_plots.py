@@ -44,14 +44,15 @@ def test_targets_are_steps_over_pages(instances):
     assert line.get_ydata().tolist() == asked.describe(tuple(result["decision"]))["targets"]
     assert line.get_xdata().tolist() == list(range(13))
     title = figure.get_suptitle()
-    assert "objective 0.0437473, optimal, best fixed number 25: 0.166667" in title
+    assert title == "fleet-any-50\nobjective 0.0437473, optimal,\nbest fixed number 25: 0.166667"
+    assert line.get_drawstyle() == "steps-mid"
 
 
 def test_targets_have_a_line_for_each_state_of_the_environment():
     asked = generate("robots", robots=5, capacity=4, environment=6, switching="any").problem()
     axes = panels(plot_problem(asked))["targets"]
     assert [line.get_gid() for line in axes.lines] == ["target-0", "target-1", "target-2", "target-3", "robots"]
-    assert "4 of 6 states" in axes.get_title()
+    assert "4 of 6 states" in axes.get_title(loc="left")
 
 
 def test_two_classes_have_a_map_at_three_numbers_of_pages(instances):

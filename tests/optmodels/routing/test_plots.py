@@ -49,8 +49,7 @@ def test_packets_stand_in_the_rows_of_their_servers():
     shares = [bar.get_width() for bar in panels(figure)["shares"].patches]
     assert shares == pytest.approx([0.2, 0.4, 0.4])
     assert "some $servers$" in figure.get_suptitle()
-    assert "3 servers, period 5, cost" in figure.get_suptitle()
-    assert "proved best" in figure.get_suptitle()
+    assert figure.get_suptitle().endswith("cost 0.0515046, optimal, 3 servers, period 5")
 
 
 def test_gaps_of_the_word_are_marked_on_what_they_cost():
@@ -58,10 +57,12 @@ def test_gaps_of_the_word_are_marked_on_what_they_cost():
     figure = plot_problem(problem, {"decision": [0, 1, 1]})
     axes = panels(figure)["costs"]
     marks = {one.get_gid(): one.get_offsets().data.tolist() for one in axes.collections}
+    assert [line.get_drawstyle() for line in axes.lines] == ["steps-mid"] * 2  # gaps are whole numbers
+    assert [line.get_label() for line in axes.lines] == ["server 0 (rate 1)", "server 1 (rate 2)"]
     assert marks["gaps of 0"] == [[3.0, pytest.approx(0.5**3)]]
     assert marks["gaps of 1"] == [[1.0, pytest.approx(1 / 3)], [2.0, pytest.approx(1 / 9)]]
     assert axes.get_yscale() == "log"
-    assert f"no word below {problem.lower_bound():.6g}" in figure.get_suptitle()
+    assert f"bound {problem.lower_bound():.6g}" in figure.get_suptitle()
 
 
 def test_freshness_is_drawn_above_its_asymptotes():
@@ -69,7 +70,7 @@ def test_freshness_is_drawn_above_its_asymptotes():
     axes = panels(plot_problem(problem, {"decision": [0, 1, 1]}))["costs"]
     marks = {one.get_gid(): one.get_offsets().data.tolist() for one in axes.collections}
     assert marks["gaps of 0"] == [[3.0, pytest.approx(0.5**3)]]  # w / (mu E tau) times the transform
-    assert axes.get_ylabel() == "cost above its asymptote"
+    assert axes.get_ylabel() == "cost of a packet\nabove its asymptote"
 
 
 def test_costs_without_an_asymptote_are_drawn_as_they_are():
@@ -90,7 +91,7 @@ def test_a_finite_horizon_is_one_strip():
     strip = panels(plot_problem(problem, {"decision": [1, 0, 1, 1, 0, 1]}))["strip"]
     assert [bars(strip, server) for server in range(2)] == [[1, 4], [0, 2, 3, 5]]
     assert not [line for line in strip.lines if line.get_gid() == "period"]
-    assert strip.get_xlabel() == "slot"
+    assert strip.get_xlabel() == "packet"
 
 
 def test_many_servers_stand_by_share_and_those_never_used_are_left_out():
@@ -105,7 +106,7 @@ def test_many_servers_stand_by_share_and_those_never_used_are_left_out():
 
 def test_long_periods_are_cut_off():
     strip = panels(plot_problem(loss(1.0, 2.0), {"decision": [0] + [1] * 199}))["strip"]
-    assert strip.get_xlabel() == "slot, the first 120 (the period has 200)"
+    assert strip.get_xlabel() == "packet, the first 120 (the period has 200)"
     assert len(bars(strip, 1)) == 119
 
 
@@ -159,4 +160,4 @@ def test_a_sweep_draws_periods_over_a_rate(instances, tmp_path):
     (axes,) = plot_sweep(study, tmp_path / "sweep.svg", "period").axes
     (line,) = [line for line in axes.lines if line.get_gid() == "values"]
     assert line.get_ydata() == pytest.approx([2.0, 2.0, 3.0, 4.0])
-    assert axes.get_ylabel() == "period"
+    assert axes.get_ylabel() == "length of the period, in packets"

@@ -378,7 +378,7 @@ def test_the_picture_shows_the_objective_over_the_first_place(small, tmp_path):
     study = sweep(small, ["data.service_rate=18..22..2", "data.quality.delay=0.5,0.6"], "exhaustive")
     figure = plot_sweep(study, tmp_path / "s.svg")
     [axes] = figure.axes
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("data.service_rate", "objective")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("service rate (per unit of time)", "objective")
     drawn = [line for line in axes.lines if line.get_gid() == "values"]
     assert [line.get_label() for line in drawn] == ["data.quality.delay = 0.5", "data.quality.delay = 0.6"]
     assert [list(line.get_xdata()) for line in drawn] == [[18, 20, 22]] * 2

@@ -47,6 +47,7 @@ def test_a_line_for_every_pair_of_modes_shows_their_costs(paper):
     for gid, line in lines.items():
         modes = [int(word) - 1 for word in gid.removeprefix("pair-").split(" or ")]
         assert line.get_xdata().tolist() == list(range(-1, 6))
+        assert line.get_drawstyle() == "steps-mid"  # thresholds are whole numbers
         expected = [paper.evaluate(of_subset(paper, modes, (threshold,))).objective for threshold in range(-1, 6)]
         assert line.get_ydata() == pytest.approx(expected, rel=1e-12)
 
@@ -78,7 +79,7 @@ def test_of_four_modes_the_best_three_are_mapped(paper):
     (star,) = with_gid(axes, "best-of-three")
     (shades,) = with_gid(axes, "three-modes")
     assert shades.get_array().min() == pytest.approx(63.5425, abs=5e-5)
-    assert axes.get_ylabel().endswith("robots up to so many pages, 1 beyond")
+    assert axes.get_ylabel().endswith("robots up to this many pages,\n1 beyond")
     assert (star.get_xdata()[0], star.get_ydata()[0]) in [(-1, 2), (2, 2)]  # 4, 3, 1 or 3, 2, 1: the same policy
 
 
@@ -99,9 +100,12 @@ def test_bars_show_the_probabilities_of_levels_in_the_colour_of_their_mode(paper
 
 def test_the_title_says_what_is_drawn(paper):
     title = plot_problem(paper)._suptitle.get_text()
-    assert title == "avrachenkov-k5\nthresholds -1, 2, 2, objective 63.5425, the best of those drawn"
+    assert title == "avrachenkov-k5\nobjective 63.5425, best of those drawn, thresholds -1, 2, 2"
     result = {"decision": [-1, 2, 2], "status": "optimal"}
-    assert plot_problem(paper, result)._suptitle.get_text().endswith("objective 63.5425, optimal")
+    result |= {"strategy": "exhaustive", "bound": 63.5, "best_known": {"objective": 63.6}}
+    assert plot_problem(paper, result).get_suptitle().splitlines()[1] == (
+        "exhaustive: objective 63.5425, bound 63.5, best known 63.6, optimal, thresholds -1, 2, 2"
+    )
 
 
 def test_policies_that_break_limits_are_crossed_out(paper):
@@ -165,11 +169,11 @@ def test_of_very_many_levels_some_thresholds_are_drawn_and_said_to_be(paper):
     wide = replace(paper, capacity=20_000)
     figure = plot_problem(wide)
     axes = panels(figure)
-    assert "of 20002 thresholds" in axes["pairs"].get_title() and "three" not in axes
+    assert "of 20002 thresholds" in axes["pairs"].get_title(loc="left") and "three" not in axes
     lines = with_gid(axes["pairs"], "pair-")
     assert lines and all(12 <= len(line.get_xdata()) < 200 for line in lines)
     assert lines[0].get_xdata()[0] == -1 and lines[0].get_xdata()[-1] == 20_000
-    assert "of the time at most beyond" in axes["policy"].get_xlabel()
+    assert "(beyond: 0.01 % of the time at most)" in axes["policy"].get_xlabel()
     assert len(axes["policy"].patches) < 500  # not a bar for each of 20001 levels
 
 
@@ -177,8 +181,8 @@ def test_of_very_many_modes_some_are_drawn_and_said_to_be(paper):
     modes = tuple(Mode(robots, BMAP.poisson(robots / 20)) for robots in range(1, 101))
     many = replace(paper, modes=modes, capacity=3)
     axes = panels(plot_problem(many))
-    assert "12 of 100 modes" in axes["pairs"].get_title()
-    assert axes["three"].get_title() == "the best three of 12 modes"
+    assert "12 of 100 modes" in axes["pairs"].get_title(loc="left")
+    assert axes["three"].get_title(loc="left") == "The best three of 12 modes"
     assert len(with_gid(axes["pairs"], "pair-")) == MOST_PAIRS
 
 

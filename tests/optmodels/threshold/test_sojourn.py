@@ -32,7 +32,7 @@ def test_the_panel_shows_the_distributions(paper):
         assert list(y) == pytest.approx([law.cdf(t) for t in x], abs=1e-12)
         assert lines[f"mark-{name}"].get_xdata() == pytest.approx([law.quantile(0.5), law.quantile(0.95)])
     words = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert words[0] == "served (65.5 % of pages): half by 1.53, 95 % by 3.88"
+    assert words[0] == "served (65.5 %): half by 1.53, 95 % by 3.88"
     assert [word.split(" (")[0].split(":")[0] for word in words] == ["served", "out of date", "all, lost ones 0"]
 
 

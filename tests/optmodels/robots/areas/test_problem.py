@@ -453,7 +453,7 @@ def test_areas_are_swept_over_robots_and_rates(call, instances, tmp_path):
 
 
 def bars(axes):
-    return [[bar.get_height() for bar in container] for container in axes.containers]
+    return [[bar.get_width() for bar in container] for container in axes.containers]
 
 
 def test_the_picture_shows_robots_costs_and_what_another_robot_is_worth(instances, tmp_path):
@@ -468,6 +468,7 @@ def test_the_picture_shows_robots_costs_and_what_another_robot_is_worth(instance
     areas = answer.extra["areas"]
     assert bars(panels["cost"]) == [[one["static_objective"] for one in areas], [one["objective"] for one in areas]]
     lines = {line.get_gid(): line.get_ydata() for line in panels["total"].get_lines()}
+    assert {line.get_drawstyle() for line in panels["total"].get_lines()} == {"steps-mid"}  # robots are whole
     assert lines["dynamic"][-1] == pytest.approx(answer.objective)
     assert lines["static"][-1] == pytest.approx(answer.extra["best_static"]["objective"])
     assert "0.753901" in figure.get_suptitle() and "12 of 12 robots" in figure.get_suptitle()
@@ -484,5 +485,9 @@ def test_pictures_of_other_splits_controls_and_names():
         plot_problem(asked)
     with pytest.raises(InstanceError, match="it is no policy of 'test'"):
         plot_problem(asked, {"decision": [4, 1]})
-    with pytest.raises(RequestError, match="61 areas; a picture has room for 60"):
-        plot_problem(problem(3, [AREAS[1]] * 61))
+
+
+def test_of_many_areas_those_with_fewest_robots_are_left_out_and_counted():
+    many = plot_problem(problem(3, [AREAS[1] | {"name": f"a{n}"} for n in range(61)]), {"decision": [0] * 59 + [1, 2]})
+    assert bars(many.axes[0]) == [[0] * 28 + [1, 2]]
+    assert many.axes[0].get_title(loc="left") == "Robots by area\n(31 areas with fewest robots left out)"
