@@ -434,6 +434,7 @@ def plot(
     answer = None if result is None else result_to_data(read_result(result))
     if answer is not None and answer["problem"] != problem.name:
         raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
-    plot_problem(problem, answer, out)
+    best = instances.read(file).best_known
+    plot_problem(problem, answer, out, best_known=None if best is None else best.objective)
     deliver({"file": out}, lambda: note(f"wrote {out}"), as_json=json)
     return ANSWERED

@@ -79,7 +79,7 @@ def network_frame(network: Network, cells: Ints) -> Frame:
     everything = node_positions(network)
     extent = np.ptp(everything, axis=0)
     # The longer side grows with the root of the number of nodes, within what fits on a page.
-    longer = float(np.clip(0.9 * math.sqrt(network.nodes), 2.6, WIDEST))
+    longer = float(np.clip(0.85 * math.sqrt(network.nodes), 2.6, WIDEST - 0.5))
     scale = longer / max(float(extent.max()), 1e-9)
     pad = 0.28
     middle = (everything.max(axis=0) + everything.min(axis=0)) / 2

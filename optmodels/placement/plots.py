@@ -129,7 +129,7 @@ def _arrange(
 ) -> None:
     """Put map, colour bars, heading and legend side by side, measured in inches so that nothing overlaps."""
     on_grid = axes.axison
-    flat = frame.width > 4.6  # then bars lie below the map, and letters on it can be larger
+    flat = frame.width > 4.6 or frame.height < 2.0  # bars lie below the map: wide ones need the room, low ones lack it
     before, after = 0.55 if on_grid else 0.12, 0.12 if flat else 0.25 + 0.66 * len(bars)
     width = max(before + frame.width + after, NARROW)
     labels = [str(entry.get_label()) for entry in entries]
@@ -144,8 +144,9 @@ def _arrange(
     axes.set_position((left / width, below / height, frame.width / width, frame.height / height))
     for place, (colours, label) in enumerate(bars):
         if flat:
-            share = frame.width / len(bars)
-            box = (left + share * place + 0.08 * share, legend + 0.36, 0.84 * share, 0.1)
+            span = max(frame.width, min(width - 0.3, 3.6))
+            start, share = left + (frame.width - span) / 2, span / len(bars)
+            box = (start + share * place + 0.08 * share, legend + 0.36, 0.84 * share, 0.1)
         else:
             tall = min(frame.height, 2.6)
             box = (left + frame.width + 0.18 + 0.66 * place, below + (frame.height - tall) / 2, 0.11, tall)

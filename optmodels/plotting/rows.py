@@ -114,7 +114,7 @@ def explained(panels: Iterable[Axes], labels: Sequence[str]) -> list[Artist]:
     known = {float(line.get_ydata()[0]) for line in lines}
     if "best known" in drawn:
         words = f"best known {number(known.pop())}" if len(known) == 1 else "best known"
-        entries.append(entry(drawn["best known"], words))
+        entries.append(Line2D([], [], color=INK, lw=1.0, ls=DASHES[2], label=words))
     entries += [entry(drawn[label], label) for label in (NONE_FOUND, NO_GAP) if label in drawn]
     return entries
 

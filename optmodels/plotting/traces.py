@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 DECADES = 20.0
 #: Problems of a picture; more are left out, and counted.
 MOST_TRACED = 12
-#: What part of the range of all objectives is always shown above the best one; higher starts are told in words.
+#: First values this much above the best, relative to it, are far above; first bounds this much below are far below.
+FAR = 0.5
+#: What part of the range of all values is always shown above the best one; higher starts are told in words.
 SHOWN = 0.3
 
 
@@ -107,7 +109,8 @@ def _draw_traces(axes: Axes, runs: Sequence[Row], labels: Sequence[str]) -> None
             if measure == "bound":
                 bounds += [value for _, value in known]
                 continue
-            line.set(marker=marker, markersize=4, markevery=[len(known) - 1])
+            marked = {len(known) - 1, *range(0, len(known), max(1, len(known) // 4))}
+            line.set(marker=marker, markersize=3.5, markevery=sorted(marked))
             begun.append(known[0][0])
             first.append(known[0][1])
             last.append(known[-1][1])
@@ -138,9 +141,12 @@ def _frame(
     if last:
         low = min([*last, *([] if best is None else [best])])
         high, worst, least = max(first), max(last), min([low, *bounds])
-        part = SHOWN * (high - least)
-        top = low + max(2.5 * (worst - low), part)
-        low = max(least, low - max(part, 2.5 * (low - max(bounds, default=low))))
+        part, far = SHOWN * (high - least), FAR * abs(low)
+        top = low + max(2.5 * (worst - low), part) if high - low > far else high
+        if low - least > far:
+            low = max(least, low - max(part, 2.5 * (low - max(bounds))))
+        else:
+            low = least
         if top < high:
             lines: list[Any] = [line for line in axes.get_lines() if line.get_gid() == "objective"]
             points = [point for line in lines for point in zip(line.get_xdata(), line.get_ydata(), strict=True)]
