@@ -70,8 +70,8 @@ class Kind:
     generator
         Class of the options of random instances (`optmodels.generating.Generator`), if there is one.
     picture
-        Function of a problem and of a result, or ``None``, that draws both, if there is one. It may take keywords ``ax``
-        and ``panel``, see `optmodels.plotting.open_panels`.
+        Function of a problem and of a result, or ``None``, that draws both, if there is one. It may take ``ax`` and
+        ``panel`` as keywords, see `optmodels.plotting.open_panels`.
     fit
         Function that makes an instance, or what leads to one, from a log, for `optmodels.fit`: it takes the path of the
         log, and options of its own by name.
