@@ -481,10 +481,7 @@ def check_seed(seed: Any) -> int:
 def versions(strategy: Strategy | None = None) -> dict[str, str]:
     """Versions of optmodels and of the libraries in use; nothing is imported to find out.
 
-    Parameters
-    ----------
-    strategy
-        Its solver counts too, although it runs in a process of its own.
+    The solver of a strategy counts too, although it runs in a process of its own.
     """
     used = {module for module in LIBRARIES if module in sys.modules}
     mip, solver = sys.modules.get(f"{__package__}.mip.strategy"), getattr(strategy, "solver", None)

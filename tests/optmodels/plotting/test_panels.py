@@ -37,7 +37,7 @@ from optmodels.plotting import (
 from optmodels.plotting.runs import place_words
 from optmodels.registry import kinds
 from optmodels.robots import plot_static_dynamic
-from optmodels.studies import pareto_front, plot_front
+from optmodels.studies import pareto, plot_front
 
 #: One small shipped instance of every kind of picture, the strategy that answers it, the panels there are, and the
 #: one that is drawn into axes of the caller unless another one is asked for.
@@ -153,7 +153,7 @@ def test_a_picture_of_another_distribution_needs_to_take_no_axes(answers, monkey
 def test_studies_and_queues_are_drawn_into_axes_of_the_caller(answers, instances):
     problem, result = answers("threshold/avrachenkov-k3")
     rows = [{"x": place, "objective": 1.0 / place} for place in (1, 2)]
-    front = pareto_front(problem, ("starvation", "response_time"))
+    front = pareto(problem, ("starvation", "response_time"))
     robots, _ = answers("robots/talim-two-robots")
     for draw in (
         lambda ax: plot_trace(result, ax=ax),
