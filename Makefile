@@ -29,7 +29,7 @@ DEMO_PICTURE := gautam-11x22
 	clean
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-14s %s\n", $$1, $$2}'
 
 venv: $(READY) ## the environment in .venv, from requirements.lock
 

@@ -42,7 +42,7 @@ def agree_all(count: int, seed: int) -> list[str]:
 
 def disagreements(instance: Any) -> list[str]:
     """What does not fit together on one instance."""
-    problem = problem_of(instance, instance.name)
+    problem = problem_of(instance, f"{instance.name}.json")
     best, listed = enumerated(problem)
     found = []
     for name in sorted(strategies):
@@ -102,7 +102,7 @@ def _scaled(instance: Any, weights: dict[str, float], rng: random.Random, measur
     changed = instance.model_copy(update={"cost": cost})
     if not measures or rng.random() < 0.5:
         return changed
-    problem = problem_of(changed, changed.name)
+    problem = problem_of(changed, f"{changed.name}.json")
     decision = problem.space.sample(np.random.default_rng(rng.randrange(1_000)))
     name = rng.choice(measures)
     value = problem.evaluate(decision).measures[name]
