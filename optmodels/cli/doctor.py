@@ -20,7 +20,7 @@ from .output import deliver
 LIBRARIES = ("numpy", "scipy", "numba", "pyomo", "highspy", "networkx", "deap", "pydantic", "typer", "rich")
 
 #: Extras for those who develop, of which nobody else needs to hear.
-OURS = ("dev", "rivals")
+OURS = ("dev", "docs", "rivals")
 
 
 def doctor(json: Json = False) -> int:

@@ -17,7 +17,7 @@ from .arguments import ANSWERED, NOT_UNDERSTOOD, Json, complete_kind
 from .output import deliver, note, say
 
 if TYPE_CHECKING:
-    from heuristics import Problem
+    from heuristics import Problem, Result
 
 #: Limits of each run: enough to have everything called once.
 EVALUATIONS, SECONDS = 30, 2.0
@@ -44,27 +44,39 @@ class Case:
 
     def call(self) -> None:
         """Do it."""
-        from .. import solving
-
         if self.strategy is None:
             self._simulate()
             return
         for problem in self.problems:
-            solving.solve(problem, self.strategy, evaluations=EVALUATIONS, seconds=SECONDS)
+            _solved(problem, self.strategy)
 
     def _simulate(self) -> None:
         """Try out the first decision that can be: some are bounds only, some problems have no arrivals."""
-        from .. import solving
         from ..registry import kinds
         from ..studies import simulating
 
         for problem in self.problems:
             for strategy in kinds[self.kind].recommended:
                 with contextlib.suppress(RequestError, TypeError):  # a strategy that does not take it is a TypeError
-                    found = solving.solve(problem, strategy, evaluations=EVALUATIONS, seconds=SECONDS)
+                    found = _solved(problem, strategy)
                     if found.decision is not None:
-                        simulating.simulate(problem, found.decision, replications=2, seconds=SECONDS)
+                        seen = simulating.simulate(problem, found.decision, replications=2, seconds=SECONDS)
+                        _end_if_interrupted(seen.stopped_by)
                         return
+
+
+def _solved(problem: Problem, strategy: str) -> Result:
+    """Make a short run; Ctrl-C, which a run takes for its end, ends everything here."""
+    from .. import solving
+
+    found = solving.solve(problem, strategy, evaluations=EVALUATIONS, seconds=SECONDS)
+    _end_if_interrupted(found.stopped_by)
+    return found
+
+
+def _end_if_interrupted(stopped_by: str) -> None:
+    if stopped_by == "interrupt":
+        raise KeyboardInterrupt
 
 
 def warm_up(
