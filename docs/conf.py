@@ -41,7 +41,10 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
-suppress_warnings = ["mystnb.unknown_mime_type"]
+suppress_warnings = [
+    "mystnb.unknown_mime_type",
+    "ref.python",  # an annotation may name a class that two packages have, such as Result
+]
 
 # -- docstrings ------------------------------------------------------------------------------------------------------
 

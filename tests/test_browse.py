@@ -15,6 +15,7 @@ WRONG = {
     "picture": ('<img src="gone.png">', "404"),
     "link": ('<a href="gone.html">g</a>', "leads to gone.html, which is not there"),
     "place": ('<a href="other.html#nowhere">g</a>', "leads to other.html#nowhere, and there is no such place"),
+    "bare": ("&lt;Figure size 640x480 with 1 Axes&gt;", "a thing is not shown: <Figure size 640x480"),
     "wide": ('<div style="width:900px">wide</div>', "pixels wider than a phone"),
 }
 

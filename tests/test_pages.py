@@ -26,14 +26,14 @@ def test_every_name_of_a_door_is_described_once():
     for door in doors.doors():
         assert all(doors.key(door, name) in homes for name in doors.offered(door))
     assert len(set(homes.values())) == len(homes) > 600
-    assert homes["heuristics.result", "Result"] == ("optmodels", "Result")
+    assert homes["heuristics.protocols", "Evaluation"] == ("optmodels", "Evaluation")
     assert homes["queueing.placement.finite_source", "FiniteSourceQueue"][0] == "queueing.placement"
 
 
 def test_the_page_of_a_door_leads_to_what_another_describes():
     page = extension("doors").page("heuristics")
-    assert ":py:obj:`Result <optmodels.Result>`" in page
-    assert ".. autoclass:: heuristics.Result\n" not in page
+    assert ":py:obj:`Evaluation <optmodels.Evaluation>`" in page
+    assert ".. autoclass:: heuristics.Evaluation\n" not in page
     assert ".. autofunction:: heuristics.run\n" in page
 
 

@@ -4,8 +4,9 @@
 >>> python tools/browse.py demo --pictures demo/screenshots
 
 Every ``.html`` file of a folder is served on the loopback interface and opened. Complaints are: an error on the console
-or in a script, a request to another place, a request that fails, a link to a page or an anchor that is not there, and
-text wider than a phone. Pictures of a few pages, wide and narrow, light and dark, are kept for people to look at.
+or in a script, a request to another place, a request that fails, a link to a page or an anchor that is not there, text
+wider than a phone, and a Python object shown by its address where a picture or a table is meant. Pictures of a few
+pages, wide and narrow, light and dark, are kept for people to look at.
 
 The browser is the one that is installed (`chromium`, or what ``CHROMIUM`` names); nothing is downloaded. Where there is
 none, or no playwright, one sentence says so and the exit code is 0.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -48,6 +50,9 @@ SHOWN = (
 LINKS = "[...document.querySelectorAll('a[href]')].map(link => link.href)"
 ANCHORS = "[...document.querySelectorAll('[id]')].map(place => place.id)"
 EXCESS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+#: What Python writes of a thing that cannot show itself.
+BARE = r"<Figure size [^>]*>|<[\w.]+ object at 0x[0-9a-f]+>"
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -119,6 +124,8 @@ def open_page(context: Any, address: str, page: str) -> Visit:
     visit.anchors = set(tab.evaluate(ANCHORS))
     if (excess := tab.evaluate(EXCESS)) > 0:
         visit.complaints.append(f"{excess} pixels wider than a phone of {PHONE['width']}")
+    if found := re.search(BARE, tab.evaluate("document.body.innerText")):
+        visit.complaints.append(f"a thing is not shown: {found[0]}")
     tab.close()
     return visit
 
