@@ -98,8 +98,9 @@ docs: $(READY) ## the pages, in docs/_build/html: warnings are errors, the code 
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs $(PAGES)
 	@echo "$(PAGES)/index.html"
 
-browse: $(READY) ## open the built pages in Chromium: no error, no request to elsewhere, no broken link (pictures in docs/_build/screenshots)
-	$(BIN)/python tools/browse.py $(PAGES) --pictures docs/_build/screenshots
+# The page of `make demo` is opened too, if it was made.
+browse: $(READY) ## open the built pages in Chromium: errors, requests to elsewhere, broken links (pictures: docs/_build/screenshots)
+	$(BIN)/python tools/browse.py $(PAGES) $(patsubst %/index.html,%,$(wildcard $(DEMO)/index.html)) --pictures docs/_build/screenshots
 
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \

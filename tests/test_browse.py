@@ -59,6 +59,18 @@ def test_without_a_browser_one_sentence_says_so(monkeypatch, capsys, tmp_path):
     assert capsys.readouterr().out == "Skipped: the pages are not opened: there is no browser.\n"
 
 
+def test_several_folders_are_opened_and_one_complaint_is_enough(monkeypatch, capsys, tmp_path):
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text(ICON)
+    monkeypatch.setattr(browse, "missing", lambda: None)
+    monkeypatch.setattr(browse, "look_through", lambda folder, pictures: (1, ["oh"] if folder.name == "bad" else []))
+    for names, code in ((["good"], 0), (["bad", "good"], 1)):
+        monkeypatch.setattr("sys.argv", ["browse.py", *(str(tmp_path / name) for name in names)])
+        assert browse.main() == code
+    assert capsys.readouterr().out.count("1 pages opened") == 3
+
+
 def test_a_folder_without_pages_is_refused(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("sys.argv", ["browse.py", str(tmp_path)])
     assert browse.main() == 2

@@ -238,6 +238,6 @@ def test_the_check_of_a_change_builds_the_pages_runs_the_smoke_set_and_ends_with
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     places = [
         script.index(step)
-        for step in ("make test", "make docs", "make browse", "make lint", "tools/smoke.sh", "grep -E")
+        for step in ("make test", "make docs", "make demo", "make browse", "make lint", "tools/smoke.sh", "grep -E")
     ]
     assert places == sorted(places)

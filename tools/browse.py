@@ -1,7 +1,7 @@
 """Open built pages in headless Chromium, as a reader would, and say what is wrong with them.
 
 >>> python tools/browse.py docs/_build/html
->>> python tools/browse.py demo --pictures demo/screenshots
+>>> python tools/browse.py docs/_build/html demo --pictures screenshots
 
 Every ``.html`` file of a folder is served on the loopback interface and opened. Complaints are: an error on the console
 or in a script, a request to another place, a request that fails, a link to a page or an anchor that is not there, text
@@ -177,20 +177,26 @@ def look_through(folder: Path, pictures: Path | None = None) -> tuple[int, list[
 
 
 def main() -> int:
-    """Open the pages of a folder."""
+    """Open the pages of one folder, or of several."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("folder", type=Path, help="where the pages are")
-    parser.add_argument("--pictures", type=Path, help="folder for pictures of a few pages")
+    parser.add_argument("folders", type=Path, nargs="+", help="where the pages are")
+    parser.add_argument(
+        "--pictures", type=Path, help="folder for pictures of a few pages, one below it for each folder"
+    )
     options = parser.parse_args()
-    if not any(options.folder.rglob("*.html")):
-        print(f"{options.folder} has no pages; `make docs` builds those of the documentation.", file=sys.stderr)
-        return 2
+    for folder in options.folders:
+        if not any(folder.rglob("*.html")):
+            print(f"{folder} has no pages; `make docs` builds those of the documentation.", file=sys.stderr)
+            return 2
     if sentence := missing():
         print(f"Skipped: {sentence}")
         return 0
-    count, complaints = look_through(options.folder.resolve(), options.pictures)
-    print(*complaints, f"{count} pages opened, {len(complaints)} complaints", sep="\n")
-    return 1 if complaints else 0
+    wrong = False
+    for folder in options.folders:
+        count, complaints = look_through(folder.resolve(), options.pictures and options.pictures / folder.name)
+        print(*complaints, f"{folder}: {count} pages opened, {len(complaints)} complaints", sep="\n")
+        wrong |= bool(complaints)
+    return int(wrong)
 
 
 if __name__ == "__main__":
