@@ -102,5 +102,5 @@ def test_a_problem_of_no_kind_has_no_record_and_nothing_beside():
 def test_the_table_of_pages_beside_an_instance_is_not_overwritten(tmp_path):
     from types import SimpleNamespace
 
-    problem = SimpleNamespace(kind="freshness", pages=SimpleNamespace(path="pages.parquet"))
+    problem = SimpleNamespace(kind="freshness", columns=SimpleNamespace(path="pages.parquet"))
     assert kinds.beside(problem, tmp_path / "a.json") == (tmp_path / "pages.parquet",)
