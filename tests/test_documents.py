@@ -24,8 +24,11 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def paths_of(text: str) -> set[str]:
-    """Paths from the root of the repository that a text names, with wildcards as they are written."""
-    return {found.rstrip(".") for found in PATH.findall(text)}
+    """Paths from the root of the repository that a text names, with wildcards as they are written.
+
+    What is built, and so is not there in a fresh clone, is left out.
+    """
+    return {found.rstrip(".") for found in PATH.findall(text) if not found.startswith("docs/_build/")}
 
 
 def links_of(text: str) -> set[str]:
