@@ -136,10 +136,9 @@ def _log_file(path: str) -> TextIO:
     """Open a file to which lines are added."""
     if not path:
         raise RequestError("option --log needs a file: --log run.log.")
-    try:
-        return open(path, "a", encoding="utf-8", errors="backslashreplace")
-    except OSError as failure:
-        raise RequestError(f"{path}: the log cannot be written: {failure.strerror or failure}.") from None
+    from ..data import open_log
+
+    return open_log(path)
 
 
 def _answer(words: list[str], debug: bool) -> int:

@@ -93,6 +93,7 @@ from .writing import append_line as append_line
 from .writing import append_to as append_to
 from .writing import explained as explained
 from .writing import locked as locked
+from .writing import open_log as open_log
 from .writing import refuse_device as refuse_device
 from .writing import replaced as replaced
 from .writing import whole_lines as whole_lines
@@ -175,6 +176,7 @@ __all__ = [
     "npy_window",
     "number",
     "numbers",
+    "open_log",
     "parameter_fields",
     "parameter_list",
     "parquet",

@@ -18,7 +18,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 from ..errors import UnwritableFile
 
@@ -144,6 +144,31 @@ def append_line(path: str | os.PathLike[str], line: str) -> None:
     """
     with locked(path) as stream:
         append_to(stream, line)
+
+
+def open_log(path: str | os.PathLike[str]) -> TextIO:
+    """Open a file to which a program adds lines for as long as it runs.
+
+    Parameters
+    ----------
+    path
+        Of the file; what it holds is kept.
+
+    Returns
+    -------
+    TextIO
+        To be closed by the caller.
+
+    Raises
+    ------
+    UnwritableFile
+        One sentence with the file and the reason.
+    """
+    try:
+        return open(path, "a", encoding="utf-8", errors="backslashreplace")
+    except OSError as failure:
+        reason = failure.strerror or failure
+        raise UnwritableFile(f"the log cannot be written: {reason}.", os.fspath(path)) from None
 
 
 def append_to(stream: IO[bytes], line: str) -> None:

@@ -13,7 +13,7 @@ ENUMERATED = 1_000_000
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
-    if hasattr(problem, "areas"):
+    if problem.areas is not None:
         yield "linear-program", "robots are shared between areas, and the program's bound proves the best shares"
         yield "marginal-analysis", "there are too many shares for the linear program, and this one has a bound too"
     elif problem.limits:

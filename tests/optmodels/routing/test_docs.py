@@ -31,7 +31,7 @@ def test_every_erratum_has_its_test(text, root):
         (root / "tests" / "published" / f"test_{name}.py").read_text() for name in ("altman", "altman_multimodular")
     )
     table = text[text.index("## Errata of the paper") :]
-    named = re.findall(r"`((?:erratum_a|local_search_by)\w+\*?)`", table)
+    named = re.findall(r"`test_((?:erratum_a|local_search_by)\w+\*?)`", table)
     assert len(named) >= 13
     for name in named:
         assert re.search(rf"def test_{name.rstrip('*')}", published), name
