@@ -261,7 +261,7 @@ def writes(tree):
         modes = [*node.args[:2], *(keyword.value for keyword in node.keywords if keyword.arg == "mode")]
         texts = [word.value for word in modes if isinstance(word, ast.Constant) and isinstance(word.value, str)]
         writing_mode = any(re.fullmatch("[rwaxb+t]{1,4}", text) and set(text) & set("wax+") for text in texts)
-        saved = name in ("save", "savez", "savefig", "save_npz") and first not in ("stream", "figure")
+        saved = name in ("save", "savez", "savefig", "save_npz") and first not in ("stream", "figure", "panels.figure")
         ours = name == "to_csv" and owner in ("front", "comparison", "study")
         moved = name in ("replace", "rename") and owner == "os"
         other = name in WRITERS and isinstance(node.func, ast.Attribute) and not ours
