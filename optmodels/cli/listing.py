@@ -174,9 +174,8 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
         lines += lines_of("instances", ", ".join(shipped))
     if example is not None:
         chosen = f" --strategy {kind.recommended[0]}" if kind.recommended else ""
-        lines.append(f"  example: optmodels {'solve' if chosen else 'check'} {example}{chosen}")  # whole, to be copied
-        if Path(kind.example or "").stem in shipped:
-            lines.append(f"  by name: optmodels solve {Path(kind.example or '').stem}")
+        name = Path(example).stem if Path(example).stem in shipped else example
+        lines.append(f"  example: optmodels {'solve' if chosen else 'check'} {name}{chosen}")  # whole, to be copied
     return entry, lines
 
 

@@ -206,7 +206,7 @@ def test_list_tells_what_a_kind_asks_and_who_answers(call, monkeypatch):
     assert "    pages_never_visited: number of pages that are never visited" in lines
     assert "  recommended: lagrangian (proves), greedy, whittle" in lines
     assert "  commands: fit, visits" in lines
-    assert re.search(r"^  example: optmodels solve .*coffman-4.json --strategy lagrangian$", out, re.MULTILINE)
+    assert re.search(r"^  example: optmodels solve coffman-4 --strategy lagrangian$", out, re.MULTILINE)
     assert max(len(line) for line in lines if line.startswith("  ") and "coffman-4" not in line) <= 80
     kind = json.loads(call("list", "freshness", "--json")[1])[0]
     assert {"lagrangian", "greedy", "randomized"} <= set(kind["strategies"])
@@ -1074,7 +1074,7 @@ def test_list_of_a_kind_tells_what_is_proved_for_what_size_and_which_instances_t
     assert code == 0
     assert "    two-server: proves the optimum in closed form; two servers, periods of all lengths\n" in out
     assert "    backward-induction: proves the optimum; a finite horizon, up to 1e7 states" in out
-    assert "  by name: optmodels solve example-3-4\n" in out
+    assert "  example: optmodels solve example-3-4 --strategy min-mean-cycle\n" in out
     kind = json.loads(call("list", "routing", "--json")[1])[0]
     assert {"loss-3", "horizon-40"} <= set(kind["instances"])
     assert set(kind["proves"]) == set(kind["strategies"])
