@@ -77,8 +77,8 @@ def fit(log: str | os.PathLike[str], kind: str = "freshness", **options: Any) ->
     Parameters
     ----------
     log
-        Path of the log: of a crawler, for kind "freshness", a CSV or Parquet file with columns ``url``, ``interval`` or
-        ``timestamp``, and ``changed``.
+        Path of the log, or the name of a shipped one: of a crawler, for kind "freshness", a CSV or Parquet file with
+        columns ``url``, ``interval`` or ``timestamp``, and ``changed``.
     kind
         Name of a kind that can be fitted.
     **options

@@ -55,7 +55,7 @@ bin=$PWD/$venv/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/sources" "$work/elsewhere"
-cp -R optmodels heuristics queueing instances pyproject.toml LICENSE "$work/sources"
+cp -R optmodels heuristics queueing instances pyproject.toml LICENSE README.md "$work/sources"
 "$bin/python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$work" "$work/sources"
 "$bin/python" -m pip install --quiet --no-deps --no-index --force-reinstall "$work"/optmodels-*.whl
 
@@ -72,6 +72,9 @@ solve() { "$bin/optmodels" solve "$instances/$1.json" --strategy "$2" --seconds 
     solve freshness/coffman-4 lagrangian
     solve routing/loss-3 min-mean-cycle
 )
+
+# In an empty folder of its own, too.
+"$bin/python" tools/readme_commands.py README.md "$bin/optmodels"
 
 # The command `pytest`, not `python -m pytest`, which would import the packages of this folder.
 conformance='test_strategies and (lagrangian or highs) and not compiling'

@@ -28,8 +28,13 @@ def shipped_folder() -> Path | None:
 
 
 @cache
-def shipped_files() -> dict[str, Path]:
+def shipped_files(suffix: str = ".json") -> dict[str, Path]:
     """Map the names of shipped instances to their files.
+
+    Parameters
+    ----------
+    suffix
+        Of the files: ``.csv`` are logs.
 
     Returns
     -------
@@ -42,7 +47,8 @@ def shipped_files() -> dict[str, Path]:
     'placement'
     """
     folder = shipped_folder()
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*/*.json"), key=_kind_and_name)}
+    files = [] if folder is None else sorted(folder.glob(f"*/*{suffix}"), key=_kind_and_name)
+    return {file.stem: file for file in files}
 
 
 def instances(kind: str | None = None) -> list[str]:
@@ -76,13 +82,15 @@ def instances(kind: str | None = None) -> list[str]:
     return [name for name, file in shipped_files().items() if kind in (None, file.parent.name)]
 
 
-def locate(path: str | os.PathLike[str]) -> Path:
+def locate(path: str | os.PathLike[str], suffix: str = ".json") -> Path:
     """Find the file that a path, or the name of a shipped instance, stands for.
 
     Parameters
     ----------
     path
         Of a file, which comes first; or a name such as ``"gautam-6x6"``, without folder and ``.json``.
+    suffix
+        What names stand for: ``.json`` for instances, ``.csv`` for logs, of which there is ``"sample-crawl"``.
 
     Returns
     -------
@@ -102,13 +110,14 @@ def locate(path: str | os.PathLike[str]) -> Path:
     name = os.fspath(path)
     if not _is_name(name) or os.path.exists(name):
         return Path(path)
-    known = shipped_files()
+    known = shipped_files(suffix)
     if name in known:
         return known[name]
     meant = nearest(name, known)
     question = "" if meant is None else f" Did you mean {meant!r}?"
+    noun = "instance" if suffix == ".json" else "log"
     raise UnreadableFile(
-        f"there is no such file, and no shipped instance of this name.{question} See `optmodels list KIND`.", name
+        f"there is no such file, and no shipped {noun} of this name.{question} See `optmodels list KIND`.", name
     )
 
 

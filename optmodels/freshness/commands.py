@@ -44,7 +44,7 @@ def fit(
     A row is a visit: url or page, interval (time since the visit before) or timestamp (a number, or a date), changed
     (0 or 1). Pages that always changed, never, or were seen once get finite rates by the law of rates over all pages.
 
-    Example: optmodels fit crawl.csv --out pages.csv --out pages.json --access-time exponential:0.01
+    Example: optmodels fit sample-crawl --out pages.csv --out pages.json --access-time exponential:0.01
     """
     from . import fitting
 

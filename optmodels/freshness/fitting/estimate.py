@@ -13,7 +13,7 @@ import numpy as np
 
 from queueing.freshness.estimation import GammaPrior, RateEstimates, estimate
 
-from ...data import FORM, csv_rows, parquet, parse_json, read_time, whole_file, write_parquet, write_time
+from ...data import FORM, csv_rows, locate, parquet, parse_json, read_time, whole_file, write_parquet, write_time
 from ...errors import RequestError
 from ...instance import Instance, write
 from ..data import PROPORTIONAL
@@ -154,7 +154,8 @@ def fit_log(
     Parameters
     ----------
     log
-        Path of a CSV or Parquet file with columns ``url`` or ``page``, ``interval`` or ``timestamp``, ``changed``.
+        Path of a CSV or Parquet file with columns ``url`` or ``page``, ``interval`` or ``timestamp``, ``changed``; or
+        the name of a shipped log, ``"sample-crawl"``.
     prior
         ``"fit"``: a Gamma law of rates is fitted to all pages; ``"none"`` or ``None``: each page by itself; a law that
         is known, also as text: ``"0.5,2"``.
@@ -187,7 +188,7 @@ def fit_log(
     paths = [os.fspath(path) for path in ([out] if isinstance(out, (str, os.PathLike)) else out)]
     law = None if access_time is None else as_law(access_time)
     check_outputs(paths, access_time)
-    seen = read_log(log, weights=weights, unit=unit, progress=progress)
+    seen = read_log(locate(log, ".csv"), weights=weights, unit=unit, progress=progress)
     fitted = fit(seen, belief, confidence)
     for path in paths:
         write_fit(fitted, path, law, f"optmodels fit {os.fspath(log)}")

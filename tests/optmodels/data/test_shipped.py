@@ -52,3 +52,31 @@ def test_a_package_without_instances_says_so(monkeypatch):
             om.load("gautam-2x3")
     finally:
         shipped_files.cache_clear()
+
+
+# -- the sample crawl log ----------------------------------------------------------------------------------------------
+
+
+def test_the_sample_log_is_what_its_script_makes(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "tools" / "instances"))
+    import make_crawl_log
+
+    assert locate("sample-crawl", ".csv").read_text(encoding="utf-8") == make_crawl_log.text()
+
+
+def test_the_sample_log_is_fitted_by_its_name(root, monkeypatch):
+    """Intervals hold the rates that the log was made with about as often as they say."""
+    monkeypatch.syspath_prepend(str(root / "tools" / "instances"))
+    import make_crawl_log
+
+    fitted = om.fit("sample-crawl")
+    true = make_crawl_log.rates()[[int(name[-2:]) for name in fitted.log.names]]
+    held = (fitted.found.lower <= true) & (true <= fitted.found.upper)
+    assert len(held) == 40 and held.sum() >= 36
+
+
+def test_a_log_is_no_instance():
+    with pytest.raises(om.RequestError, match="no shipped instance of this name"):
+        om.load("sample-crawl")
+    with pytest.raises(om.RequestError, match="no shipped log of this name"):
+        om.fit("gautam-2x3")
