@@ -4,7 +4,8 @@ import readme_commands
 
 
 def test_commands_stand_in_blocks_and_lose_what_explains_them():
-    text = "optmodels no\n```\noptmodels a --x=1     told\noptmodels b  # told\n$ other\n```\noptmodels no\n```python\nx\n```\n"
+    block = "```\noptmodels a --x=1     told\noptmodels b  # told\n$ other\n```\n"
+    text = f"optmodels no\n{block}optmodels no\n```python\nx\n```\n"
     assert readme_commands.commands(text) == [["a", "--x=1"], ["b"]]
 
 

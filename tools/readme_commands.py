@@ -17,9 +17,9 @@ from pathlib import Path
 
 
 def commands(text: str) -> list[list[str]]:
-    """List the words of every command, without the first, in order.
+    r"""List the words of every command, without the first, in order.
 
-    >>> commands("```\\noptmodels solve x --seconds 60 --seeds 5     a table\\nother\\n```")
+    >>> commands("```\noptmodels solve x --seconds 60 --seeds 5     a table\nother\n```")
     [['solve', 'x', '--seconds', '1', '--seeds', '1']]
     """
     found, inside = [], False
