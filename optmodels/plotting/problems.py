@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -87,11 +87,9 @@ def plot_problem(
     with house_style():
         draw: Callable[..., Figure] = kinds.part(kind.name, "picture")
         with kinds.blame(kind.name, "picture"):
-            if ax is None and panel is None:
-                figure = draw(problem, told)
-            else:
-                _check_takes(draw, kind.name, ("ax", ax), ("panel", panel))
-                figure = draw(problem, told, ax=ax, panel=panel)
+            asked = {name: value for name, value in (("ax", ax), ("panel", panel)) if value is not None}
+            _check_takes(draw, kind.name, asked)
+            figure = draw(problem, told, **asked)
             save(figure, path)
     return figure
 
@@ -148,11 +146,10 @@ def plot(
     return plot_problem(asked, told, path, ax=ax, panel=panel, best_known=known)
 
 
-def _check_takes(draw: Callable[..., Figure], kind: str, *asked: tuple[str, Any]) -> None:
+def _check_takes(draw: Callable[..., Figure], kind: str, asked: Iterable[str]) -> None:
     """Refuse what the picture of a kind does not take: the record promises a function of problem and result only."""
-    taken = signature(draw).parameters
-    for name, value in asked:
-        if value is not None and name not in taken:
+    for name in asked:
+        if name not in signature(draw).parameters:
             raise RequestError(
                 f"the picture of kind {kind!r} takes no {name}; leave it out, and a figure of its own is drawn."
             )

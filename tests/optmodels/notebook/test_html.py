@@ -209,7 +209,7 @@ def test_a_picture_with_panels_of_its_own_takes_no_axes(monkeypatch):
                 assert om.plot(problem, ax=axes) is axes.figure
                 assert axes.has_data()
             else:
-                with pytest.raises(RequestError, match="the picture of kind 'sketch' has panels of its own"):
+                with pytest.raises(RequestError, match="the picture of kind 'sketch' takes no ax"):
                     om.plot(problem, ax=axes)
         finally:
             registry.kinds.unregister("sketch")
