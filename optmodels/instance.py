@@ -162,6 +162,9 @@ class Instance(BaseModel):
         content |= {"limits": limits.to_data() or None, "best_known": None if best_known is None else dict(best_known)}
         return cls.from_data(content)
 
+    def __repr__(self) -> str:
+        return f"<Instance {self.name!r} of kind {self.kind!r}>"
+
     def to_data(self) -> dict[str, Any]:
         """The JSON object of the file; optional fields that say nothing are left out."""
         return self.model_dump(exclude_defaults=True)

@@ -74,7 +74,7 @@ class Line:
     remark: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Confrontation:
     """Exact and simulated side by side.
 
@@ -131,6 +131,12 @@ class Confrontation:
             f"{self.time:.6g} units of time, {self.events} events in {self.seconds:.1f} s, seed {self.seed}"
         )
         return f"{head}\n{columns(rows, '  ')}\n{self.verdict}"
+
+    def __repr__(self) -> str:
+        return f"<Confrontation of {self.problem}: {self.verdict}>"
+
+    def __str__(self) -> str:
+        return self.table()
 
     def to_data(self) -> dict[str, Any]:
         """Everything as one JSON object."""

@@ -41,7 +41,7 @@ class Claim:
     value: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What became of the claims of an answer.
 
@@ -122,6 +122,9 @@ class Verification:
             "findings": list(self.findings),
             "error": None if self.error is None else str(self.error),
         }
+
+    def __repr__(self) -> str:
+        return f"<Verification of {str(self).partition(chr(10))[0]}>"
 
     def __str__(self) -> str:
         if self.refuted:

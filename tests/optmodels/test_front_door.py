@@ -58,3 +58,12 @@ def test_ten_lines_from_the_file_to_the_table(instances, tmp_path):
     comparison.to_csv(tmp_path / "runs.csv")
     om.write_instance(om.generate("placement", rows=2, columns=2), tmp_path / "g.json")
     assert om.read_instance(tmp_path / "g.json").kind == "placement"
+
+
+def test_what_verbs_return_is_short_on_one_line():
+    answer = om.solve("loss-3", "min-mean-cycle")
+    tried = om.simulate("loss-3", answer.decision, replications=2, time=1000)
+    shown = [repr(om.verify(answer, "loss-3")), repr(tried), repr(om.read_instance("gautam-11x22"))]
+    assert all("\n" not in text and len(text) < 300 for text in shown)
+    assert shown[0].startswith("<Verification of loss-3: verified") and "Confrontation of loss-3" in shown[1]
+    assert str(tried) == tried.table()
