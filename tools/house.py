@@ -91,11 +91,13 @@ def of_folders(root: Path) -> Iterator[Figure]:
     """Measure how large folders and modules are."""
     sizes = sorted(folders(root).values())
     files = modules(root).values()
-    lengths = [len(file.read_text(encoding="utf-8").splitlines()) for file in files if not is_door(file)]
+    texts = [file.read_text(encoding="utf-8") for file in files if not is_door(file)]
+    lengths = [len(text.splitlines()) for text in texts]
     yield Figure("files in the largest folder", sizes[-1], "<= 15")
     yield Figure("files in the median folder", statistics.median(sizes), "about 6")
     yield Figure("modules, doors aside", len(lengths), "about 255")
     yield Figure("lines of the median module", statistics.median(lengths), "<= 200")
+    yield Figure("the same without docstrings, comments, blanks", statistics.median(map(code_lines, texts)), "-")
     yield Figure(f"modules over {LONGEST_MODULE} lines", sum(n > LONGEST_MODULE for n in lengths), "0")
 
 
@@ -111,7 +113,7 @@ def of_imports(root: Path) -> Iterator[Figure]:
 def of_code(root: Path) -> Iterator[Figure]:
     """Measure how much code there is."""
     lines = sum(code_lines(file.read_text(encoding="utf-8")) for file in modules(root).values())
-    yield Figure("lines of code without docstrings, comments, blanks", lines, "fewer")
+    yield Figure("lines of code without docstrings, comments, blanks", lines, "< 38185")
 
 
 # -- figures of what is exported ---------------------------------------------------------------------------------------
