@@ -263,33 +263,45 @@ Files = Annotated[
 ]
 KindName = Annotated[
     str,
-    typer.Argument(metavar="KIND", help="Kind of problem, see `optmodels list`.", autocompletion=complete_kind),
+    typer.Argument(
+        metavar="KIND",
+        help="Kind of problem: placement, threshold, ... (see `optmodels list`).",
+        autocompletion=complete_kind,
+    ),
 ]
 DecisionAt = Annotated[
-    str, typer.Option("--at", metavar="DECISION", help="0,1,1 or -1,2,2 or @file.json (list, object or result).")
+    str,
+    typer.Option(
+        "--at", metavar="DECISION", help="Numbers such as 0,1,1, or @file.json with a list, an object or a result."
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON alone on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Seconds = Annotated[
     float | None,
-    typer.Option(parser=seconds_of, metavar="S", help="Time limit of a run; imports and compilation excluded."),
+    typer.Option(parser=seconds_of, metavar="S", help="Time limit of a run; imports and compilation do not count."),
 ]
 ClusterAddress = Annotated[
     str | None, typer.Option("--cluster", metavar="ADDRESS|local", help="Dask cluster whose workers share the runs.")
 ]
 Evaluations = Annotated[
-    int | None, typer.Option(parser=whole_number, metavar="E", help="Most decisions a run may evaluate.")
+    int | None, typer.Option(parser=whole_number, metavar="E", help="Limit on the decisions that a run evaluates.")
 ]
 Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
 Seeds = Annotated[
-    int, typer.Option(parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers.")
+    int,
+    typer.Option(
+        parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers, with different seeds."
+    ),
 ]
 ChosenName = Annotated[
     str,
     typer.Option(
         "--strategy",
         metavar="NAME[:p=v,...]",
-        help="See `optmodels list`; auto chooses.",
+        help="Strategy and its parameters (see `optmodels list`); auto chooses one.",
         autocompletion=complete_strategy,
     ),
 ]
-Workers = Annotated[int, typer.Option(parser=whole_number, metavar="W", help="Processes that share the runs.")]
+Workers = Annotated[
+    int, typer.Option(parser=whole_number, metavar="W", help="Number of processes that share the runs.")
+]

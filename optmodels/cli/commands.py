@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -152,15 +154,31 @@ def _command(name: str, function: Callable[..., Any], *, takes_all: bool = False
     """Make a command of a function; one that takes all options looks through those that `typer` does not know."""
     settings = {"allow_extra_args": takes_all, "ignore_unknown_options": takes_all}
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(name, context_settings=settings)(function)
+    single.command(name, help=_help_of(function), context_settings=settings)(function)
     return typer.main.get_command(single)
+
+
+def _help_of(function: Callable[..., Any]) -> str | None:
+    """Take the help of a command from its docstring; examples keep their lines, so that they can be copied."""
+    text = inspect.getdoc(function)
+    return None if text is None else re.sub(r"^(?=For example:$)", "\b\n", text, flags=re.MULTILINE)
 
 
 app = typer.Typer(
     name="optmodels",
     cls=Commands,
-    help="Optimization models with pluggable exact and heuristic solvers.\n\n"
-    "Begin with: optmodels demo; optmodels list placement; optmodels solve gautam-6x6 --seconds 60",
+    help="""Optimization models for crawlers, search indexes and proxy networks, with exact and heuristic solvers.
+
+A problem is an instance file (JSON), or the name of an instance that comes with the package.
+
+\b
+To start:
+    optmodels demo                            a tour of all five kinds, in under a minute
+    optmodels list                            kinds, strategies and costs
+    optmodels solve gautam-6x6                the best decision for a shipped instance
+    optmodels new placement --out mine.json   an instance of your own, to edit
+
+Exit codes: 0 answered; 2 the request or a file is wrong; 3 no feasible decision was found; 1 a bug in optmodels.""",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -177,12 +195,12 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _common(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks: answers and errors.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell every improvement of a run.")] = False,
-    log: Annotated[str | None, typer.Option("--log", metavar="FILE", help="Add all that is told to this file.")] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show where a failure comes from.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only answers and errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report every improvement of a run.")] = False,
+    log: Annotated[str | None, typer.Option("--log", metavar="FILE", help="Append all messages to this file.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Options of every command, before or after its name; `main` takes all but ``--version`` out of the arguments."""
 
@@ -192,9 +210,14 @@ def evaluate(
     at: DecisionAt,
     json: Json = False,
 ) -> int:
-    """Measures of one decision.
+    """Evaluate one decision: objective, measures, feasibility.
 
-    Example: optmodels evaluate instances/placement/gautam-2x3.json --at 0,0,1,1,1,0
+    An infeasible decision is answered too (exit code 0), with the constraints and limits that it violates.
+
+    For example:
+        optmodels evaluate gautam-2x3 --at 0,0,1,1,1,0
+        optmodels evaluate avrachenkov-k5 --at -1,2,2
+        optmodels evaluate gautam-6x6 --at @answer.json   # after: solve gautam-6x6 --out answer.json
     """
     from .. import solving
     from ..results import result_to_data
@@ -213,18 +236,24 @@ def solve(
     evaluations: Evaluations = None,
     seed: Seed = 0,
     json: Json = False,
-    out: Annotated[str | None, typer.Option(metavar="R.json", help="Also write the result to this file.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="R.json", help="Also write the result to this file (JSON).")
+    ] = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS|local", help="Go over a table of pages on this Dask cluster.")
+        str | None, typer.Option(metavar="ADDRESS|local", help="Dask cluster that processes a table of pages.")
     ] = None,
 ) -> int:
-    """Look for the best decision.
+    """Find the best decision.
 
-    Without --strategy the kind of the problem chooses one, and it is told which and why.
+    Prints the status ("optimal" is proved, "feasible" is the best found), the objective, the bound, the decision and
+    its measures. Without --strategy, one that suits the problem is chosen, and a note on stderr says which and why.
 
-    Ctrl-C ends the search and prints the best decision found so far.
+    Ctrl-C ends the search and prints the best decision found so far. Exit code 3: no feasible decision was found.
 
-    Example: optmodels solve instances/placement/gautam-6x6.json --strategy genetic:population=100 --seconds 10
+    For example:
+        optmodels solve gautam-6x6
+        optmodels solve gautam-6x6 --out answer.json
+        optmodels solve gautam-6x6 --strategy genetic:population=100 --seconds 10
     """
     from .. import instance as instances
     from .. import solving
@@ -301,14 +330,22 @@ def _solved(
 def check(
     files: Files,
     normalise: Annotated[
-        bool, typer.Option("--normalise", help="Write the one instance in its long form, to stdout or --out.")
+        bool, typer.Option("--normalise", help="Print one instance with all short forms written out.")
     ] = False,
-    out: Annotated[str | None, typer.Option(metavar="F.json", help="Where the long form is written.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="F.json", help="With --normalise: write it to this file instead.")
+    ] = None,
     json: Json = False,
 ) -> int:
-    """Validate instances and evaluate their best-known decisions again.
+    """Validate instance files and their best-known decisions.
 
-    Example: optmodels check instances
+    Prints a line for each file; best-known decisions are evaluated again. For a folder, all instances below it are
+    checked. Exit code 2: at least one file is wrong, and a sentence on stderr names the field, the value and the rule.
+
+    For example:
+        optmodels check gautam-6x6
+        optmodels check mine.json
+        optmodels check mine.json --normalise --out long.json
     """
     if normalise or out is not None:
         return _normalise(files, normalise, out)
@@ -378,22 +415,30 @@ def _normalise(files: Sequence[str], normalise: bool, out: str | None) -> int:
 
 
 def verify(
-    result: Annotated[
-        str, typer.Argument(metavar="RESULT.json", help="What `solve --json` printed, or `--out` wrote.")
-    ],
+    result: Annotated[str, typer.Argument(metavar="RESULT.json", help="A result, as `solve --out` writes it.")],
     file: File,
     prove: Annotated[
-        bool, typer.Option("--prove", help="Solve again, by another strategy, what would be taken on trust.")
+        bool,
+        typer.Option(
+            "--prove", help="Solve again, with another strategy, to confirm claims that would be taken on trust."
+        ),
     ] = False,
     seconds: Annotated[
         float | None,
-        typer.Option(parser=seconds_of, metavar="S", help="Time for proofs: 10, with --prove 60; 0: none."),
+        typer.Option(
+            parser=seconds_of, metavar="S", help="Time limit of proofs: by default 10, with --prove 60; 0 skips them."
+        ),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Check an answer independently of the strategy that gave it: each claim is confirmed, refuted or taken on trust.
+    """Check a result independently of the strategy that found it.
 
-    Example: optmodels verify answer.json instances/placement/gautam-6x6.json
+    Each claim (objective, feasibility, bound, optimality) is confirmed, refuted or taken on trust. Exit code 2: a claim
+    is refuted.
+
+    For example:
+        optmodels verify answer.json gautam-6x6           # after: solve gautam-6x6 --out answer.json
+        optmodels verify answer.json gautam-6x6 --prove
     """
     from .. import instance as instances
     from ..verification import not_understood, verifying
@@ -418,13 +463,19 @@ def verify(
 
 def plot(
     file: File,
-    out: Annotated[str, typer.Option(metavar="F.svg|png", help="Where the picture goes.")],
-    result: Annotated[str | None, typer.Option(metavar="R.json", help="Show this answer.")] = None,
+    out: Annotated[str, typer.Option(metavar="F.svg|png", help="File of the picture.")],
+    result: Annotated[
+        str | None, typer.Option(metavar="R.json", help="Draw this result, too, as `solve --out` wrote it.")
+    ] = None,
     json: Json = False,
 ) -> int:
-    """Draw an instance, with an answer if one is given.
+    """Draw an instance, with a result if one is given.
 
-    Example: optmodels plot instances/placement/gautam-11x22.json --result answer.json --out placement.svg
+    Needs the extra `plots` (pip install 'optmodels[plots]').
+
+    For example:
+        optmodels plot gautam-6x6 --out sites.svg
+        optmodels plot gautam-6x6 --result answer.json --out placement.png
     """
     from .. import instance as instances
     from ..plotting import plot_problem

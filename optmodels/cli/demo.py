@@ -90,12 +90,14 @@ def demo(
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder for the page and the pictures.")] = FOLDER,
     json: Json = False,
 ) -> int:
-    """All five kinds of problems: exact strategies and heuristics on a small instance each, in less than a minute.
+    """Try all five kinds: exact strategies against heuristics.
 
-    Prints one table, draws five pictures (with the extra `plots`), and writes one page, DIR/index.html, that needs
-    nothing else. The first time, code is compiled, which takes longer; `optmodels warm-up` does that beforehand.
+    Takes less than a minute on a small instance of each kind. Prints one table, draws five pictures (with the extra
+    `plots`), and writes a self-contained page, DIR/index.html. The first run takes longer, because code is compiled;
+    `optmodels warm-up` does that in advance.
 
-    Example: optmodels demo --out demo
+    For example:
+        optmodels demo --out demo
     """
     folder = _folder(out)
     began = time.perf_counter()

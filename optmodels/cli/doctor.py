@@ -24,9 +24,12 @@ OURS = ("dev", "docs", "rivals")
 
 
 def doctor(json: Json = False) -> int:
-    """Versions, solvers, extras, the folder of compiled code, cores, and shipped instances: for a report, or a doubt.
+    """Show what is installed, for bug reports.
 
-    Example: optmodels doctor --json
+    Prints versions, solvers, extras, the folder where compiled code is kept, cores, shipped instances and plug-ins.
+
+    For example:
+        optmodels doctor
     """
     found = examined()
     deliver(found, lambda: print(_text(found)), as_json=json)

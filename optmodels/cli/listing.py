@@ -33,16 +33,20 @@ TAKES = "strategy takes"
 
 def list_names(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Tell about this one.", autocompletion=complete_name)
+        str | None, typer.Argument(metavar="[NAME]", help="A kind, a strategy or a cost.", autocompletion=complete_name)
     ] = None,
     json: Json = False,
 ) -> int:
-    """Kinds, strategies and costs, where each comes from, and which strategy takes which kind.
+    """List kinds, strategies and costs, or describe one of them.
 
-    Of a kind: its question, its paper, its measures with their units, the strategies that take it with what each
-    proves and for what size, the instances that come with the package, and an example to begin with.
+    For a kind it prints its question and paper, its measures with their units, the strategies that apply to it, with
+    what each proves and up to which size, the shipped instances, an example, and the options of its generator. For a
+    strategy or a cost: what it does, and its parameters.
 
-    Examples: optmodels list genetic; optmodels list placement
+    For example:
+        optmodels list
+        optmodels list placement
+        optmodels list genetic
     """
     from ..registry import BUILT_IN, REGISTRIES, kinds, strategies
 
@@ -59,7 +63,7 @@ def list_names(
     taking = strategies_by_kind(kinds.sound())
     data += [{"what": TAKES, "name": strategy, "kinds": names} for strategy, names in taking.items()]
     table = columns([[strategy, ", ".join(names)] for strategy, names in taking.items()], "  ")
-    head = "strategies and the kinds they take (`optmodels list KIND` tells what each proves):"
+    head = "strategies and the kinds they apply to (`optmodels list KIND` says what each proves):"
     deliver(data, f"{columns(rows)}\n\n{head}\n{table}", as_json=json)
     return ANSWERED
 

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 def new(
     kind: KindName,
-    out: Annotated[str | None, typer.Option(metavar="F.json", help="Where it goes; else to stdout.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="F.json", help="Write it to this file instead of stdout.")] = None,
     json: Json = False,
 ) -> int:
-    """Write a small instance to begin with, whose `notes` explain each field in a line.
+    """Write a small instance to start from.
 
-    It is sound as it is: `check` accepts it and `solve` solves it. A file that is there is not overwritten.
+    Its `notes` explain each field. It is valid as it is: `check` accepts it and `solve` solves it. A file that exists
+    is not overwritten.
 
-    Example: optmodels new placement --out mine.json
+    For example:
+        optmodels new placement --out mine.json
     """
     from ..data import write_text
     from ..instance import pretty
@@ -34,10 +36,10 @@ def new(
     if out is None:
         deliver(None, text, as_json=False)
         if not json:
-            note(f"this is an instance to begin with; --out {kind}.json writes it to a file.")
+            note(f"this is an instance to start from; --out {kind}.json writes it to a file.")
         return ANSWERED
     if Path(out).exists():
-        raise RequestError(f"{out}: this file is there already, and is not overwritten; choose another name.")
+        raise RequestError(f"{out}: this file exists, and is not overwritten; choose another name.")
     check_target(out)
     write_text(out, text + "\n")
     told = f"wrote {out}; its notes explain the fields. Edit it, then: optmodels check {out}; optmodels solve {out}"

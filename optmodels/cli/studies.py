@@ -39,35 +39,42 @@ def pareto(
     file: File,
     measures: Annotated[
         list[str],
-        typer.Option(metavar="A B", help="Two measures, each as small as can be; max:B asks for as much as can be."),
+        typer.Option(metavar="A B", help="Two measures to minimise; max:B maximises B."),
     ],
     strategy: Annotated[
         str | None,
         typer.Option(
             metavar="NAME[:p=v,...]",
-            help="exhaustive (default up to a million decisions), or a strategy that takes limits on measures.",
+            help="exhaustive (the default up to a million decisions), or a strategy that handles limits on measures.",
         ),
     ] = None,
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     seed: Seed = 0,
     runs: Annotated[
-        int, typer.Option(parser=whole_number, metavar="N", help="Most runs of a strategy that does not enumerate.")
+        int,
+        typer.Option(
+            parser=whole_number, metavar="N", help="Limit on the number of runs, where decisions are not enumerated."
+        ),
     ] = 50,
-    out: Annotated[str | None, typer.Option(metavar="F.csv", help="One line per point of the front.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="F.csv", help="Write the front to this file, a line per point.")
+    ] = None,
     plot: Annotated[str | None, typer.Option(metavar="F.svg|png", help="Draw the front.")] = None,
     json: Json = False,
 ) -> int:
-    """The Pareto front of two measures: every decision not beaten in both, among those that keep all limits.
+    """Find the Pareto front of two measures.
 
-    Small spaces are enumerated, and the front is exact. For larger ones a strategy is asked again and again for the
-    best A while B is limited; the front is exact if every answer was proved. Each point tells whether a weighted sum
-    "A + w B" finds it (supported), for which w, and how far above the hull of the front it lies otherwise (gap).
+    These are the feasible decisions that no other feasible decision dominates. Small spaces are enumerated, and the
+    front is exact. For larger ones a strategy minimises A again and again, under different limits on B; the front is
+    exact if each of these answers is proved optimal. A point is "supported" if it minimises a weighted sum A + w B; the
+    table gives the range of w, and for other points the gap to the convex hull.
 
-    Ctrl-C keeps the points found so far. --seconds and --evaluations count for each run.
+    Ctrl-C keeps the points found so far. --seconds and --evaluations apply to each run.
 
-    Examples: optmodels pareto instances/threshold/avrachenkov-k5.json --measures starvation response_time;
-    optmodels pareto instances/placement/gautam-6x6.json --measures opening mean_delay --strategy annealing --seconds 2
+    For example:
+        optmodels pareto avrachenkov-k5 --measures starvation response_time
+        optmodels pareto gautam-6x6 --measures opening mean_delay --strategy annealing --seconds 2
     """
     from ..studies import pareto as find_front
 
@@ -111,23 +118,24 @@ def simulate(
     replications: Annotated[
         int | None,
         typer.Option(
-            parser=whole_number, metavar="N", help="Independent runs; 30 unless said, or as many as --seconds allow."
+            parser=whole_number, metavar="N", help="Independent runs; by default 30, or as many as --seconds allow."
         ),
     ] = None,
     time: Annotated[
         float | None,
-        typer.Option(parser=time_of, metavar="T", help="Length of a run in the problem's units of time."),
+        typer.Option(parser=time_of, metavar="T", help="Simulated time of each run, in the problem's unit of time."),
     ] = None,
     seconds: Seconds = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> int:
-    """Exact and simulated measures of one decision, side by side.
+    """Compare exact and simulated measures of one decision.
 
-    The simulation shares nothing with the evaluator. z is the number of standard errors between the two. Ctrl-C keeps
-    the runs that are finished.
+    The simulation shares no code with the exact evaluation. For each measure it prints both values, a confidence
+    interval, and z, the difference in standard errors. Ctrl-C keeps the runs that are finished.
 
-    Example: optmodels simulate instances/threshold/avrachenkov-k5.json --at=-1,2,2
+    For example:
+        optmodels simulate avrachenkov-k5 --at -1,2,2
     """
     from ..studies import simulating
 
@@ -159,7 +167,7 @@ def compare(
         typer.Option(
             "--strategies",
             metavar="A B C",
-            help="Strategies, NAME[:p=v,...] each.",
+            help="Strategies to compare, each NAME[:p=v,...].",
             autocompletion=complete_strategy,
         ),
     ],
@@ -168,16 +176,20 @@ def compare(
     evaluations: Evaluations = None,
     workers: Workers = 1,
     cluster: ClusterAddress = None,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="Folder for runs, tables and best answers.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Skip the runs that --out holds already.")] = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder for all runs, tables and the best results.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Skip runs that are already in --out.")] = False,
     json: Json = False,
 ) -> int:
-    """Run several strategies on several instances, under one budget.
+    """Compare several strategies on several instances.
 
-    A strategy that cannot take an instance gives a line that says so. Ctrl-C keeps what is finished.
+    All runs have the same limits. Where a strategy does not apply to an instance, its line says so. Ctrl-C keeps the
+    runs that are finished.
 
-    Example: optmodels compare instances/placement/gautam-*.json --strategies highs dejavu genetic --seeds 5 --seconds
-    10
+    For example:
+        optmodels compare gautam-4x4 --strategies highs dejavu genetic --seconds 10
+        optmodels compare gautam-4x4 gautam-6x6 --strategies dejavu genetic --seeds 5 --seconds 10 --out runs
     """
     from ..studies import comparing
 
@@ -208,7 +220,11 @@ def compare(
 def sweep(
     file: File,
     vary: Annotated[
-        list[str], typer.Option(metavar="PATH=VALUES", help="data.capacity=1..30, a..b..step, or x,y,z; repeatable.")
+        list[str],
+        typer.Option(
+            metavar="PATH=VALUES",
+            help="A field and its values: data.capacity=1..30, a..b..step, or x,y,z; may be repeated.",
+        ),
     ],
     strategy: ChosenName = AUTO,
     seconds: Seconds = None,
@@ -217,19 +233,27 @@ def sweep(
     workers: Workers = 1,
     cluster: ClusterAddress = None,
     out: Annotated[
-        str | None, typer.Option(metavar="F.csv", help="One line per point; points in it are not run again.")
+        str | None,
+        typer.Option(
+            metavar="F.csv", help="Write a line per point; points that are already in the file are not run again."
+        ),
     ] = None,
-    plot: Annotated[str | None, typer.Option(metavar="F.svg", help="Draw the objective over the first path.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="F.svg", help="Draw the objective against the first field that varies.")
+    ] = None,
     measure: Annotated[
-        str, typer.Option(metavar="NAME", help="What --plot draws instead: a measure, or a column of the CSV file.")
+        str, typer.Option(metavar="NAME", help="What --plot draws: a measure, or a column of the CSV file.")
     ] = "objective",
     json: Json = False,
 ) -> int:
-    """Solve an instance with some of its values varied: a parameter study, by one strategy or by auto's choice.
+    """Solve an instance for several values of its fields.
 
-    Several --vary make all combinations. A sweep that was ended goes on from its CSV file.
+    Prints a line for each point. Several --vary give all combinations. With --out, a sweep that was interrupted
+    resumes from its CSV file.
 
-    Example: optmodels sweep instances/placement/gautam-6x6.json --vary data.service_rate=40..60..5 --strategy annealing
+    For example:
+        optmodels sweep avrachenkov-k5 --vary data.capacity=1..10
+        optmodels sweep gautam-6x6 --vary data.service_rate=40..60..5 --out rates.csv --plot rates.svg
     """
     from ..studies import sweeping
 
@@ -260,18 +284,21 @@ def sweep(
 def generate(
     context: typer.Context,
     kind: KindName,
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Where the instance goes; else to stdout.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the instance to this file instead of stdout.")
+    ] = None,
     json: Json = False,
 ) -> int:
-    """Make a seeded random instance.
+    """Generate a random instance from a seed.
 
-    Further options depend on the kind; `optmodels list placement` tells them.
+    Further options depend on the kind: `optmodels list placement` lists them, under "generator".
 
-    Examples: optmodels generate placement --rows 8 --columns 8 --seed 1 --demand-law cluster --out 8x8.json;
-    optmodels generate placement --network gabriel --nodes 50 --out gabriel.json;
-    optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json;
-    optmodels generate freshness --pages 1e6 --law pareto --hosts 1000 --seed 1 --out pages.parquet;
-    optmodels generate routing --servers 5 --application freshness --weights drawn --seed 1 --out servers.json
+    For example:
+        optmodels generate placement --rows 8 --columns 8 --demand-law cluster --seed 1 --out 8x8.json
+        optmodels generate placement --network gabriel --nodes 50 --out gabriel.json
+        optmodels generate threshold --capacity 20 --patience-phases 2 --seed 1 --out crawler.json
+        optmodels generate freshness --pages 1e6 --law pareto --hosts 1000 --seed 1 --out pages.parquet
+        optmodels generate routing --servers 5 --application freshness --weights drawn --out servers.json
     """
     from ..generating import generate as make
     from ..generating import generate_to
@@ -297,16 +324,19 @@ def generate(
 def schema(
     kind: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND]", help="Describe the data of this kind, too.", autocompletion=complete_kind),
+        typer.Argument(metavar="[KIND]", help="Kind of problem (see `optmodels list`).", autocompletion=complete_kind),
     ] = None,
     json: Json = False,
 ) -> int:
-    """What stands in instance files: JSON Schema, for editors and other programs; of a kind a table of its fields.
+    """Describe the fields of instance files.
 
-    The table tells type, unit, default, rule and meaning of each field of `data`; with --json it is JSON Schema of the
-    whole file. Without KIND, `data` is any object, and it is JSON with and without --json.
+    For a kind it prints a table of the fields of `data`: type, unit, default, rule and meaning; with --json, the JSON
+    Schema of the whole file, for editors and other programs. Without KIND it prints the JSON Schema that all kinds
+    share.
 
-    Examples: optmodels schema routing; optmodels schema routing --json > routing.schema.json
+    For example:
+        optmodels schema routing
+        optmodels schema routing --json > routing.schema.json
     """
     from ..instance import data_fields, pretty
     from ..instance import schema as described

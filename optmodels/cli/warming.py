@@ -82,15 +82,18 @@ def _end_if_interrupted(stopped_by: str) -> None:
 def warm_up(
     kind: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KIND]...", help="Kinds of problems; all unless said.", autocompletion=complete_kind),
+        typer.Argument(metavar="[KIND]...", help="Kinds of problems; by default all.", autocompletion=complete_kind),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Compile what the kinds need once, so that the first answer comes at once: a minute or two.
+    """Compile the numerical code in advance.
 
-    Small instances are run through every strategy of their kind. What is compiled is kept for the next time.
+    The first answer then need not wait for it. Takes a minute or two: every strategy is run on small instances. The
+    compiled code is kept on disk (`optmodels doctor` says where).
 
-    Examples: optmodels warm-up; optmodels warm-up placement routing
+    For example:
+        optmodels warm-up
+        optmodels warm-up placement routing
     """
     from heuristics import clock
 
@@ -109,7 +112,7 @@ def warm_up(
         say(sentence)
     seconds = clock.lost()
     told = {"runs": len(cases), "failed": failed, "compiling": seconds}
-    deliver(told, lambda: note(f"done; {seconds:.0f} s went into compiling, or loading what was."), as_json=json)
+    deliver(told, lambda: note(f"done; {seconds:.0f} s were spent on compiling code, or loading it."), as_json=json)
     return ANSWERED if not failed else NOT_UNDERSTOOD
 
 

@@ -22,29 +22,49 @@ def share_of(text: str) -> float:
 
 
 def fit(
-    log: Annotated[str, typer.Argument(metavar="LOG.csv|parquet", help="Columns url, interval or timestamp, changed.")],
+    log: Annotated[
+        str,
+        typer.Argument(
+            metavar="LOG.csv|parquet",
+            help="Crawl log with columns url or page, interval or timestamp, changed; or sample-crawl.",
+        ),
+    ],
     out: Annotated[
-        list[str], typer.Option(metavar="F.csv|parquet|json", help="Rates of pages, or an instance; repeatable.")
+        list[str],
+        typer.Option(
+            metavar="F.csv|parquet|json", help="Write the rates (csv, parquet) or an instance (json); may be repeated."
+        ),
     ],
     prior: Annotated[
-        str, typer.Option(metavar="fit|none|A,B", help="Law of rates: from the log, none, or Gamma(shape, rate).")
+        str,
+        typer.Option(
+            metavar="fit|none|A,B",
+            help="Prior distribution of rates: fitted to the log, none, or Gamma(shape A, rate B).",
+        ),
     ] = "fit",
     confidence: Annotated[
-        float, typer.Option(parser=share_of, metavar="P", help="Probability that an interval holds the rate.")
+        float, typer.Option(parser=share_of, metavar="P", help="Confidence level of the intervals.")
     ] = 0.95,
-    weights: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the weights of pages.")] = None,
-    access_time: Annotated[
-        str | None, typer.Option(metavar="LAW", help="For an instance: 0.01, exponential:0.01, or JSON.")
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the log with the weights of pages.")
     ] = None,
-    unit: Annotated[str, typer.Option(metavar="UNIT", help="seconds, minutes, hours or days, for dates.")] = "days",
+    access_time: Annotated[
+        str | None,
+        typer.Option(metavar="LAW", help="Access time, needed for an instance: 0.01, exponential:0.01, or JSON."),
+    ] = None,
+    unit: Annotated[
+        str, typer.Option(metavar="UNIT", help="Unit of time where the log has dates: seconds, minutes, hours or days.")
+    ] = "days",
     json: Json = False,
 ) -> int:
-    """Change rates of pages from a crawl log, each with its interval.
+    """Estimate change rates of pages from a crawl log.
 
-    A row is a visit: url or page, interval (time since the visit before) or timestamp (a number, or a date), changed
-    (0 or 1). Pages that always changed, never, or were seen once get finite rates by the law of rates over all pages.
+    Each rate comes with a confidence interval. Each row of the log is a visit: url or page, interval (time since the
+    previous visit) or timestamp (a number or a date), and changed (0 or 1). Pages that changed at every visit, at none,
+    or were visited once get finite rates by the prior. `sample-crawl` is a log that comes with the package.
 
-    Example: optmodels fit sample-crawl --out pages.csv --out pages.json --access-time exponential:0.01
+    For example:
+        optmodels fit sample-crawl --out pages.csv --out pages.json --access-time exponential:0.01
     """
     from . import fitting
 
@@ -72,20 +92,26 @@ def fit(
 
 def visits(
     file: File,
-    result: Annotated[str, typer.Option(metavar="R.json", help="The answer to follow, as `solve --out` wrote it.")],
-    out: Annotated[str, typer.Option(metavar="F.csv|parquet", help="Where the table goes.")],
+    result: Annotated[str, typer.Option(metavar="R.json", help="The result to follow, as `solve --out` wrote it.")],
+    out: Annotated[str, typer.Option(metavar="F.csv|parquet", help="File of the table.")],
     slots: Annotated[
         int | None,
-        typer.Option(parser=whole_number, metavar="N", help="Slots of each robot; by default the longest cycle."),
+        typer.Option(
+            parser=whole_number,
+            metavar="N",
+            help="Number of slots of each robot; by default the length of the longest cycle.",
+        ),
     ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> int:
-    """A table of next visits, a line for each: page, URL and host where known, robot, slot, time.
+    """Write a table of the next visits to pages.
 
-    Frequencies are turned into visits by the rule of `greedy`, draws are made with the seed.
+    A line has the page, its URL and host where known, the robot, the slot and the time. Frequencies are turned into an
+    order of visits by the rule of the strategy `greedy`; random visits are drawn with --seed.
 
-    Example: optmodels visits instances/freshness/lognormal-100.json --result answer.json --out visits.csv --slots 1000
+    For example:
+        optmodels visits lognormal-100 --result a.json --out visits.csv   # after: solve lognormal-100 --out a.json
     """
     from .. import instance as instances
     from ..registry import kinds
@@ -96,7 +122,7 @@ def visits(
     problem = instances.load(file)
     if not isinstance(problem, FreshnessProblem):
         kind = getattr(problem, "kind", type(problem).__name__)
-        raise RequestError(f"{file}: visits are made in problems of kind 'freshness', and this is of kind {kind!r}.")
+        raise RequestError(f"{file}: `visits` is for problems of kind 'freshness', and this one is of kind {kind!r}.")
     check_target(out, file, result, *kinds.beside(problem, file))
     answer = read_result(result)
     if answer.problem != problem.name:

@@ -70,7 +70,7 @@ def test_a_file_that_is_there_is_not_overwritten(call, tmp_path):
     (tmp_path / "mine.json").write_text("my work")
     code, out, err = call("new", "placement", "--out", "mine.json")
     assert (code, out) == (2, "")
-    assert err == "optmodels: mine.json: this file is there already, and is not overwritten; choose another name.\n"
+    assert err == "optmodels: mine.json: this file exists, and is not overwritten; choose another name.\n"
     assert (tmp_path / "mine.json").read_text() == "my work"
     code, out, err = call("new", "placement", "--out", "nowhere/mine.json")
     assert (code, "there is no folder 'nowhere'" in err) == (2, True)

@@ -148,7 +148,10 @@ def test_without_a_command_the_help_is_printed(call):
 def test_the_help_of_every_command_teaches_by_an_example(call, name):
     code, out, _ = call(name, "--help")
     assert code == 0
-    assert re.search(rf"Examples?:\s+optmodels\s+{name}", out)
+    assert re.search(rf"For example:\n      optmodels {name}", out)
+    examples = [line for line in out.splitlines() if line.startswith("      optmodels ")]
+    assert all(re.match(rf"      optmodels {name}\b", line) for line in examples)
+    assert not any("instances/" in line for line in examples)  # which a wheel does not have
 
 
 def test_no_command_is_left_out_of_these_tests():
