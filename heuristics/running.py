@@ -179,17 +179,17 @@ def refusal(problem: Problem, strategy: Strategy) -> str | None:
     if lacking:
         needs = strategy.needs
         return (
-            f"strategy {strategy.name!r} takes {_told(needs)}, and "
-            f"{getattr(problem, 'name', type(problem).__name__)!r} is none: it has no {', '.join(lacking)} "
+            f"strategy {strategy.name!r} does not apply to {getattr(problem, 'name', type(problem).__name__)!r}: "
+            f"it needs {_told(needs)}, and this one has no {', '.join(lacking)} "
             f"(see {needs.__module__}.{needs.__qualname__})."
         )
     if getattr(strategy, "linear_cost_only", False) and not getattr(problem, "linear_cost", True):
         return (
-            f"strategy {strategy.name!r} takes only costs that are linear in the measures, and the cost of "
+            f"strategy {strategy.name!r} needs a cost that is linear in the measures, and the cost of "
             f"{problem.name!r} is not."
         )
     if not getattr(strategy, "takes_limits", True) and getattr(problem, "limits", None):
-        return f"strategy {strategy.name!r} takes no limits on measures, and {problem.name!r} has some."
+        return f"strategy {strategy.name!r} does not handle limits on measures, and {problem.name!r} has some."
     refuses: Callable[[Problem], str | None] | None = getattr(strategy, "refuses", None)
     return refuses(problem) if refuses else None
 

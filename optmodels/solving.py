@@ -313,7 +313,7 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
         checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
     except (ValueError, TypeError) as failure:
         raise RequestError(
-            f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
+            f"{short(decision)} is not a valid decision for {asked.name!r}: {' '.join(str(failure).split())}"
         ) from None
     evaluation = asked.evaluate(checked)
     told = {
@@ -423,12 +423,19 @@ def _candidates(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 def _with_others(sentence: str, problem: Problem, refusing: Strategy) -> str:
-    """Say in the same line which strategies take the problem."""
+    """Say in the same line for which kinds a strategy is, and which strategies apply to the problem."""
     try:
         others = [name for name in fitting(problem) if name != refusing.name]
+        own = kinds.of(problem)
+        served = [kind.name for kind in kinds.sound() if refusing.name in kind.strategies]
     except Exception:  # what is told beside a refusal must not take its place
         return sentence
-    return f"{sentence} Strategies that take it: {', '.join(others)}." if others else sentence
+    plain = f"strategy {refusing.name!r} does not apply to {problem.name!r}: "
+    if own is not None and served and own.name not in served and sentence.startswith(plain):
+        which = f"kind{'s' if len(served) > 1 else ''} {', '.join(served)}"
+        reason = sentence.removeprefix(plain)
+        sentence = f"strategy {refusing.name!r} is for {which}, and {problem.name!r} is of kind {own.name}: {reason}"
+    return f"{sentence} Strategies that apply: {', '.join(others)}." if others else sentence
 
 
 # -- what was given ---------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def as_integers(decision: Any, length: int | None, rule: str) -> Integers:
         else:
             decision = tuple(decision)
     if length is not None and len(decision) != length:
-        raise ValueError(f"the decision has {len(decision)} entries; it needs {length}.")
+        raise ValueError(f"expected {length} entries, got {len(decision)}.")
     if not _INT.issuperset(map(type, decision)):
         return tuple(_entry(i, value, rule) for i, value in enumerate(decision))
     entries: Integers = decision
@@ -120,7 +120,7 @@ def as_numbers(values: Any, length: int | None) -> NDArray[np.float64]:
     if array.ndim != 1:
         raise ValueError(f"the decision has {array.ndim} dimensions; a decision is a flat list.")
     if length is not None and len(array) != length:
-        raise ValueError(f"the decision has {len(array)} entries; it needs {length}.")
+        raise ValueError(f"expected {length} entries, got {len(array)}.")
     return array
 
 

@@ -187,7 +187,7 @@ def _folder(out: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise RequestError(f"{out}: cannot be made a folder: {failure.strerror or failure}.") from None
+        raise RequestError(f"{out}: the folder cannot be created: {failure.strerror or failure}.") from None
     if not os.access(folder, os.W_OK):
         raise RequestError(f"{out}: cannot be written: the folder is not yours to write to.")
     page = folder / PAGE

@@ -39,8 +39,8 @@ figure svg { display: block; width: 100%; height: auto; }
 
 #: What an answer is worth, in the words of the page.
 _WORTH = {
-    "optimal": "proved to be the best there is",
-    "feasible": "the best found; nothing better is excluded",
+    "optimal": "proved optimal",
+    "feasible": "the best found, not proved optimal",
 }
 
 
@@ -76,9 +76,9 @@ def page_of(shown: Sequence[Shown], rows: Sequence[dict[str, Any]], missing: str
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>Five kinds of problems, exact strategies beside heuristics</h1>
-<p>Each kind has a small instance, one strategy that proves its answer, and others that only search. The gap is the
-distance of an answer to the best value that is proved possible; every answer was evaluated once more after its run.</p>
+<h1>Five kinds of problems: exact strategies against heuristics</h1>
+<p>For each kind: a small instance, an exact strategy, which proves its answer, and heuristics, which prove nothing. The
+gap is the relative difference to the proved optimum; every answer was evaluated again after its run.</p>
 <nav>{links}</nav>
 {note}{sections}
 <h2 id="next">Next</h2>

@@ -171,7 +171,9 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
     for name in taking:
         lines += lines_of(name, kind.strategies.get(name, f"see `optmodels list {name}`"), 4)
     if kind.recommended:
-        lines += lines_of("recommended", ", ".join([f"{kind.recommended[0]} (proves)", *kind.recommended[1:]]))
+        lines += lines_of(
+            "recommended", ", ".join([f"{kind.recommended[0]} (proves its answers)", *kind.recommended[1:]])
+        )
     if kind.commands:
         lines += lines_of("commands", ", ".join(kind.commands))
     if shipped:

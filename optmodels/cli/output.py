@@ -246,7 +246,7 @@ def beside_best_known(result: Result, best: BestKnown) -> str:
     if gap is None:
         return known
     if gap == 0:
-        return f"{known}: equal to it"
+        return f"{known}: this answer is equal to it"
     told = "" if math.isinf(gap) else f" by {100 * abs(gap):.4g} %"
     return f"{known}: this answer is {'above' if gap > 0 else 'below'} it{told}"
 
@@ -286,7 +286,7 @@ def print_multipliers(dual: Mapping[str, Any] | None) -> None:
     """What limits are worth, where the problem tells it."""
     if not dual or dual["bound"] is None:
         return
-    print("limits as prices:")
+    print("multipliers of the limits:")
     rows = []
     for one in dual["limits"]:
         highest = math.inf if one["highest"] is None else one["highest"]
@@ -340,12 +340,12 @@ def _telling_compilation(show: Callable[[str], None] | None = None) -> Iterator[
         if show is not None:
             show(f"{COMPILING}, function {count}")
         elif count == 1 and not quiet:
-            note(f"{COMPILING}; no time limit runs meanwhile, it is kept, and optmodels warm-up does it beforehand.")
+            note(f"{COMPILING}; time limits do not count it, and `optmodels warm-up` does it in advance.")
 
     with clock.telling(tell):
         yield
     if count and show is None and not quiet:
-        note(f"compiled {count} functions, in {clock.lost() - before:.0f} s.")
+        note(f"compiled {count} functions in {clock.lost() - before:.0f} s; the code is kept for the next time.")
 
 
 @contextlib.contextmanager

@@ -61,7 +61,7 @@ class FreshnessGenerator:
     seed
         Same options and seed: same pages.
     name
-        Of the instance.
+        Name of the instance.
 
     Examples
     --------

@@ -14,9 +14,9 @@ SHOWN = 5
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
-    yield "lagrangian", "it proves the best frequencies; an order of visits is had by --strategy whittle"
-    yield "whittle", "the cost is no sum over pages, so that no bound is known; this is an order of visits"
-    yield "greedy", "it gives an order of visits, and nothing is proved"
+    yield "lagrangian", "it proves the best frequencies; for an order of visits use --strategy whittle"
+    yield "whittle", "the cost is not a sum over pages, so no bound is known; this gives an order of visits"
+    yield "greedy", "it gives an order of visits, without a bound"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
@@ -61,13 +61,13 @@ KIND = Kind(
     words=tell,
     strategies={
         "lagrangian": "proves the best frequencies, a bound for every order of visits; up to 1e8 pages",
-        "whittle": "an order of visits by Whittle's index; its distance to the bound is told",
-        "greedy": "an order of visits by due dates; its distance to the bound is told",
-        "regular": "an order of visits by regular words; its distance to the bound is told",
-        "golden-ratio": "an order of visits by the golden ratio; its distance to the bound is told",
-        "power-of-two": "an order of visits with powers of two as gaps; its distance to the bound is told",
-        "randomized": "the best probabilities of visits drawn at random; its distance to the bound is told",
-        "adaptive": "intervals adapted to the changes seen; its distance to the bound is told",
+        "whittle": "an order of visits by Whittle's index; reports its gap to the bound",
+        "greedy": "an order of visits by due dates; reports its gap to the bound",
+        "regular": "an order of visits by regular words; reports its gap to the bound",
+        "golden-ratio": "an order of visits by the golden ratio; reports its gap to the bound",
+        "power-of-two": "an order of visits with powers of two as gaps; reports its gap to the bound",
+        "randomized": "the best probabilities of visits drawn at random; reports its gap to the bound",
+        "adaptive": "intervals adapted to the changes seen; reports its gap to the bound",
         "proportional": "proves nothing; visits in proportion to change rates, as crawlers do",
         "uniform": "proves nothing; all pages equally often, as crawlers do",
     },

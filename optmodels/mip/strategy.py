@@ -49,7 +49,7 @@ EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
 
 @runtime_checkable
 class AlgebraicProblem(Problem, Protocol):
-    """A problem that writes itself as a linear Pyomo model.
+    """A problem that can be written as a linear Pyomo model.
 
     The objective of the model is the objective of the evaluator, or its negative if the model maximises.
 
@@ -165,7 +165,7 @@ class Highs:
         if missing:
             return missing
         if limits_of(problem) and not (isinstance(problem, AlgebraicLimits) and problem.algebraic_limits):
-            return f"strategy {self.name!r} takes no limits on measures, and {problem.name!r} has some."
+            return f"strategy {self.name!r} does not handle limits on measures, and {problem.name!r} has some."
         return problem.algebraic_refusal() if isinstance(problem, PerhapsNotAlgebraic) else None
 
     def prepare(self, problem: Problem) -> None:

@@ -36,7 +36,7 @@ class PlacementGenerator:
     service_rate, base, per_distance, min_throughput, max_delay_probability, delay, guarantee
         As in an instance file; the defaults are those of the example.
     name
-        Of the instance.
+        Name of the instance.
 
     Examples
     --------

@@ -20,7 +20,7 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if sites <= PROVED:
         yield "highs", f"the integer program of {sites} sites is small enough to prove the best decision"
         yield "annealing", "the problem cannot be written as an integer program; nothing is proved"
-    yield "annealing", f"{sites} sites are many for a proof, which --strategy highs would look for"
+    yield "annealing", f"a proof may take long for {sites} sites; --strategy highs would try"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:

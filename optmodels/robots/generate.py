@@ -45,7 +45,7 @@ class RobotsGenerator:
     seed
         Same options and seed: same instance.
     name
-        Of the instance.
+        Name of the instance.
 
     Examples
     --------

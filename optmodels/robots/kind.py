@@ -14,15 +14,21 @@ ENUMERATED = 1_000_000
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
     if problem.areas is not None:
-        yield "linear-program", "robots are shared between areas, and the program's bound proves the best shares"
-        yield "marginal-analysis", "there are too many shares for the linear program, and this one has a bound too"
+        yield (
+            "linear-program",
+            "robots are divided among areas, and the bound of the linear program proves the best division",
+        )
+        yield "marginal-analysis", "the linear program would be too large, and this one has a bound, too"
     elif problem.limits:
         yield "linear-program", "there are limits on measures; its bound holds for all policies"
     else:
         yield "policy-iteration", "the cost is an average over states, and without limits this proves the best policy"
     if problem.space.size <= ENUMERATED:
-        yield "exhaustive", "cost or limits are no averages over states, but all policies can be evaluated"
-    yield "local-search", "cost or limits are no averages over states, which nothing else takes; nothing is proved"
+        yield "exhaustive", "the cost or a limit is not an average over states, but all policies can be evaluated"
+    yield (
+        "local-search",
+        "no other strategy handles a cost or limit that is not an average over states; nothing is proved",
+    )
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
@@ -35,7 +41,7 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     width = len(decision) // (problem.capacity + 1)
     sent = [decision[robots::width] for robots in range(width)]
     if any(sorted(column, reverse=True) != column for column in sent):
-        yield "one more robot is sent out in states that make no switching curve; --json has all of them"
+        yield "the states in which one more robot is sent out form no switching curve; --json lists them"
         return
     most = [sum(column) - 1 for column in sent]
     starts = [i for i, last in enumerate(most) if i == 0 or last != most[i - 1]]

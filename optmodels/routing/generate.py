@@ -42,7 +42,7 @@ class RoutingGenerator:
     seed
         Same options and seed: same instance.
     name
-        Of the instance.
+        Name of the instance.
 
     Examples
     --------

@@ -19,13 +19,13 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if hasattr(problem, "horizon"):
         yield "backward-induction", "the horizon is finite, and dynamic programming proves the best servers"
     else:
-        yield "min-mean-cycle", "periods of all lengths may be chosen, and its bound holds for all of them"
+        yield "min-mean-cycle", "the period may have any length, and its bound holds for all of them"
     size, complete = problem.space.size, getattr(problem.space, "complete", True)
     if size <= ENUMERATED:
         proved = "which proves the best one" if complete else "although longer ones may be better"
         yield "exhaustive", f"the {size} decisions can all be evaluated, {proved}"
-    yield "multimodular", "the decisions are too many to evaluate all; this one searches, and has a bound"
-    yield "local-search", "costs are not those of gaps alone, which nothing else takes; nothing is proved"
+    yield "multimodular", "there are too many decisions to evaluate all; this is a search with a bound"
+    yield "local-search", "no other strategy handles costs that are not sums over gaps; nothing is proved"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
@@ -33,8 +33,8 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     shares = answer["extra"].get("shares")
     if isinstance(shares, list) and shares:
         order = sorted(range(len(shares)), key=lambda server: -shares[server])[:SHOWN]
-        told = ", ".join(f"server {server} {100 * shares[server]:.4g} %" for server in sorted(order))
-        more = f", the others less ({len(shares) - SHOWN} servers)" if len(shares) > SHOWN else ""
+        told = ", ".join(f"{100 * shares[server]:.4g} % to server {server}" for server in sorted(order))
+        more = f", less to each of the other {len(shares) - SHOWN} servers" if len(shares) > SHOWN else ""
         yield f"packets: {told}{more}"
 
 
@@ -65,7 +65,7 @@ KIND = Kind(
         "multimodular": "proves the optimum where a bound is met, always for finite horizons of two servers",
         "value-iteration": "proves a bound; periods of all lengths, few servers",
         "balanced": "proves the optimum where a bound is met; two servers",
-        "whittle": "proves nothing; the next packet by Whittle's index, its distance to the bound is told",
+        "whittle": "proves nothing; the next packet by Whittle's index, reports its gap to the bound",
         **SEARCHES,
     },
 )

@@ -233,7 +233,7 @@ class Store:
                 (folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as failure:
             raise UnreadableFile(
-                f"cannot be made a folder: {failure.strerror or failure}.", os.fspath(folder)
+                f"the folder cannot be created: {failure.strerror or failure}.", os.fspath(folder)
             ) from None
 
     def finished(self, cells: Sequence[Cell]) -> tuple[dict[str, Run], list[str]]:

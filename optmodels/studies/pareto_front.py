@@ -323,7 +323,7 @@ def pareto(
 def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[Objective, Objective]:
     if isinstance(measures, str) or len(measures) != 2:
         given = 1 if isinstance(measures, str) else len(measures)
-        raise RequestError(f"a front has two measures, got {given}; write for example: loss max:success.")
+        raise RequestError(f"a Pareto front needs two measures, got {given}; write for example: loss max:success.")
     first, second = (Objective.parse(one) for one in measures)
     offered = measure_names(problem) or tuple(problem.evaluate(next(iter(problem.space))).measures)
     for one in (first, second):

@@ -346,8 +346,8 @@ class Sweep:
         require(self.problem, self.strategy)
         if refusal(self._limited(0.0), self.strategy):
             raise UnsupportedProblem(
-                f"strategy {self.strategy.name!r} takes no limits on measures of {self.problem.name!r}, and a front is "
-                f"made by limiting {self.second.measure!r}; name one that takes them, such as 'annealing'."
+                f"strategy {self.strategy.name!r} does not handle limits on measures of {self.problem.name!r}, and the "
+                f"front is found by limits on {self.second.measure!r}; choose one that does, such as 'annealing'."
             )
 
     def done(self) -> Found:

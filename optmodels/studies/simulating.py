@@ -219,7 +219,7 @@ def simulate(
         checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
     except (ValueError, TypeError) as failure:
         raise RequestError(
-            f"{short(decision)} is no decision of {asked.name!r}: {' '.join(str(failure).split())}"
+            f"{short(decision)} is not a valid decision for {asked.name!r}: {' '.join(str(failure).split())}"
         ) from None
     with kinds.blame(kind_of(asked), "simulation"):
         experiment = asked.experiment(checked)

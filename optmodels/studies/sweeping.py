@@ -300,10 +300,10 @@ def steps(path: str) -> list[str | int]:
     ['data', 'demand', 0, 3]
     """
     if not re.fullmatch(r"[^.\[\]=]+(\.[^.\[\]=]+|\[\d+\])*", path):
-        raise RequestError(f"a place in an instance is written data.capacity or data.demand[0][3], got {path!r}.")
+        raise RequestError(f"a field to vary is written data.capacity or data.demand[0][3], got {path!r}.")
     found: list[str | int] = [int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", path)]
     if found[0] not in ROOTS or len(found) < 2:
-        raise RequestError(f"a place in an instance begins with {', '.join(ROOTS)} and a field of it, got {path!r}.")
+        raise RequestError(f"a field to vary begins with {', '.join(ROOTS)}, as in data.capacity, got {path!r}.")
     return found
 
 

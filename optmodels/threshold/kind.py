@@ -16,7 +16,7 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     size = problem.space.size
     if size <= ENUMERATED:
         yield "exhaustive", f"the {size} decisions can all be evaluated, which proves the best one"
-    yield "local-search", f"more than {ENUMERATED} decisions are too many to evaluate all; nothing is proved"
+    yield "local-search", f"there are too many decisions (more than {ENUMERATED}) to evaluate all; nothing is proved"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
@@ -45,7 +45,7 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     if extra.get("price_of_thresholds") is not None and best:
         thresholds = ",".join(map(str, best["decision"]))
         price = f"{100 * extra['price_of_thresholds']:.4g} %"
-        yield f"price of thresholds: {price} more, {best['objective']:.8g} by {thresholds}"
+        yield f"price of thresholds: {price}; the best threshold policy, {thresholds}, costs {best['objective']:.8g}"
 
 
 KIND = Kind(

@@ -106,7 +106,8 @@ def test_what_a_problem_lacks_is_named_with_the_protocol() -> None:
     with pytest.raises(UnsupportedProblem) as refused:
         run(Separable(), Walking())
     assert str(refused.value) == (
-        "strategy 'sampling' takes a problem on which one can walk, and 'separable' is none: it has no start "
+        "strategy 'sampling' does not apply to 'separable': it needs a problem on which one can walk, "
+        "and this one has no start "
         "(see heuristics.protocols.Incremental)."
     )
 
@@ -114,7 +115,8 @@ def test_what_a_problem_lacks_is_named_with_the_protocol() -> None:
 def test_something_that_is_no_problem_at_all_is_refused_in_a_sentence() -> None:
     with pytest.raises(
         UnsupportedProblem,
-        match="takes another kind of problem, and 'object' is none: it has no evaluate, name, space ",
+        match="does not apply to 'object': it needs another kind of problem, "
+        "and this one has no evaluate, name, space ",
     ):
         run(object(), Sampling())  # type: ignore[arg-type]
 
@@ -129,7 +131,7 @@ def test_a_protocol_of_ones_own_may_ask_for_plain_attributes() -> None:
         needs: ClassVar[type] = Weighted
 
     assert refusal(Knapsack(), Greedy()) is None
-    assert "it has no weights" in (refusal(Separable(), Greedy()) or "")
+    assert "this one has no weights" in (refusal(Separable(), Greedy()) or "")
 
 
 def test_costs_and_limits_are_refused_by_strategies_that_do_not_take_them() -> None:
@@ -146,7 +148,7 @@ def test_costs_and_limits_are_refused_by_strategies_that_do_not_take_them() -> N
     assert refusal(Priced(), Linear()) is None
     assert refusal(Priced(linear_cost=False), Sampling()) is None
     assert "linear in the measures" in (refusal(Priced(linear_cost=False), Linear()) or "")
-    assert "takes no limits" in (refusal(Priced(limits=("loss",)), Linear()) or "")
+    assert "does not handle limits" in (refusal(Priced(limits=("loss",)), Linear()) or "")
 
 
 def test_a_strategy_refuses_in_its_own_words_and_prepares_before_the_clock() -> None:
@@ -281,7 +283,7 @@ def test_what_a_strategy_needs_is_not_computed_to_see_whether_it_is_there() -> N
         needs: ClassVar[type] = Needs
 
     assert refusal(Lengthy(), Asking()) is None
-    assert "it has no best_of_all" in (refusal(Separable(), Asking()) or "")
+    assert "this one has no best_of_all" in (refusal(Separable(), Asking()) or "")
 
 
 def test_runs_in_threads_that_overlap_leave_nothing_behind():

@@ -256,7 +256,7 @@ def test_a_log_is_fitted_and_solved(tmp_path):
         ({"prio": "none"}, "fit 'freshness' has no option 'prio'. Did you mean 'prior'"),
         ({"confidence": 95}, "confidence is a number between 0 and 1"),
         ({"kind": "placement"}, "problems of kind 'placement' cannot be fitted to a log, only those of kind freshness"),
-        ({"access_time": None, "out": "x.json"}, "an instance needs the law of the time of a visit"),
+        ({"access_time": None, "out": "x.json"}, "an instance needs the distribution of the access time"),
         ({"access_time": [1], "out": "x.json"}, r'access_time is "\[1\]"; this law has no name a file could use'),
     ],
 )

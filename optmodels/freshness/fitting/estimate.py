@@ -292,7 +292,7 @@ def check_outputs(paths: Sequence[str], access_time: Any) -> None:
         if target.suffix.lower() == ".parquet":
             parquet()
         if target.suffix.lower() == ".json" and access_time is None:
-            raise RequestError(f"{path}: an instance needs the law of the time of a visit; give --access-time.")
+            raise RequestError(f"{path}: an instance needs the distribution of the access time; give --access-time.")
     if access_time is not None and not any(path.lower().endswith(".json") for path in paths):
         raise RequestError("--access-time belongs to an instance; give --out instance.json.")
 

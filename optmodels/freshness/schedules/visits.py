@@ -118,7 +118,7 @@ def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None
     try:
         checked = problem.space.check(decision)
     except ValueError as failure:
-        raise RequestError(f"this is no decision of {problem.name!r}: {failure}") from None
+        raise RequestError(f"this is not a valid decision for {problem.name!r}: {failure}") from None
     if isinstance(checked, Visits) and checked.form != "randomized":
         return list(checked.cycles)
     drawn = isinstance(checked, Visits)

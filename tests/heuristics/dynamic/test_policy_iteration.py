@@ -99,7 +99,7 @@ def test_the_contract_is_kept(strategy):
 
 @pytest.mark.parametrize("strategy", [PolicyIteration(), ValueIteration()])
 def test_other_problems_are_refused(strategy):
-    with pytest.raises(UnsupportedProblem, match="is none: it has no "):
+    with pytest.raises(UnsupportedProblem, match="and this one has no "):
         run(Separable(), strategy)
     with pytest.raises(UnsupportedProblem, match="not today"):
         run(Process(why_not="not today."), strategy)

@@ -28,7 +28,9 @@ def test_the_rule_of_the_problem_is_followed():
 
 
 def test_a_problem_without_a_rule_is_refused_by_the_name_of_what_it_lacks():
-    with pytest.raises(UnsupportedProblem, match=r"takes a problem with an index rule, and 'routed' .* no index_rule"):
+    with pytest.raises(
+        UnsupportedProblem, match=r"does not apply to 'routed': it needs a problem with an index rule, .* no index_rule"
+    ):
         run(Routed(TABLES), Whittle())
 
 

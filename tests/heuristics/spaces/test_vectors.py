@@ -173,7 +173,7 @@ def test_words_of_lengths_far_apart_are_linked() -> None:
         (BinaryVectors(2), (0, math.nan), "entry 1 is nan; entries are 0 or 1."),
         (BinaryVectors(2), (0, math.inf), "entry 1 is inf; entries are 0 or 1."),
         (BinaryVectors(2), (0, None), "entry 1 is None; entries are 0 or 1."),
-        (BinaryVectors(2), (0, 1, 1), "the decision has 3 entries; it needs 2."),
+        (BinaryVectors(2), (0, 1, 1), "expected 2 entries, got 3."),
         (BinaryVectors(2), 5, "the decision is 5; a decision is a list of numbers."),
         (BinaryVectors(2), "01", "the decision is '01'; a decision is a list of numbers."),
         (BinaryVectors(4), np.zeros((2, 2)), "the decision has 2 dimensions; a decision is a flat list."),

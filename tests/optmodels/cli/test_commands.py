@@ -207,7 +207,7 @@ def test_list_tells_what_a_kind_asks_and_who_answers(call, monkeypatch):
     assert lines[0] == "problem kind freshness (built in): How often is each page visited, and in which order?"
     assert lines[1].startswith("  paper: E. G. Coffman Jr., Z. Liu, R. R. Weber, ")
     assert "    pages_never_visited: number of pages that are never visited" in lines
-    assert "  recommended: lagrangian (proves), greedy, whittle" in lines
+    assert "  recommended: lagrangian (proves its answers), greedy, whittle" in lines
     assert "  commands: fit, visits" in lines
     assert re.search(r"^  example: optmodels solve coffman-4 --strategy lagrangian$", out, re.MULTILINE)
     assert max(len(line) for line in lines if line.startswith("  ") and "coffman-4" not in line) <= 80
@@ -363,7 +363,7 @@ def test_negative_numbers_may_follow_the_flag(call, small):
     for words in (("--at=-1,2,2",), ("--at", "-1,2,2")):
         code, _, err = call("evaluate", small, *words)
         assert code == 2
-        assert "[-1, 2, 2] is no decision of 'gautam-2x3'" in err
+        assert "[-1, 2, 2] is not a valid decision for 'gautam-2x3'" in err
 
 
 # -- solve ------------------------------------------------------------------------------------------------------------
@@ -580,10 +580,10 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     code, out, err = call("solve", made("doomed"), "--strategy", "highs")
     assert (code, out) == (2, "")
     assert err == (
-        "optmodels: strategy 'highs' takes a problem that writes itself as a linear Pyomo model, and 'doomed' is none: "
-        "it has no from_pyomo, to_pyomo "
+        "optmodels: strategy 'highs' is for kind placement, and 'doomed' is of kind doomed: it needs a problem that "
+        "can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
         "(see optmodels.mip.strategy.AlgebraicProblem). "
-        "Strategies that take it: annealing, exhaustive, genetic, local-search.\n"
+        "Strategies that apply: annealing, exhaustive, genetic, local-search.\n"
     )
 
 
@@ -711,7 +711,7 @@ def test_failed_cells_leave_the_exit_code_zero(call, small, made):
     code, out, err = call("compare", made("broken"), made("doomed"), "--strategies", "exhaustive", "highs")
     assert (code, err) == (0, "")
     assert "broken by exhaustive: ZeroDivisionError: division by zero" in out
-    assert "doomed by highs: strategy 'highs' takes a problem" in out
+    assert "doomed by highs: strategy 'highs' does not apply to 'doomed': it needs a problem" in out
     assert "infeasible" in out
 
 
@@ -1055,7 +1055,7 @@ def test_compare_and_sweep_take_auto_as_a_name(call, small, tmp_path, monkeypatc
 def test_a_mismatch_is_answered_with_the_strategies_that_fit(call, small):
     code, out, err = call("solve", small, "--strategy", "whittle")
     assert (code, out) == (2, "")
-    assert " Strategies that take it: annealing, dejavu, exhaustive, genetic, highs, local-search.\n" in err
+    assert " Strategies that apply: annealing, dejavu, exhaustive, genetic, highs, local-search.\n" in err
 
 
 # -- what takes what, names and folders -------------------------------------------------------------------------------

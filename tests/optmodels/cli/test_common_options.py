@@ -186,7 +186,7 @@ def test_compiling_is_told_once_and_counted_where_there_is_no_terminal(monkeypat
         clock.tell()
     first, last = capsys.readouterr().err.splitlines()
     assert first.startswith("optmodels: compiling (first use, about 20 s); ")
-    assert last.startswith("optmodels: compiled 2 functions, in ")
+    assert last.startswith("optmodels: compiled 2 functions in ")
 
 
 def test_runs_without_a_time_limit_have_no_time_left():

@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_made_or_a_page_of_another_is_refused_before_any
     monkeypatch.setattr("optmodels.cli.demo._compared", lambda progress: pytest.fail("something was run"))
     (small / "file").write_text("")
     assert main(["demo", "--out", "file/below"]) == 2
-    assert "file/below: cannot be made a folder" in capsys.readouterr().err
+    assert "file/below: the folder cannot be created" in capsys.readouterr().err
     (small / "mine").mkdir()
     (small / "mine" / "index.html").write_text("<html>my own page</html>")
     assert main(["demo", "--out", "mine"]) == 2

@@ -44,7 +44,11 @@ def lines_of(capsys, *words):
             "optimal-policy",
             "robots by pages in the system: 1 or 3 (by phase) with 0 to 2, 1 with 3 or more",
         ),
-        ("avrachenkov-k5", "optimal-policy", "price of thresholds: 17.85 % more, 63.542548 by -1,2,2"),
+        (
+            "avrachenkov-k5",
+            "optimal-policy",
+            "price of thresholds: 17.85 %; the best threshold policy, -1,2,2, costs 63.542548",
+        ),
         (
             "talim-two-robots",
             "policy-iteration",
@@ -57,9 +61,9 @@ def lines_of(capsys, *words):
             "visited most: page 3 every 2.6 slots, page 1 every 4.33 slots, page 2 every 4.33 slots, "
             "page 0 every 6.5 slots",
         ),
-        ("loss-3", "min-mean-cycle", "packets: server 0 10 %, server 1 30 %, server 2 60 %"),
+        ("loss-3", "min-mean-cycle", "packets: 10 % to server 0, 30 % to server 1, 60 % to server 2"),
         ("gautam-2x3", "exhaustive", "open sites: 3 of 6, by row and column: (0, 2), (1, 0), (1, 1)"),
-        ("gautam-2x3", "exhaustive", "best known 8 (proved): equal to it"),
+        ("gautam-2x3", "exhaustive", "best known 8 (proved): this answer is equal to it"),
         ("coffman-4", "whittle", "best known 0.572532 (proved): this answer is above it by 1.187 %"),
     ],
 )
@@ -80,7 +84,7 @@ def test_the_words_are_those_of_the_decision():
         "one more robot is sent out, by active robots: up to 3 pages with 0, never with 1 to 2"
     ]
     assert words(robots, [1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0]) == [
-        "one more robot is sent out in states that make no switching curve; --json has all of them"
+        "the states in which one more robot is sent out form no switching curve; --json lists them"
     ]
 
 

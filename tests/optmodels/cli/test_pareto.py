@@ -60,7 +60,7 @@ def test_limits_that_nobody_keeps_end_with_exit_code_3(paper, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--measures", "loss"], "a front has two measures, got 1"),
+        (["--measures", "loss"], "a Pareto front needs two measures, got 1"),
         (["--measures", "loss", "starvation", "--plot", "front.txt"], "a picture is written as"),
         (["--measures", "loss", "starvation", "--strategy", "exhaustiv"], "Did you mean 'exhaustive'"),
         (["--measures", "loss", "starvation", "--runs", "0", "--strategy", "annealing"], "runs are counted from 1"),
@@ -78,7 +78,7 @@ def test_requests_not_understood_end_with_exit_code_2_and_one_sentence(words, se
 def test_a_strategy_without_limits_is_refused(instances, capsys):
     file = str(instances / "placement" / "gautam-2x3.json")
     assert main(["pareto", file, "--measures", "opening", "mean_delay", "--strategy", "highs"]) == 2
-    assert "takes no limits on measures of 'gautam-2x3'" in capsys.readouterr().err
+    assert "does not handle limits on measures of 'gautam-2x3'" in capsys.readouterr().err
 
 
 def test_other_strategies_give_points_without_a_claim(instances, capsys):

@@ -123,7 +123,10 @@ def test_well_formed_instances_are_confirmed(instances, capsys):
             "takes discrete decisions only, and those of 'coffman-4' are a continuum",
         ),
         (["solve", "--strategy", "exhaustive"], "has infinitely many decisions"),
-        (["solve", "--strategy", "policy-iteration"], "is none: it has no first_policy"),
+        (
+            ["solve", "--strategy", "policy-iteration"],
+            "is for kind robots, and 'coffman-4' is of kind freshness: it needs",
+        ),
         (["solve", "--strategy", "whitle"], "Did you mean 'whittle'?"),
         (["solve", "--strategy", "greedy:slots=0"], "slots must be 1 or more, got 0."),
         (["solve", "--strategy", "greedy:lots=3"], "has no parameter 'lots' (did you mean 'slots'?); it takes slots"),
@@ -227,7 +230,7 @@ def test_visits_of_another_kind_or_another_problem_are_refused(instances, file, 
     assert code == 2 and "this is an answer to 'coffman-4', not to 'equal-94'" in err
     foreign = instances / "placement" / "gautam-2x3.json"
     code, _, err = run(capsys, "visits", foreign, "--result", kept, "--out", tmp_path / "v.csv")
-    assert code == 2 and "this is of kind 'placement'" in err
+    assert code == 2 and "this one is of kind 'placement'" in err
     code, _, err = run(capsys, "visits", file, "--result", kept, "--out", tmp_path / "nowhere" / "v.csv")
     assert code == 2 and "cannot be written" in err
     assert not (tmp_path / "v.csv").exists()

@@ -268,7 +268,7 @@ def test_files_that_cannot_be_read_or_written(log, tmp_path, capsys):
         (tmp_path / "crawl.txt", out, "a crawl log ends in .csv or .parquet."),
         (log, tmp_path / "pages.xls", "rates are written as .csv or .parquet, an instance as .json."),
         (log, tmp_path / "nowhere" / "pages.csv", "there is no such folder."),
-        (log, tmp_path / "site.json", "an instance needs the law of the time of a visit; give --access-time."),
+        (log, tmp_path / "site.json", "an instance needs the distribution of the access time; give --access-time."),
     ):
         assert sentence in one_sentence(capsys, ["fit", str(given), "--out", str(target)], target)
     (tmp_path / "bytes.csv").write_bytes(b"url,interval,changed\n\xff,1,1\n")

@@ -118,7 +118,7 @@ def test_pages_that_hardly_ever_change_are_not_compared():
         ({"robots": 2}, {"randomized": [0.4] * 5}, "it must be known which of the 2 robots visits which page"),
         ({}, {"randomized": [0.4] * 5}, "frequencies of a robot must sum to at most 1, its visits per slot, but"),
         ({}, {"randomized": [0.0] * 5}, "robots must not be empty"),
-        ({}, {"schedule": [9]}, "is no decision of 'five'"),
+        ({}, {"schedule": [9]}, "is not a valid decision for 'five'"),
     ],
 )
 def test_what_cannot_be_simulated_gets_one_sentence(more, decision, sentence):

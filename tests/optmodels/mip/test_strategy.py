@@ -833,7 +833,7 @@ def test_limits_are_refused_unless_the_model_contains_them():
         limits: tuple = ("loss",)
         algebraic_limits: bool = False
 
-    assert "takes no limits on measures" in refusal(Limited(), Highs())
+    assert "does not handle limits on measures" in refusal(Limited(), Highs())
     assert refusal(Limited(algebraic_limits=True), Highs()) is None
     assert refusal(Limited(limits=()), Highs()) is None
 

@@ -329,7 +329,7 @@ def test_a_class_that_is_hardly_ever_reached_raises_no_false_alarm(written):
     [(1, 0), (0, 1, 0, 1, 1, 0, 0, 0, 0), (1, 1, 1, 1, 1, 0, 0, 0, 0), (1, 2, 0, 0, 0, 0, 0, 0, 0), ("a",) * 9],
 )
 def test_decisions_that_are_none_are_refused(decision):
-    with pytest.raises(RequestError, match=r"is no decision of 'robots'"):
+    with pytest.raises(RequestError, match=r"is not a valid decision for 'robots'"):
         simulate(RobotsProblem(name="robots", robots=2, capacity=2, arrival_rate=1.0, service_rate=1.0), decision)
 
 

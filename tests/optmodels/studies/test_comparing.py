@@ -464,7 +464,7 @@ def test_a_folder_without_runs_is_taken(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RequestError, match="cannot be made a folder"):
+    with pytest.raises(RequestError, match="the folder cannot be created"):
         compare(Knapsack(), Sampler(), out=tmp_path / "file")
 
 

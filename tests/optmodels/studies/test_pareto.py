@@ -307,8 +307,8 @@ def test_a_strategy_without_limits_is_refused_with_what_to_do(paper):
 @pytest.mark.parametrize(
     ("measures", "sentence"),
     [
-        (("loss",), "a front has two measures, got 1"),
-        ("loss", "a front has two measures, got 1"),
+        (("loss",), "a Pareto front needs two measures, got 1"),
+        ("loss", "a Pareto front needs two measures, got 1"),
         (("loss", "loss"), "two different measures"),
         (("loss", "sucess"), "Did you mean 'success'"),
         (("loss", "most:success"), "written loss, min:loss or max:success"),

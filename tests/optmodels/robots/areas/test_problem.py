@@ -313,7 +313,7 @@ def test_limits_are_on_all_areas_together_and_left_to_searches():
     assert best.objective == min(one.objective for one in kept)
     assert best.objective > solve(problem(8), "marginal-analysis").objective
     assert solve(asked, "local-search").objective == pytest.approx(best.objective)
-    with pytest.raises(UnsupportedProblem, match="takes no limits on measures"):
+    with pytest.raises(UnsupportedProblem, match="does not handle limits on measures"):
         solve(asked, "marginal-analysis")
 
 
