@@ -75,7 +75,7 @@ class WeightedSum:
 
 @dataclass(frozen=True)
 class Lexicographic:
-    r"""The first measure decides; among its ties the second; and so on.
+    r"""Compare by the first measure; ties are decided by the second, and so on.
 
     One number must carry the order, so values closer than `resolution` are ties, and the later measure is squeezed into
     that room: with :math:`r` the resolution and :math:`s(x) = 1/2 + \arctan(x)/\pi`,

@@ -173,7 +173,7 @@ class Kinds(Registry):
         else:
             return record
         raise BrokenPlugin(
-            f"{self.noun} {name!r} ({entry.origin}) is none: {rule}; choose another, and tell those who offer it."
+            f"{self.noun} {name!r} ({entry.origin}) is invalid: {rule}; choose another, and report this to its authors."
         )
 
     def sound(self) -> list[Kind]:
@@ -183,7 +183,7 @@ class Kinds(Registry):
             try:
                 found.append(self[name])
             except RequestError as failure:
-                tell_once(f"{self.group}:{name}", f"{failure} It is passed by.")
+                tell_once(f"{self.group}:{name}", f"{failure} It is ignored.")
         return found
 
     def part(self, name: str, part: str) -> Any:
@@ -268,7 +268,7 @@ def _speaks(failure: Exception) -> bool:
 
 def _broken(whose: str, failure: Exception, on: str = "") -> BrokenPlugin:
     reason = " ".join(f"{type(failure).__name__}: {failure}".split())
-    return BrokenPlugin(f"{whose} fails{on}: {reason}; tell those who offer it.")
+    return BrokenPlugin(f"{whose} fails{on}: {reason}; report this to its authors.")
 
 
 def _loaded(entry: Entry, noun: str, asks: tuple[str, ...]) -> Any:
@@ -288,8 +288,8 @@ def _loaded(entry: Entry, noun: str, asks: tuple[str, ...]) -> Any:
     lacking = lacks(target, asks)
     if lacking:
         raise BrokenPlugin(
-            f"{noun} {entry.name!r} ({entry.origin}) is none: {entry.target} has no {', '.join(lacking)}; "
-            "choose another, and tell those who offer it."
+            f"{noun} {entry.name!r} ({entry.origin}) is invalid: {entry.target} has no {', '.join(lacking)}; "
+            "choose another, and report this to its authors."
         )
     return target
 
@@ -478,7 +478,7 @@ def _label(distribution: Distribution) -> str:
 def _tell(label: str, failure: Exception) -> None:
     text = " ".join(str(failure).split())
     reason = brief(f"{type(failure).__name__}: {text}" if text else type(failure).__name__, 200)
-    tell_once(label, f"the distribution {brief(label)!r} is passed by, its entry points cannot be read ({reason}).")
+    tell_once(label, f"the distribution {brief(label)!r} is ignored: its entry points cannot be read ({reason}).")
 
 
 def tell_once(label: str, sentence: str) -> None:

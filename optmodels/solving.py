@@ -334,7 +334,7 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
 
 @dataclass(frozen=True)
 class Auto:
-    """Choose a strategy for the problem, by what its kind says, and let that one answer.
+    """Choose a strategy that suits the problem, and run it.
 
     `choose` puts the strategy in its place before a run, so that results tell who answered; where others run this one
     as it is, it hands the run over.

@@ -64,7 +64,7 @@ class SeparableProblem(Problem, Protocol):
 
 @dataclass(frozen=True)
 class Lagrangian:
-    """The best shares of a budget, by one price for all of them; the value of the dual proves them.
+    """Divide a budget optimally by one multiplier for all shares; the value of the dual problem is the proof.
 
     ``extra.multiplier`` has the price, ``extra.residual`` how closely the conditions of optimality are met.
     """

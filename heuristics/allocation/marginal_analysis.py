@@ -53,7 +53,7 @@ class AllocationProblem(Problem, Protocol):
 
 @dataclass(frozen=True)
 class MarginalAnalysis:
-    """Give the next unit to whoever gains most (Fox), and prove it best, or find the best by dynamic programming.
+    """Give each unit to whoever gains most (Fox); where that is not proved optimal, use dynamic programming.
 
     ``extra.greedy`` has the split of marginal analysis, its objective and how far above the answer it is;
     ``extra.convex`` tells whether all costs are convex as far as units help, within their brackets and rounding,

@@ -63,7 +63,7 @@ class Improvable(Problem, Protocol):
 
 @dataclass(frozen=True)
 class PolicyIteration:
-    """Howard's policy iteration; every step brackets the least cost, and the last one proves the answer.
+    """Run Howard's policy iteration; every step brackets the least cost, and the last one proves optimality.
 
     ``extra.bracket`` has the best lower and upper end met. Without a budget the first steps are taken by the problem
     itself, at once; with one, each counts as an evaluation. A policy at hand when time is up is evaluated all the same.

@@ -92,7 +92,7 @@ class Sweepable(Problem, Protocol):
 
 @dataclass(frozen=True)
 class ValueIteration:
-    """Relative value iteration, stopped by a proof or as in the publication that the problem comes from.
+    """Run relative value iteration until the accuracy is proved, or with the stopping rule of the publication.
 
     The policy that is greedy for the values is shown to the oracle after 1, 2, 4, ... sweeps and after the last.
     ``extra`` has ``sweeps`` and ``bracket``.

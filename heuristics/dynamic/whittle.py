@@ -26,7 +26,7 @@ class Indexed(Problem, Protocol):
 
 @dataclass(frozen=True)
 class Whittle:
-    """The page for which a visit now is worth most, or the server for which a packet is (Whittle's index).
+    """Take the page or server with the largest Whittle index in each slot.
 
     Parameters
     ----------

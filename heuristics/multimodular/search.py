@@ -126,7 +126,7 @@ class Multimodular:
     def refuses(self, problem: Any) -> str | None:
         """Refuse one server, other prices than those of gaps, and too many packets."""
         if problem.server_count < 2:
-            return f"strategy {self.name!r} takes two servers or more, and {problem.name!r} has {problem.server_count}."
+            return f"strategy {self.name!r} needs two servers or more, and {problem.name!r} has {problem.server_count}."
         sentence = refuses_prices(self.name, problem)
         if sentence is not None:
             return sentence
@@ -135,8 +135,8 @@ class Multimodular:
             return refuses_lengths(self.name, problem, self.max_period)
         if problem.server_count == 2 and horizon > MOST_PACKETS:
             return (
-                f"strategy {self.name!r} takes up to {MOST_PACKETS} packets for two servers, and {problem.name!r} has "
-                f"{horizon}; 'backward-induction' takes more."
+                f"strategy {self.name!r} handles up to {MOST_PACKETS} packets for two servers, and {problem.name!r} "
+                f"has {horizon}; 'backward-induction' handles more."
             )
         return None
 

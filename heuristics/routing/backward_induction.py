@@ -291,7 +291,7 @@ def _followed(layers: list[Whole], choices: list[NDArray[np.int8]], weights: Who
 
 @dataclass(frozen=True)
 class BackwardInduction:
-    """Dynamic programming from the last packet back to the first: the optimum of a finite horizon, for any costs.
+    """Find the optimum over a finite horizon by dynamic programming, from the last packet to the first.
 
     Two servers are solved run by run in time of the order of the horizon squared; more servers by all states, up to
     ten million of them.
@@ -323,8 +323,8 @@ class BackwardInduction:
             return sentence
         if states(servers, horizon, MOST_STATES) > MOST_STATES or (horizon + 1) ** servers >= 2**62:
             return (
-                f"strategy {self.name!r} takes up to {MOST_STATES} states, and {problem.name!r} with {servers} servers "
-                f"and {horizon} packets has more."
+                f"strategy {self.name!r} handles up to {MOST_STATES} states, and {problem.name!r} with {servers} "
+                f"servers and {horizon} packets has more."
             )
         return None
 

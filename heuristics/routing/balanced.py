@@ -143,7 +143,7 @@ def refuses_lengths(name: str, problem: RoutedProblem, longest: int | None) -> s
     """
     if lengths_of(problem, longest):
         return None
-    return f"strategy {name!r} takes periods up to {longest}, and {problem.name!r} has longer ones only."
+    return f"strategy {name!r} handles periods up to {longest}, and {problem.name!r} has longer ones only."
 
 
 def least_of_lengths(table: GapTable, lengths: Iterable[int]) -> float:
@@ -159,7 +159,7 @@ def least_of_lengths(table: GapTable, lengths: Iterable[int]) -> float:
 
 @dataclass(frozen=True)
 class Balanced:
-    """The best balanced word for two servers, of all lengths of the problem and all shares of its packets.
+    """Find the best balanced word for two servers, over all periods allowed and all shares of packets.
 
     A bound that says what any word of these lengths, or of all lengths, costs at least goes with it: only where it is
     met is the answer called optimal, and ``extra.argument`` says why.
@@ -191,7 +191,7 @@ class Balanced:
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse other numbers of servers, and other prices than those of gaps."""
         if problem.server_count != 2:
-            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.server_count}."
+            return f"strategy {self.name!r} is for two servers, and {problem.name!r} has {problem.server_count}."
         return refuses_prices(self.name, problem) or refuses_lengths(self.name, problem, self.max_period)
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:

@@ -123,7 +123,7 @@ def best_cycles(
 
 @dataclass(frozen=True)
 class MinMeanCycle:
-    """The best of all periodic words, by Howard's algorithm on graphs of gaps that grow until the answer is proved.
+    """Find the best periodic sequence of servers by Howard's algorithm, on graphs that grow until it is proved.
 
     The word of the index rule, improved by exchanges, is shown first, together with the integer-density bound, so that
     a run that was stopped has a bracket, too. Where graphs get too large, some servers are given a price instead of a

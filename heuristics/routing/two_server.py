@@ -216,7 +216,7 @@ def _nearby(costs: Matrix, slopes: Vector, rare: int, period: int, count: int) -
 
 @dataclass(frozen=True)
 class TwoServer:
-    """The best word for two servers in closed form, and its proof; for all periods up to a million.
+    """Find the best sequence for two servers in closed form, with a proof, over all periods up to a million.
 
     ``extra.argument`` says why nothing is better, or ``extra.unproved`` why that is not certain.
 
@@ -243,7 +243,7 @@ class TwoServer:
     def refuses(self, problem: RoutedProblem) -> str | None:
         """Refuse other numbers of servers, and words that are not free."""
         if problem.server_count != 2:
-            return f"strategy {self.name!r} takes two servers, and {problem.name!r} has {problem.server_count}."
+            return f"strategy {self.name!r} is for two servers, and {problem.name!r} has {problem.server_count}."
         return explain_refusal(self.name, problem, problem.unroutable())
 
     def solve(self, oracle: Oracle[RoutedProblem], rng: np.random.Generator) -> Result:

@@ -37,7 +37,7 @@ START, END = (0.25, 0.05), (0.05, 0.01)
 
 @dataclass(frozen=True)
 class Annealing:
-    r"""Walk at random, uphill ever more rarely, and keep the best decision met.
+    r"""Walk at random, uphill ever more rarely (simulated annealing), and keep the best decision.
 
     A move that changes the penalised objective by :math:`\Delta` is kept with probability
     :math:`\min(1, e^{-\Delta / T})`, that is if :math:`\Delta \le -T \ln U`. The temperature :math:`T` falls

@@ -31,7 +31,7 @@ LEAST_PENALTY = 0.03
 def refuses_continuum(strategy: str, problem: Problem) -> str | None:
     """Refuse a problem whose decisions are a continuum, in a sentence."""
     if problem.space.size == math.inf:
-        return f"strategy {strategy!r} takes discrete decisions only, and those of {problem.name!r} are a continuum."
+        return f"strategy {strategy!r} needs discrete decisions, and those of {problem.name!r} are continuous."
     return None
 
 

@@ -84,9 +84,8 @@ class Exhaustive:
         found = "infinitely many decisions" if size == math.inf else f"{spelled(int(size))} decisions"
         if isinstance(problem.space, BinaryVectors):
             found += f" (2^{problem.space.length})"
-        return (
-            f"strategy 'exhaustive' takes at most {spelled(self.largest)} decisions, and {problem.name!r} has {found}."
-        )
+        most = spelled(self.largest)
+        return f"strategy 'exhaustive' evaluates at most {most} decisions, and {problem.name!r} has {found}."
 
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Ask about all decisions: step by step, or in batches so that problems can share work."""

@@ -38,7 +38,7 @@ NOISE = 1e-15
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """Step to better neighbours until there is none; begin anew from another starting point.
+    """Move to better neighbours until there is none, then restart from another decision.
 
     The first descents begin at what the problem suggests, if it does, the others at random decisions. A local optimum
     of the penalised objective is nothing proved. On `Incremental` problems over binary vectors the neighbours are

@@ -66,7 +66,7 @@ class Road:
 
 @dataclass(frozen=True)
 class Dejavu:
-    """The heuristic of Gautam (2002); on its 11 x 22 example all three printed matrices come out, cell by cell.
+    """Run the heuristic of Gautam (2002); it reproduces all three matrices printed for the 11 x 22 example.
 
     A grid is cut into blocks (DECOMPOSE), each block is solved on its own by enumeration (EVALUATE), the answers are
     put together (JOIN), servers are added where others have too many clients (APPEND) until none has (VERIFY), and

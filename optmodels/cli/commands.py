@@ -98,7 +98,7 @@ class Commands(TyperGroup):
         try:
             return self.get_command(ctx, name) is not None
         except BrokenPlugin as failure:
-            tell_once(f"command:{name}", f"{failure} It is passed by.")
+            tell_once(f"command:{name}", f"{failure} It is ignored.")
             return False
 
 
@@ -109,7 +109,7 @@ def added() -> dict[str, str]:
         for name in kind.commands:
             if name in OWN or name in owners:
                 whose = f"kind {owners[name]!r}" if name in owners else "optmodels"
-                sentence = f"command {name!r} of kind {kind.name!r} is passed by, {whose} has one of this name."
+                sentence = f"command {name!r} of kind {kind.name!r} is ignored: {whose} has one of this name."
                 tell_once(f"command:{kind.name}:{name}", sentence)
             else:
                 owners[name] = kind.name
@@ -147,7 +147,7 @@ def command_of(kind: str, name: str) -> Any:
         return _command(name, named)
     except Exception as failure:  # annotations that typer does not take
         reason = " ".join(f"{type(failure).__name__}: {failure}".split())
-        raise BrokenPlugin(f"command {name!r} is none: {reason}; tell those who offer it.") from failure
+        raise BrokenPlugin(f"command {name!r} is invalid: {reason}; report this to its authors.") from failure
 
 
 def _command(name: str, function: Callable[..., Any], *, takes_all: bool = False) -> Any:

@@ -43,9 +43,9 @@ class FreshnessGenerator:
     Parameters
     ----------
     pages
-        How many; more than 1e5 are written to columns beside the instance.
+        Number of pages; more than 1e5 are written to a column file beside the instance.
     law
-        Of change rates: ``"lognormal"``, or ``"pareto"``.
+        Distribution of change rates: ``"lognormal"`` or ``"pareto"``.
     spread
         Standard deviation of the logarithm of lognormal rates.
     tail
@@ -55,9 +55,9 @@ class FreshnessGenerator:
     zipf
         Pages have random ranks k from 1 to their number, and weights k ** -zipf; 0: equal weights.
     hosts
-        How many hosts, of which the k-th has a share of pages in proportion to 1 / k; 0: pages have no host.
+        Number of hosts; the share of pages on the k-th is proportional to 1 / k; 0: pages have no host.
     access
-        Law of the access time, of mean 1: ``"exponential"`` or ``"constant"``.
+        Distribution of the access time, with mean 1: ``"exponential"`` or ``"constant"``.
     seed
         Same options and seed: same pages.
     name

@@ -202,7 +202,7 @@ def decision_of(problem: Problem, result: Mapping[str, Any] | None) -> Any:
     try:
         decision = problem.space.check(given)
     except (TypeError, ValueError) as failure:
-        raise InstanceError("decision", given, f"it is none of {problem.name!r}: {failure}") from None
+        raise InstanceError("decision", given, f"it is not a valid decision for {problem.name!r}: {failure}") from None
     if stated is not None and has_objective(problem):
         found = problem.evaluate(decision).objective
         if not math.isclose(found, stated, rel_tol=1e-6):

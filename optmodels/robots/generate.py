@@ -24,9 +24,9 @@ class RobotsGenerator:
     Parameters
     ----------
     robots
-        N, of all classes together; 0: as many as ever help.
+        N, the number of robots of all classes; 0: as many as are useful.
     capacity
-        K: most pages in the system, the one in service included.
+        K, the largest number of pages in the system, the one in service included.
     load
         Pages that all robots together bring during a mean time of service, give or take a third; of one robot if their
         number is 0.
@@ -35,13 +35,13 @@ class RobotsGenerator:
     holding, activity
         Largest prices of a page in the system and of an active robot per unit of time; drawn between 0 and them.
     classes
-        Sorts of robots, some up to seven times as fast as others.
+        Number of classes of robots, some up to seven times as fast as others.
     phases
-        Of a journey; several: a chain of equal ones where any number is sent out, else drawn at random.
+        Number of phases of a journey; equal ones if any number of robots may be sent out, else drawn at random.
     environment
-        States of a world that sets the pace of robots; 1: it never changes.
+        Number of states of the environment that modulates the robots' rates; 1: it never changes.
     switching
-        ``"one"`` robot at a time, or ``"any"`` number.
+        Whether ``"one"`` robot at a time may be sent out, or ``"any"`` number.
     seed
         Same options and seed: same instance.
     name

@@ -23,22 +23,22 @@ class RoutingGenerator:
     Parameters
     ----------
     servers
-        How many.
+        Number of servers.
     spread
         Standard deviation of the logarithm of rates; 0: equal servers.
     load
-        Packets per unit of time, divided by the rates of all servers together.
+        Packets per unit of time, divided by the total rate of all servers.
     application
         As in an instance file.
     weights
-        ``"equal"``; ``"rates"``: as large as rates; ``"drawn"``: lognormal, apart from rates.
+        ``"equal"``; ``"rates"``: equal to the rates; ``"drawn"``: lognormal, independent of the rates.
     arrivals
-        ``"poisson"``, ``"deterministic"``, or ``"mmpp"``: Poisson with two rates, one four times the other, that take
-        turns.
+        ``"poisson"``, ``"deterministic"``, or ``"mmpp"``: Poisson with two rates, one four times the other,
+        that alternate at random.
     service_phases
         1: exponential services; more: mixtures of exponential services of the same mean.
     period, max_period
-        As in an instance file; 0: not given.
+        As in an instance file; 0: absent.
     seed
         Same options and seed: same instance.
     name

@@ -24,20 +24,20 @@ class ThresholdGenerator:
     Parameters
     ----------
     modes
-        Numbers of robots: 1, 2, ..., so many.
+        Number of modes: 1, 2, ..., this many robots.
     capacity
-        Most pages in the system, the one in service included.
+        Largest number of pages in the system, the one in service included.
     phases, service_phases
-        Of the chain that drives arrivals, and of service; the mean time of service is 1 whatever their number.
+        Number of phases of the chain that drives arrivals, and of service; the mean service time is always 1.
     patience_phases
-        Of the time a waiting page stays worth indexing; 0: pages never go out of date.
+        Number of phases of the time for which a waiting page is worth indexing; 0: pages never go out of date.
     patience_law
         ``"phase-type"``: drawn at random; ``"erlang"``: a chain of equal phases, nearly constant times;
         ``"hyperexponential"``: a mixture of short and long times.
     patience
         Mean patience, in mean times of service.
     largest_batch
-        Robots bring 1 to so many pages at once.
+        Largest number of pages that robots bring at once.
     load
         Pages that all robots together bring during a mean time of service.
     admission

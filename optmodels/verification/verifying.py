@@ -62,7 +62,7 @@ def verify(
     """Hold every claim of a result against the problem itself.
 
     The decision is evaluated anew; objective, violations and measures must agree (1e-6 relative), and so
-    must what the problem tells of the decision beyond them (``extra``, 1e-9 relative). What is cheap to prove is proved
+    must what the problem gives of the decision beyond them (``extra``, 1e-9 relative). What is cheap to prove is proved
     again (`optmodels.verification.proving`): a bound is confirmed by a bound proved here that reaches it (1e-9
     relative), refuted by a decision that lies below it, and taken on trust otherwise.
 
@@ -141,7 +141,7 @@ def judge(result: Result, problem: Problem, *, extra: bool = True) -> Verificati
     problem
         What it answers.
     extra
-        Whether to look at what the problem tells beyond measures, which may take a search.
+        Whether to look at what the problem gives beyond measures, which may take a search.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def verify_file(
                 raise MissingField(name, "this is not a result as `optmodels solve --json` prints it.")
         for name in TOLD:
             if data[name] is None:
-                raise InstanceError(name, None, "every result tells this.")
+                raise InstanceError(name, None, "every result has this field.")
         if answer.decision is None and data["objective"] is not None:
             raise InstanceError("objective", data["objective"], "without a decision there is no objective.")
         found = verify(answer, problem, instance, prove=prove, seconds=seconds)
@@ -263,8 +263,8 @@ def _measures(
             continue
         told = plain(result.extra[name])
         if not _same(told, again, EXTRA_TOLERANCE, EXTRA_FLOOR):
-            raise InstanceError(f"extra.{name}", told, f"the problem tells {short(again)}.")
-    return "as the evaluator finds again, and so is what is told beyond them"
+            raise InstanceError(f"extra.{name}", told, f"the problem gives {short(again)}.")
+    return "as the evaluator finds again, and so are the further results"
 
 
 def _gap(claimed: Any, result: Result) -> str:
@@ -272,7 +272,7 @@ def _gap(claimed: Any, result: Result) -> str:
     if not _same(claimed, gap, TOLERANCE, FLOOR):
         reason = f"objective {result.objective!r} and bound {result.bound!r} make it {gap!r}."
         raise InstanceError("gap", claimed, reason)
-    return "as objective and bound make it"
+    return "as follows from objective and bound"
 
 
 # -- bound and status -------------------------------------------------------------------------------------------------

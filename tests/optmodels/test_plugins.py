@@ -182,8 +182,8 @@ def test_each_is_named_once_and_everything_else_works(installed, small, caplog, 
     ("name", "sentence"),
     [
         ("absent", r"'absent' \(no-kind\) cannot be loaded from no_such_module:KIND: ModuleNotFoundError"),
-        ("class", r"'class' \(no-kind\) is none: broken_things:Problem is no optmodels.kinds.Kind"),
-        ("nameless", r"'nameless' \(no-kind\) is none: broken_things:NAMELESS calls itself 'another'"),
+        ("class", r"'class' \(no-kind\) is invalid: broken_things:Problem is no optmodels.kinds.Kind"),
+        ("nameless", r"'nameless' \(no-kind\) is invalid: broken_things:NAMELESS calls itself 'another'"),
         (
             "fieldless",
             r"'fieldless' \(no-kind\) cannot be loaded .* missing 4 required positional arguments",
@@ -206,7 +206,7 @@ def test_commands_that_are_none_are_named_once_and_all_others_are_offered(instal
     assert re.search(r"^  visits ", capsys.readouterr().out, re.MULTILINE)
     told = [record.getMessage() for record in caplog.records if "command" in record.getMessage()]
     assert len(told) == 2
-    assert "optmodels: command 'solve' of kind 'hollow' is passed by, optmodels has one of this name." in told
+    assert "optmodels: command 'solve' of kind 'hollow' is ignored: optmodels has one of this name." in told
     assert any("command 'go' (bad-kind) cannot be loaded from broken_things:nowhere" in sentence for sentence in told)
     assert main(["go"]) == 2
     assert "command 'go' (bad-kind) cannot be loaded" in capsys.readouterr().err
@@ -219,9 +219,9 @@ def test_what_is_sound_of_the_others_is_offered(installed):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("useless", r"strategy 'useless' \(no-needs\) is none: broken_things:Useless has no needs; choose another"),
-        ("wanting", r"strategy 'wanting' \(no-needs\) is none: .* has no needs that is a class"),
-        ("empty", r"strategy 'empty' \(no-needs\) is none: .* has no name, needs, solve"),
+        ("useless", r"strategy 'useless' \(no-needs\) is invalid: broken_things:Useless has no needs; choose another"),
+        ("wanting", r"strategy 'wanting' \(no-needs\) is invalid: .* has no needs that is a class"),
+        ("empty", r"strategy 'empty' \(no-needs\) is invalid: .* has no name, needs, solve"),
         ("gone", r"strategy 'gone' \(gone\) cannot be loaded .* No module named"),
     ],
 )
@@ -236,7 +236,7 @@ def test_a_strategy_that_is_none_is_told_to_those_who_ask_for_it(installed, name
     ("kind", "sentence"),
     [
         ("failing", "problem kind 'failing' (bad-kind) fails on these data: TypeError: "),
-        ("hollow", "problem kind 'hollow' (bad-kind) is none: broken_things:Empty has no from_data"),
+        ("hollow", "problem kind 'hollow' (bad-kind) is invalid: broken_things:Empty has no from_data"),
     ],
 )
 def test_a_kind_that_fails_costs_its_own_file_alone(installed, tmp_path, small, capsys, kind, sentence):
@@ -247,14 +247,17 @@ def test_a_kind_that_fails_costs_its_own_file_alone(installed, tmp_path, small, 
     assert "is well formed" in told.out  # of the other file
     assert sentence in told.err and "Traceback" not in told.err
     assert main(["generate", "hollow"]) == 2
-    assert "generator 'hollow' (bad-kind) is none" in capsys.readouterr().err
+    assert "generator 'hollow' (bad-kind) is invalid" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["generate", "coins"], "generator 'coins' (bad-coins) fails: KeyError: 'instance'; tell those who offer it."),
-        (["toss"], "command 'toss' (bad-coins) fails: KeyError: 'toss'; tell those who offer it."),
+        (
+            ["generate", "coins"],
+            "generator 'coins' (bad-coins) fails: KeyError: 'instance'; report this to its authors.",
+        ),
+        (["toss"], "command 'toss' (bad-coins) fails: KeyError: 'toss'; report this to its authors."),
         (["read"], "nowhere.json: there is no such file"),
         (["plot", "FILE", "--out", "a.svg"], "picture 'coins' (bad-coins) fails: AttributeError: "),
         (["simulate", "FILE", "--at", "0,1"], "simulation 'coins' (bad-coins) fails: KeyError: 'experiment'"),

@@ -49,7 +49,7 @@ DESCRIBED = 1e-6
 
 @dataclass(frozen=True)
 class Adaptive:
-    """The interval rule of crawlers, simulated: divide after a change, multiply after none, earliest due first.
+    """Simulate the adaptive rule of crawlers: a change shortens a page's interval, none lengthens it.
 
     The rule sees only whether pages had changed, neither rates nor weights. Hosts may be known, but caps and gaps of
     hosts and least frequencies are refused: the interval of a page follows from its own changes alone, so that nothing
@@ -66,7 +66,7 @@ class Adaptive:
     rounds
         Visits to a page on average while a run is observed; as many before, for intervals to settle.
     replications
-        Runs that tell what the rule costs; 0: it is not told.
+        Simulation runs that estimate the cost of the rule; 0: no estimate.
     """
 
     faster: float = 1.25

@@ -330,7 +330,7 @@ class GoldenRatio(Sequencing):
 
 @dataclass(frozen=True)
 class Greedy(Sequencing):
-    """Visit the page that is due earliest; it keeps gaps between visits to a host.
+    """Visit the page that is due earliest, with the required gaps between visits to a host.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ class LargestIndex(Sequencing):
 
 @dataclass(frozen=True)
 class PowerOfTwo(Sequencing):
-    """Frequencies rounded to powers of two, which can be spaced evenly.
+    """Round the best frequencies to powers of two, which can be spaced evenly.
 
     Parameters
     ----------
@@ -429,7 +429,7 @@ class Uniform(Greedy):
 
 @dataclass(frozen=True)
 class Proportional(Greedy):
-    """Visit every page as often as it changes, as far as the rules allow: what seems fair, and is not best.
+    """Visit pages in proportion to how often they change, as far as the rules allow: intuitive, but not optimal.
 
     Parameters
     ----------

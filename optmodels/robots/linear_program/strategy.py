@@ -35,7 +35,7 @@ class RobotProgram(Problem, Protocol):
 
 @dataclass(frozen=True)
 class LinearProgram:
-    """The linear program of average costs, with a policy made of it; under limits a search from there, and a bound.
+    """Solve the linear program of average costs, and take a policy from it; with limits, search further from there.
 
     Without limits the program's policy is finished by policy iteration, whose bracket proves it. With limits
     ``extra.randomised`` has the best policy of all, which leaves some decisions to chance, or a mixture of such

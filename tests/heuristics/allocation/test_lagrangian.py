@@ -65,7 +65,7 @@ def test_costs_that_do_not_add_up_are_refused():
 
 
 def test_a_problem_without_prices_is_refused():
-    with pytest.raises(UnsupportedProblem, match="it has no relaxation, unseparable"):
+    with pytest.raises(UnsupportedProblem, match="this one has no relaxation, unseparable"):
         run(Separable(), Lagrangian())
 
 

@@ -301,9 +301,9 @@ def test_three_servers_have_no_proof():
 
 
 def test_what_is_refused():
-    with pytest.raises(UnsupportedProblem, match="takes two servers or more, and 'routed' has 1"):
+    with pytest.raises(UnsupportedProblem, match="needs two servers or more, and 'routed' has 1"):
         run(Routed(losses((1.0,))), Multimodular())
-    with pytest.raises(UnsupportedProblem, match="takes up to 500 packets for two servers, and 'once' has 501"):
+    with pytest.raises(UnsupportedProblem, match="handles up to 500 packets for two servers, and 'once' has 501"):
         run(once(losses((1.0, 2.0)), 501, (1, 1)), Multimodular())
     with pytest.raises(ValueError, match="starts must be 1 or more, got 0"):
         Multimodular(starts=0)

@@ -160,7 +160,7 @@ def test_other_prices_are_refused():
 
 def test_too_many_states_are_refused():
     rows = falling_rows(np.random.default_rng(0), 6, 100)
-    with pytest.raises(UnsupportedProblem, match="takes up to 10000000 states, and 'packets' with 6 servers and 60"):
+    with pytest.raises(UnsupportedProblem, match="handles up to 10000000 states, and 'packets' with 6 servers and 60"):
         run(Packets(rows, 60, (1,) * 6), BackwardInduction())
 
 

@@ -191,11 +191,11 @@ def test_the_strategy_proves_its_word():
 
 
 def test_other_numbers_of_servers_and_given_periods_are_refused():
-    with pytest.raises(UnsupportedProblem, match="'two-server' takes two servers, and 'routed' has 3"):
+    with pytest.raises(UnsupportedProblem, match="'two-server' is for two servers, and 'routed' has 3"):
         run(Routed(losses((1.0, 2.0, 3.0))), TwoServer())
     with pytest.raises(UnsupportedProblem, match="'two-server' cannot take 'routed': its period is given"):
         run(Routed(losses((1.0, 2.0)), refusal="its period is given."), TwoServer())
-    with pytest.raises(UnsupportedProblem, match="'balanced' takes two servers, and 'routed' has 3"):
+    with pytest.raises(UnsupportedProblem, match="'balanced' is for two servers, and 'routed' has 3"):
         run(Routed(losses((1.0, 2.0, 3.0))), Balanced())
 
 
@@ -292,7 +292,7 @@ def test_balanced_claims_no_more_than_it_searched():
     result = run(Routed(losses((1.0, 6.0)), longest=12), Balanced(max_period=3))
     assert result.status == Status.FEASIBLE
     assert result.bound < result.objective
-    with pytest.raises(UnsupportedProblem, match="takes periods up to 3, and 'routed' has longer ones only"):
+    with pytest.raises(UnsupportedProblem, match="handles periods up to 3, and 'routed' has longer ones only"):
         run(Fixed(losses((1.0, 6.0)), longest=7), Balanced(max_period=3))
     with pytest.raises(ValueError, match="max_period must be 1 or more, got 0"):
         Balanced(max_period=0)

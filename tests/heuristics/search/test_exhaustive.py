@@ -108,7 +108,7 @@ def test_batches_stay_small_where_they_take_long(monkeypatch: pytest.MonkeyPatch
 )
 def test_a_space_too_large_is_refused_by_its_size(length: int, words: str) -> None:
     sentence = Exhaustive().refuses(Separable((0,) * length, name="big"))
-    assert sentence == f"strategy 'exhaustive' takes at most 1e+09 decisions, and 'big' has {words}."
+    assert sentence == f"strategy 'exhaustive' evaluates at most 1e+09 decisions, and 'big' has {words}."
     with pytest.raises(UnsupportedProblem, match="decisions"):
         run(Separable((0,) * length), Exhaustive())
 
@@ -123,7 +123,7 @@ def test_a_continuum_is_refused() -> None:
 
 
 def test_the_largest_size_can_be_chosen() -> None:
-    assert "takes at most 100 decisions, and 'separable' has 128 decisions" in (
+    assert "evaluates at most 100 decisions, and 'separable' has 128 decisions" in (
         Exhaustive(largest=100).refuses(Separable()) or ""
     )
     with pytest.raises(ValueError, match="largest must be 1 or more, got 0"):

@@ -82,7 +82,7 @@ def test_a_continuum_is_refused_in_one_sentence(strategy: Strategy) -> None:
     with pytest.raises(UnsupportedProblem) as refused:
         run(Continuous(), strategy)
     assert str(refused.value) == (
-        f"strategy {strategy.name!r} takes discrete decisions only, and those of 'continuous' are a continuum."
+        f"strategy {strategy.name!r} needs discrete decisions, and those of 'continuous' are continuous."
     )
 
 

@@ -372,5 +372,5 @@ def test_problems_that_are_no_sitings_are_refused_with_what_they_lack():
         def evaluate(self, decision):
             return math.nan
 
-    with pytest.raises(UnsupportedProblem, match="it has no allowed, demand, distances, load_and_farthest"):
+    with pytest.raises(UnsupportedProblem, match="this one has no allowed, demand, distances, load_and_farthest"):
         run(Bare(), Dejavu())

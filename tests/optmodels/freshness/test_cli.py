@@ -120,7 +120,7 @@ def test_well_formed_instances_are_confirmed(instances, capsys):
     [
         (
             ["solve", "--strategy", "annealing"],
-            "takes discrete decisions only, and those of 'coffman-4' are a continuum",
+            "needs discrete decisions, and those of 'coffman-4' are continuous",
         ),
         (["solve", "--strategy", "exhaustive"], "has infinitely many decisions"),
         (

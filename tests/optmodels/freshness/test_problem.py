@@ -307,7 +307,7 @@ def test_decisions_can_be_hashed_compared_pickled_and_never_change():
 
 def test_discrete_searches_refuse_the_continuum():
     problem = problem_of([1.0, 2.0])
-    assert "are a continuum" in refusal(problem, Annealing())
+    assert "are continuous" in refusal(problem, Annealing())
     assert "infinitely many decisions" in refusal(problem, Exhaustive())
     with pytest.raises(TypeError, match="continuum"):
         iter(problem.space)

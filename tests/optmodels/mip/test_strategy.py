@@ -845,7 +845,7 @@ def test_a_problem_without_a_model_is_refused():
         def evaluate(self, decision):
             return Evaluation(0.0)
 
-    assert "it has no from_pyomo, to_pyomo" in refusal(Bare(), Highs())
+    assert "this one has no from_pyomo, to_pyomo" in refusal(Bare(), Highs())
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_strategies_are_compared(file, capsys):
     assert by_name["min-mean-cycle"]["objective"] == pytest.approx(0.0945038150, rel=1e-8)
     for name in ("whittle", "local-search"):
         assert by_name[name]["objective"] >= by_name["min-mean-cycle"]["objective"] - 1e-12
-    assert "takes two servers" in json.dumps(data)
+    assert "is for two servers" in json.dumps(data)
 
 
 def test_figure_1_is_a_sweep_over_the_rate_of_a_server(instances, capsys, tmp_path):
@@ -121,11 +121,11 @@ def test_a_file_that_makes_no_sense_is_answered_with_a_sentence_and_code_2(chang
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--strategy", "two-server"], "strategy 'two-server' takes two servers, and 'loss-3' has 3."),
-        (["--strategy", "balanced"], "strategy 'balanced' takes two servers, and 'loss-3' has 3."),
-        (["--strategy", "backward-induction"], "it has no horizon, initial"),
-        (["--strategy", "exhaustive:largest=1000"], "takes at most 1000 decisions, and 'loss-3' has 2.6"),
-        (["--strategy", "highs"], "it has no from_pyomo"),
+        (["--strategy", "two-server"], "strategy 'two-server' is for two servers, and 'loss-3' has 3."),
+        (["--strategy", "balanced"], "strategy 'balanced' is for two servers, and 'loss-3' has 3."),
+        (["--strategy", "backward-induction"], "this one has no horizon, initial"),
+        (["--strategy", "exhaustive:largest=1000"], "evaluates at most 1000 decisions, and 'loss-3' has 2.6"),
+        (["--strategy", "highs"], "this one has no from_pyomo"),
         (["--strategy", "whittle:slots=0"], "slots must be 1 or more"),
         (["--strategy", "min-mean-cicle"], "Did you mean 'min-mean-cycle'?"),
     ],

@@ -142,7 +142,7 @@ def test_rates_begin_with_those_of_the_other_servers():
 
 def test_periods_of_three_servers_are_found_by_another_strategy():
     problem = loss(0.5, 1.0, 2.0)
-    with pytest.raises(TypeError, match="takes two servers"):
+    with pytest.raises(TypeError, match="is for two servers"):
         plot_periods(problem, [1.0, 2.0])
     changed = changes_of_period(problem, [1.0, 1.0001], [3, 3], strategy="min-mean-cycle")
     assert changed == []

@@ -142,10 +142,10 @@ def test_resuming_needs_a_folder():
 def test_a_refusal_is_a_line_of_the_table(workers):
     comparison = compare(Knapsack(), ["highs", "exhaustive"], workers=workers)
     refused, answered = comparison.runs
-    assert "it has no from_pyomo, to_pyomo" in refused.error
+    assert "this one has no from_pyomo, to_pyomo" in refused.error
     assert answered.result.status == Status.OPTIMAL
     table = comparison.table()
-    assert "knapsack by highs: strategy 'highs' takes a problem" in table
+    assert "knapsack by highs: strategy 'highs' does not apply to 'knapsack': it needs" in table
     assert "error" in table
 
 
@@ -352,7 +352,7 @@ def test_the_csv_holds_one_line_per_run_with_all_it_takes_to_run_it_again(tmp_pa
     assert (first["budget_evaluations"], first["budget_seconds"]) == ("20", "")
     assert "numpy" in json.loads(first["versions"])
     assert rows[-1]["status"] == "error"
-    assert "it has no from_pyomo" in rows[-1]["error"]
+    assert "this one has no from_pyomo" in rows[-1]["error"]
 
 
 def test_the_jsonl_holds_one_result_per_line(tmp_path):

@@ -297,7 +297,7 @@ def test_limits_of_the_instance_stay_when_the_front_adds_its_own(paper):
 
 
 def test_a_strategy_without_limits_is_refused_with_what_to_do(paper):
-    with pytest.raises(UnsupportedProblem, match=r"takes no limits .* limiting 'starvation'; name one"):
+    with pytest.raises(UnsupportedProblem, match=r"does not handle limits .* limits on 'starvation'; choose one"):
         pareto(paper, ("loss", "starvation"), strategy=Unlimited())
 
 

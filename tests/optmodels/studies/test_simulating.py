@@ -270,7 +270,7 @@ def test_a_queue_whose_mode_is_wrong_is_found_out(k5):
 
 @pytest.mark.parametrize("decision", [{"policy": [0] * 22}, {"policy": [0]}, (2, 1, 1), (1,), ("a", 1, 1)])
 def test_decisions_that_cannot_be_tried_out_are_refused(k5, decision):
-    with pytest.raises(RequestError, match=r"cannot be simulated|is no decision"):
+    with pytest.raises(RequestError, match=r"cannot be simulated|is not a valid decision"):
         simulate(k5, decision)
 
 

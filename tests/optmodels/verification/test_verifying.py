@@ -45,7 +45,7 @@ def test_a_true_answer_is_confirmed(answer, problem, content):
     assert found.findings == (
         "objective confirmed: 8, as the evaluator finds again",
         "feasibility confirmed: all constraints are kept",
-        "measures confirmed: as the evaluator finds again, and so is what is told beyond them",
+        "measures confirmed: as the evaluator finds again, and so are the further results",
         "bound confirmed: nothing lies below 8, proved again by enumeration of all 64 decisions",
         "status confirmed: optimal: nothing lies below 8, proved again by enumeration of all 64 decisions",
         "equal to the best known, 8",
@@ -84,7 +84,7 @@ def evaluation(objective=8.0, **measures):
         ({"evaluation": Evaluation(8.0, {"beauty": -1.0})}, "violations.beauty is -1.0; the evaluator finds 0.0"),
         (
             {"extra": {"load": [None, None, 16, 25, 12, None]}},
-            r"extra.load is .* the problem tells \[null, null, 16, 25",
+            r"extra.load is .* the problem gives \[null, null, 16, 25",
         ),
         ({"extra": {"load": [None, None, 16]}}, "extra.load is"),
         ({"extra": {"farthest": None}}, "extra.farthest is null"),
@@ -126,7 +126,7 @@ def test_what_is_told_site_by_site_is_held_against_the_problem(answer, problem, 
     rounded = [*values[:place], values[place] * (1 + 1e-12), *values[place + 1 :]]
     verify(replace(answer, extra={**answer.extra, name: rounded}), problem, content).check()
     for changed in (values[place] * (1 + 1e-7) + 2e-12, None, "many"):
-        with pytest.raises(InstanceError, match=f"extra.{name} is .*; the problem tells"):
+        with pytest.raises(InstanceError, match=f"extra.{name} is .*; the problem gives"):
             wrong = [*values[:place], changed, *values[place + 1 :]]
             verify(replace(answer, extra={**answer.extra, name: wrong}), problem, content).check()
 
@@ -200,9 +200,9 @@ def test_a_field_that_is_missing_is_named(written, problem, content, name):
         ({"judged_in_full": -1}, "judged_in_full is -1; "),
         ({"trace": [{"seconds": -1, "evaluations": 1, "objective": 8}]}, r"trace\[0\].seconds is -1; a time is"),
         ({"trace": 5}, "trace is 5; this is a list."),
-        ({"extra": {"load": [1, 2]}}, r"extra.load is \[1, 2\]; the problem tells"),
+        ({"extra": {"load": [1, 2]}}, r"extra.load is \[1, 2\]; the problem gives"),
         ({"decision": None, "status": "unknown"}, "objective is 8.0; without a decision there is no objective."),
-        ({"kind": None}, "kind is null; every result tells this."),
+        ({"kind": None}, "kind is null; every result has this field."),
     ],
 )
 def test_a_false_claim_in_a_file_is_found(written, problem, content, changes, sentence):
