@@ -109,6 +109,8 @@ def fit(log: str | os.PathLike[str], kind: str = "freshness", **options: Any) ->
     >>> fitted.to_data()["pages"], solve(fitted.instance(access_time=0.1), "lagrangian").status.value
     (2, 'optimal')
     """
+    if not isinstance(log, (str, os.PathLike)):
+        raise RequestError(f"a log is the path of a file, or the name of a shipped log; got {log!r}.")
     function = kinds.part(kind, "fit")
     if function is None:
         known = ", ".join(kinds.having("fit"))

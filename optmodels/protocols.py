@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,10 @@ from heuristics import TracePoint as TracePoint
 from heuristics import UnsupportedProblem as UnsupportedProblem
 
 from .costs import CostFunction, Limits
+from .errors import RequestError
+
+#: Called now and then with how things stand.
+Follower = TypeVar("Follower", bound=Callable[..., None])
 
 if TYPE_CHECKING:
     from .instance import BestKnown
@@ -344,3 +348,33 @@ def objective_step(problem: object) -> float | None:
 def measure_names(problem: object) -> tuple[str, ...]:
     """Names of the measures that a problem announces."""
     return tuple(problem.measure_names) if isinstance(problem, Measured) else ()
+
+
+def followed(
+    progress: bool | Follower | None, on_screen: Callable[[], contextlib.AbstractContextManager[Follower]]
+) -> contextlib.AbstractContextManager[Follower | None]:
+    """Find out who follows a run.
+
+    Parameters
+    ----------
+    progress
+        A function that is called, ``True`` for whoever looks at the screen, ``None`` or ``False`` for nobody.
+    on_screen
+        Makes the function that shows progress there.
+
+    Returns
+    -------
+    context manager
+        Of the function to call, or of ``None``.
+
+    Examples
+    --------
+    >>> with followed(print, lambda: contextlib.nullcontext(print)) as follow:
+    ...     follow("half of it")
+    half of it
+    """
+    if isinstance(progress, bool):
+        return on_screen() if progress else contextlib.nullcontext()
+    if progress is not None and not callable(progress):
+        raise RequestError(f"progress is True, False, or a function that is called; got {progress!r}.")
+    return contextlib.nullcontext(progress)

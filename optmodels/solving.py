@@ -36,7 +36,7 @@ from heuristics import (
 from . import __version__
 from .errors import RequestError, short
 from .instance import Instance, load, read
-from .protocols import Stored, has_objective, kind_of, origin_of, remember
+from .protocols import Stored, followed, has_objective, kind_of, origin_of, remember
 from .registry import AUTO, BUILT_IN, kinds, make_strategy, strategies
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def answer(
             f'{problem.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
         )
     try:
-        with _following(progress, f"{problem.name} by {strategy.name}") as follow:
+        with followed(progress, lambda: _on_screen(f"{problem.name} by {strategy.name}")) as follow:
             result = run(problem, strategy, budget, seed, progress=follow)
     except UnsupportedProblem as failure:
         if not helpful:
@@ -268,14 +268,7 @@ def _best_known(problem: Problem) -> float | None:
     return None if best is None else best.objective
 
 
-def _following(
-    progress: bool | Callable[[Progress], None] | None, label: str
-) -> contextlib.AbstractContextManager[Callable[[Progress], None] | None]:
-    """Who is told how a run stands: nobody, a function that was given, or whoever looks at the screen."""
-    if not isinstance(progress, bool):
-        return contextlib.nullcontext(progress)
-    if not progress:
-        return contextlib.nullcontext()
+def _on_screen(label: str) -> contextlib.AbstractContextManager[Callable[[Progress], None]]:
     from .notebook import follow_run
 
     return follow_run(label)

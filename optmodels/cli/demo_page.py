@@ -104,6 +104,8 @@ def _section(part: Shown, rows: Sequence[dict[str, Any]]) -> str:
     answer = ""
     if best is not None:
         worth = _WORTH.get(best.status, best.status)
+        if best.result.extra.get("attained") is False:
+            worth = "a proved lower bound, which no order of visits can be below"
         value = f"<strong>{best.result.objective:.6g}</strong>"
         answer = f"<p>Best answer: {value} by {escape(best.strategy)}, {worth}.</p>\n"
     answer += "".join(f"<p>{escape(line[:1].upper() + line[1:])}.</p>\n" for line in part.words)

@@ -52,7 +52,8 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
     values = {}
     for key, text in given.items():
         try:
-            values[key] = from_text(text, hints.get(key, Any)) if isinstance(text, str) else text
+            hint = hints.get(key, Any)
+            values[key] = from_text(text, hint) if isinstance(text, str) else _whole(text) if hint is int else text
         except ValueError as failure:
             raise RequestError(f"{noun}: parameter {key!r} {failure}, got {text!r}.") from None
     try:
@@ -61,6 +62,15 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
         raise
     except (ValueError, TypeError) as failure:
         raise RequestError(f"{noun}: {' '.join(str(failure).split())}") from failure
+
+
+def _whole(value: Any) -> Any:
+    """Give 1e6 as a whole number, as texts have it, and leave everything else to the object itself."""
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise ValueError("is a whole number")
+        return int(value)
+    return value
 
 
 def check_ranges(record: Any, **ranges: tuple[float, float]) -> None:

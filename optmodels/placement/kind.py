@@ -10,6 +10,9 @@ from ..kinds import SEARCHES, Kind
 #: Sites up to which the integer program is solved in about a minute: 36 took 8 s, 50 were not solved in 30 s.
 PROVED = 40
 
+#: Most sites whose placements are all evaluated where there is no integer program: seconds.
+ENUMERATED = 16
+
 #: Open sites that are named in words.
 SHOWN = 40
 
@@ -19,7 +22,10 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     sites = problem.space.length
     if sites <= PROVED:
         yield "highs", f"the integer program of {sites} sites is small enough to prove the best decision"
-        yield "annealing", "the problem cannot be written as an integer program; nothing is proved"
+    if sites <= ENUMERATED:
+        yield "exhaustive", f"the cost or a limit is not linear, but all {2**sites} decisions can be evaluated"
+    if sites <= PROVED:
+        yield "annealing", "the cost or a limit is not linear, so no integer program is available; nothing is proved"
     yield "annealing", f"a proof may take long for {sites} sites; --strategy highs would try"
 
 

@@ -109,7 +109,7 @@ def plot(
     problem
         A problem, its instance, the path of its file, or the name of a shipped instance.
     result
-        An answer to it: a result, the path of one, or the object that such a file holds.
+        An answer to it: a result, the path of one, or the object that such a file holds; or a decision alone.
     path
         Where to write the picture, in the format its name ends in; without it none is written.
     ax
@@ -138,12 +138,21 @@ def plot(
     asked = load(problem)
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
+    if result is not None and not _is_answer(result):
+        from ..solving import evaluate
+
+        result = evaluate(asked, result)
     told = as_row(result)
     if told is not None and told.get("problem") not in (None, asked.name):
         raise RequestError(f"this is an answer to {told['problem']!r}, not to {asked.name!r}.")
     best = origin_of(asked).best_known
     known = None if best is None else best.objective
     return plot_problem(asked, told, path, ax=ax, panel=panel, best_known=known)
+
+
+def _is_answer(given: Any) -> bool:
+    """Tell a result, or the object that stands for one in files, from a decision."""
+    return isinstance(given, Answer) or (isinstance(given, Mapping) and "decision" in given)
 
 
 def _check_takes(draw: Callable[..., Figure], kind: str, asked: Iterable[str]) -> None:

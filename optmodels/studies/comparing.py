@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from heuristics import Budget, Problem, Result, Strategy, parameters
 
@@ -137,7 +137,8 @@ class Subject:
 
 
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
-    given = [problems] if isinstance(problems, (str, os.PathLike, Instance, Problem)) else list(problems)
+    one = isinstance(problems, (str, os.PathLike, Instance, Problem)) or not isinstance(problems, Iterable)
+    given: list[Any] = [problems] if one else list(cast(Iterable[Any], problems))
     if not given:
         raise RequestError("a comparison needs at least one problem.")
     subjects: list[Subject] = []

@@ -17,7 +17,7 @@ from heuristics import Budget, Problem, Strategy, parameters
 from ..costs import cost_to_data
 from ..data import parameter_fields
 from ..errors import RequestError, UnreadableFile
-from ..protocols import Stored, cost_of, limits_of
+from ..protocols import Stored, cost_of, followed, limits_of
 from ..results import file_stem, plain, result_from_data, result_to_data
 from ..solving import Result, answer, nothing_found
 from .pool import Answer, call_all
@@ -165,13 +165,13 @@ def following_batch(
     progress: bool | BatchProgress | None, label: str
 ) -> contextlib.AbstractContextManager[BatchProgress | None]:
     """Who is told how many runs stand: nobody, a function that was given, or whoever looks at the screen."""
-    if not isinstance(progress, bool):
-        return contextlib.nullcontext(progress)
-    if not progress:
-        return contextlib.nullcontext()
-    from ..notebook import follow_batch
 
-    return follow_batch(label)
+    def on_screen() -> contextlib.AbstractContextManager[BatchProgress]:
+        from ..notebook import follow_batch
+
+        return follow_batch(label)
+
+    return followed(progress, on_screen)
 
 
 def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int, reason: str | None = None) -> Result:

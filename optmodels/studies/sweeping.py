@@ -23,6 +23,7 @@ from ..errors import InstanceError, RequestError, short
 from ..instance import Instance
 from ..protocols import origin_of
 from ..registry import AUTO, make_strategy
+from ..results import plain
 from ..solving import ProblemLike, as_instance, check_seed, choose, make_budget
 from .pool import Answer
 from .runs import BatchProgress, Cell, following_batch, make_runs, problem_digest, run_key
@@ -336,10 +337,12 @@ def put(content: Any, path: str, value: Any) -> None:
 
 def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]]) -> tuple[Axis, ...]:
     if isinstance(vary, Mapping):
-        axes = tuple(Axis(path, tuple(values)) for path, values in vary.items())
+        axes = tuple(Axis(path, tuple(plain(list(values)))) for path, values in vary.items())
         for axis in axes:
             steps(axis.path)
     else:
+        if not isinstance(vary, Iterable):
+            raise RequestError(f'what to vary is written "data.capacity=1..30", or {{path: values}}; got {vary!r}.')
         given = [vary] if isinstance(vary, (str, Axis)) else list(vary)
         axes = tuple(one if isinstance(one, Axis) else Axis.parse(one) for one in given)
     if not axes or not all(axis.values for axis in axes):

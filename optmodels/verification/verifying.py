@@ -102,6 +102,8 @@ def verify(
         raise RequestError(f"the seconds for proofs are a number, zero or more, got {seconds!r}.")
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
+    if not isinstance(result, Result):
+        raise RequestError(f"what is verified is a result, or the path of one; got {short(result)}.")
     asked = _asked(result) if problem is None else as_problem(problem)
     best = origin_of(asked).best_known if instance is None else instance.best_known
     verification = judge(result, asked)

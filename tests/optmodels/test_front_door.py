@@ -3,8 +3,10 @@
 import importlib
 import pkgutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import optmodels as om
@@ -67,3 +69,40 @@ def test_what_verbs_return_is_short_on_one_line():
     assert all("\n" not in text and len(text) < 300 for text in shown)
     assert shown[0].startswith("<Verification of loss-3: verified") and "Confrontation of loss-3" in shown[1]
     assert str(tried) == tried.table()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: om.verify(None, "gautam-2x3"), "a result, or the path of one; got null"),
+        (lambda: om.verify({"a": 1}, "gautam-2x3"), "a result, or the path of one"),
+        (lambda: om.compare(None, ["dejavu"]), "a problem is the path of a file"),
+        (lambda: om.sweep("gautam-2x3", None), "what to vary is written"),
+        (lambda: om.pareto("gautam-2x3", None), "needs two measures, got None"),
+        (lambda: om.fit(None), "a log is the path of a file"),
+        (lambda: om.solve("gautam-2x3", progress=3), "progress is True, False, or a function"),
+        (lambda: om.compare("gautam-2x3", "dejavu", progress=3), "progress is True, False, or a function"),
+        (lambda: om.generate("routing", servers=2.5), "is a whole number, got 2.5"),
+    ],
+)
+def test_what_cannot_be_meant_gets_a_sentence(call, sentence):
+    with pytest.raises(om.RequestError, match=sentence):
+        call()
+
+
+def test_whole_numbers_may_be_floats_of_python_and_integers_of_numpy():
+    assert om.generate("placement", rows=2.0, columns=3).data["shape"] == [2, 3]
+    swept = om.sweep("gautam-2x3", {"data.service_rate": np.array([20, 30])}, "exhaustive")
+    assert list(swept.to_frame()["status"]) == ["optimal", "optimal"]
+
+
+def test_a_decision_alone_is_drawn():
+    heading = om.plot("gautam-2x3", [0, 0, 1, 1, 1, 0]).get_suptitle()
+    assert "objective 8" in heading
+    assert om.plot("coffman-4", {"schedule": [0, 1, 2, 3]}).axes
+
+
+def test_auto_proves_small_placements_without_an_integer_program():
+    problem = replace(om.load("gautam-2x3"), cost=lambda measures: measures["opening"] + measures["mean_delay"])
+    answer = om.solve(problem)
+    assert (answer.strategy, answer.status) == ("exhaustive", "optimal")
