@@ -232,9 +232,8 @@ def answer(
     """
     seed = check_seed(seed)
     if not has_objective(problem):
-        raise RequestError(
-            f'{problem.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
-        )
+        sentence = f'{problem.name!r} has no cost to minimise; add a "cost" to the instance, or only evaluate it.'
+        raise RequestError(sentence)
     try:
         with followed(progress, lambda: _on_screen(f"{problem.name} by {strategy.name}")) as follow:
             result = run(problem, strategy, budget, seed, progress=follow)
@@ -305,9 +304,8 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
     try:
         checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)
     except (ValueError, TypeError) as failure:
-        raise RequestError(
-            f"{short(decision)} is not a valid decision for {asked.name!r}: {' '.join(str(failure).split())}"
-        ) from None
+        reason = " ".join(str(failure).split())
+        raise RequestError(f"{short(decision)} is not a valid decision for {asked.name!r}: {reason}") from None
     evaluation = asked.evaluate(checked)
     told = {
         "status": Status.FEASIBLE if evaluation.feasible else Status.UNKNOWN,
@@ -419,15 +417,12 @@ def _with_others(sentence: str, problem: Problem, refusing: Strategy) -> str:
     """Say in the same line for which kinds a strategy is, and which strategies apply to the problem."""
     try:
         others = [name for name in fitting(problem) if name != refusing.name]
-        own = kinds.of(problem)
-        served = [kind.name for kind in kinds.sound() if refusing.name in kind.strategies]
+        own, served = kinds.of(problem), [kind.name for kind in kinds.sound() if refusing.name in kind.strategies]
     except Exception:  # what is told beside a refusal must not take its place
         return sentence
-    plain = f"strategy {refusing.name!r} does not apply to {problem.name!r}: "
-    if own is not None and served and own.name not in served and sentence.startswith(plain):
-        which = f"kind{'s' if len(served) > 1 else ''} {', '.join(served)}"
-        reason = sentence.removeprefix(plain)
-        sentence = f"strategy {refusing.name!r} is for {which}, and {problem.name!r} is of kind {own.name}: {reason}"
+    if own is not None and served and own.name not in served:
+        clear = f"is for problems of kind {' or '.join(served)}, and {problem.name!r} is of kind {own.name}:"
+        sentence = sentence.replace(f"does not apply to {problem.name!r}:", clear, 1)
     return f"{sentence} Strategies that apply: {', '.join(others)}." if others else sentence
 
 

@@ -56,7 +56,7 @@ class Relaxation:
 
 @runtime_checkable
 class SeparableProblem(Problem, Protocol):
-    """A problem of sharing a budget, whose costs add up; ``unseparable()`` tells where they do not, else ``None``."""
+    """A problem of dividing a budget, with separable costs; ``unseparable()`` says where they are not, or ``None``."""
 
     def unseparable(self) -> str | None: ...
     def relaxation(self) -> Relaxation: ...

@@ -38,7 +38,7 @@ ROUNDING = 1e-12
 
 @runtime_checkable
 class AllocationProblem(Problem, Protocol):
-    """A problem of handing out equal units to activities; a decision has a count for each, at most `units` together.
+    """A problem of allocating equal units to activities; a decision has a count for each, at most `units` together.
 
     ``allocation_cost(activity, count)`` returns two numbers, zero or more, between which the least cost of an activity
     with so many units lies; the evaluator's objective is the sum of the upper ones.

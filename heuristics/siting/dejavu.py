@@ -26,7 +26,7 @@ TIE = 1e-9
 
 @runtime_checkable
 class SitingProblem(Incremental, Protocol):
-    """A problem of opening some of n sites so that none has too many clients; decisions are 0 or 1 per site.
+    """A problem of choosing which of n sites to open, with a limit on the clients of each; 0 or 1 per site.
 
     ``distances[i, j]`` counts from 1 (a site and its own clients); neighbours are at distance 2. ``allowed`` are the
     sites that are open in some feasible placement, and all of them together are feasible, or nothing is.

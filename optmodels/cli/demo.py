@@ -243,8 +243,8 @@ def _compiling() -> float:
 def _say_next(page: Path, pictures: int, seconds: float) -> None:
     """Tell what was written, how long it took, and what to do next."""
     compiling = _compiling()
-    first = "" if compiling < 1 else f", {compiling:.0f} s of them to compile or load code, most of it this once"
+    first = "" if compiling < 1 else f" (of which {compiling:.0f} s to compile or load code, mostly at the first use)"
     drawn = f" and {pictures} pictures beside it" if pictures else ""
-    note(f"wrote {page}{drawn}, in {seconds:.0f} s{first}.")
+    note(f"wrote {page}{drawn} in {seconds:.0f} s{first}.")
     note("next: optmodels list placement (what a kind offers); optmodels solve gautam-6x6 (an answer, with its proof);")
     note("optmodels new placement --out mine.json (a problem of your own), then check, solve and plot it.")

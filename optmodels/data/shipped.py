@@ -116,9 +116,10 @@ def locate(path: str | os.PathLike[str], suffix: str = ".json") -> Path:
     meant = nearest(name, known)
     question = "" if meant is None else f" Did you mean {meant!r}?"
     noun = "instance" if suffix == ".json" else "log"
-    raise UnreadableFile(
-        f"there is no such file, and no shipped {noun} of this name.{question} See `optmodels list KIND`.", name
+    others = (
+        " `optmodels list KIND` lists the shipped instances." if suffix == ".json" else f" Known: {', '.join(known)}."
     )
+    raise UnreadableFile(f"there is no such file, and no shipped {noun} of this name.{question}{others}", name)
 
 
 def _is_name(text: str) -> bool:

@@ -580,8 +580,8 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     code, out, err = call("solve", made("doomed"), "--strategy", "highs")
     assert (code, out) == (2, "")
     assert err == (
-        "optmodels: strategy 'highs' is for kind placement, and 'doomed' is of kind doomed: it needs a problem that "
-        "can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
+        "optmodels: strategy 'highs' is for problems of kind placement, and 'doomed' is of kind doomed: it needs a "
+        "problem that can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
         "(see optmodels.mip.strategy.AlgebraicProblem). "
         "Strategies that apply: annealing, exhaustive, genetic, local-search.\n"
     )

@@ -78,5 +78,5 @@ def test_the_sample_log_is_fitted_by_its_name(root, monkeypatch):
 def test_a_log_is_no_instance():
     with pytest.raises(om.RequestError, match="no shipped instance of this name"):
         om.load("sample-crawl")
-    with pytest.raises(om.RequestError, match="no shipped log of this name"):
+    with pytest.raises(om.RequestError, match=r"no shipped log of this name\. Known: sample-crawl\.$"):
         om.fit("gautam-2x3")

@@ -125,7 +125,7 @@ def test_well_formed_instances_are_confirmed(instances, capsys):
         (["solve", "--strategy", "exhaustive"], "has infinitely many decisions"),
         (
             ["solve", "--strategy", "policy-iteration"],
-            "is for kind robots, and 'coffman-4' is of kind freshness: it needs",
+            "is for problems of kind robots, and 'coffman-4' is of kind freshness: it needs",
         ),
         (["solve", "--strategy", "whitle"], "Did you mean 'whittle'?"),
         (["solve", "--strategy", "greedy:slots=0"], "slots must be 1 or more, got 0."),
