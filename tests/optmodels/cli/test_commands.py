@@ -1082,7 +1082,7 @@ def test_list_of_a_kind_tells_what_is_proved_for_what_size_and_which_instances_t
     assert {"loss-3", "horizon-40"} <= set(kind["instances"])
     assert set(kind["proves"]) == set(kind["strategies"])
     code, out, _ = call("list", "auto")
-    assert code == 0 and out.startswith("strategy auto (built in): Choose a strategy for the problem")
+    assert code == 0 and out.startswith("strategy auto (built in): Choose a strategy that suits the problem")
 
 
 @pytest.mark.parametrize("kind", ["freshness", "placement", "robots", "routing", "threshold"])
