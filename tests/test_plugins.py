@@ -173,7 +173,7 @@ def test_a_kind_from_outside_makes_instances_and_adds_its_command(environment, t
 def test_a_kind_from_outside_describes_its_fields(environment, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # a row of the table is a line then
     command = environment / "optmodels"
-    table = succeed(command, "schema", "staffing", cwd=tmp_path)
+    table = succeed(command, "schema", "staffing", "--table", cwd=tmp_path)
     assert re.search(
         r"^max_mean_wait +number +hours +null +it is a number above 0\. +that no hour may exceed", table, re.M
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -326,22 +327,23 @@ def schema(
         str | None,
         typer.Argument(metavar="[KIND]", help="Kind of problem (see `optmodels list`).", autocompletion=complete_kind),
     ] = None,
+    table: Annotated[bool, typer.Option("--table", help="Print the table, wherever it goes.")] = False,
     json: Json = False,
 ) -> int:
     """Describe the fields of instance files.
 
-    For a kind it prints a table of the fields of `data`: type, unit, default, rule and meaning; with --json, the JSON
-    Schema of the whole file, for editors and other programs. Without KIND it prints the JSON Schema that all kinds
-    share.
+    On a terminal it prints, for a kind, a table of the fields of `data`: type, unit, default, rule and meaning.
+    Elsewhere (a file, a pipe) and with --json it prints the JSON Schema of the whole file, for editors and other
+    programs. Without KIND it prints the JSON Schema that all kinds share.
 
     For example:
         optmodels schema routing
-        optmodels schema routing --json > routing.schema.json
+        optmodels schema routing > routing.schema.json
     """
     from ..instance import data_fields, pretty
     from ..instance import schema as described
 
-    if kind is None or json:
+    if kind is None or json or not (table or sys.stdout.isatty()):
         deliver(None, pretty(described(kind)), as_json=False)
         return ANSWERED
     rows = data_fields(kind)

@@ -901,13 +901,14 @@ def test_the_schema_is_json_with_and_without_the_flag(call):
 
 
 def test_the_schema_of_a_kind_is_a_table_of_its_fields_and_json_with_the_flag(call):
-    code, out, _ = call("schema", "routing")
+    code, out, _ = call("schema", "routing", "--table")
     assert code == 0
     assert re.match(r"field +type +unit +default +rule +meaning\b", out)
     assert re.search(
         r"^period +whole number +slots +null +periods are whole numbers of slots from 1 to 10000\. ", out, re.M
     )
     described = json.loads(call("schema", "routing", "--json")[1])
+    assert json.loads(call("schema", "routing")[1]) == described  # no terminal: for programs
     assert described["properties"]["kind"]["const"] == "routing"
     assert described["$defs"]["RoutingData"]["properties"]["servers"]["maxItems"] == 1000
     code, _, error = call("schema", "routin")
