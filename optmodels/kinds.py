@@ -95,6 +95,8 @@ class Kind:
     words
         Function of a problem and of an answer, as a result file has it, that tells the decision in words, a line each:
         what people read instead of a long list.
+    beginning
+        Path, as that of `example`, of the instance that ``optmodels new`` begins with; `example` unless given.
 
     Raises
     ------
@@ -144,6 +146,7 @@ class Kind:
     choice: Reference | None = None
     strategies: Mapping[str, str] = field(default_factory=dict)
     words: Reference | None = None
+    beginning: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field, and keep the mappings from being changed."""
@@ -163,8 +166,9 @@ class Kind:
             self._refuse("strategies", "it maps names of strategies to what each proves, and for what size.")
         if not isinstance(self.recommended, tuple) or not all(map(_is_line, self.recommended)):
             self._refuse("recommended", "it is a tuple of names of strategies.")
-        if self.example is not None and not _is_line(self.example):
-            self._refuse("example", "it is the path of an instance, as a text, or None.")
+        for path in ("example", "beginning"):
+            if getattr(self, path) is not None and not _is_line(getattr(self, path)):
+                self._refuse(path, "it is the path of an instance, as a text, or None.")
         if not isinstance(self.simulated, bool):
             self._refuse("simulated", "it is True or False.")
         for mapping in ("measures", "commands", "strategies"):
@@ -177,18 +181,26 @@ class Kind:
         return resolve(getattr(self, name))
 
     def example_file(self) -> Path | None:
-        """The smallest instance, if it is here: shipped with the packages, or below the working directory."""
-        if self.example is None:
-            return None
-        from .data import shipped_folder
+        """Find the smallest instance, if it is here: shipped with the packages, or below the working directory."""
+        return _instance_file(self.example)
 
-        folders = (shipped_folder() or Path("instances"), Path("instances"))
-        return next((file for folder in folders if (file := folder / self.example).is_file()), None)
+    def beginning_file(self) -> Path | None:
+        """Find the instance that ``optmodels new`` begins with, if it is here."""
+        return _instance_file(self.beginning or self.example)
 
     def _refuse(self, name: str, rule: str) -> None:
         value = getattr(self, name)
         told = short(value) if isinstance(value, str | int | float | None) else type(value).__name__
         raise RequestError(f"kind {self.name!r}: {name} is {told}; {rule}")
+
+
+def _instance_file(path: str | None) -> Path | None:
+    if path is None:
+        return None
+    from .data import shipped_folder
+
+    folders = (shipped_folder() or Path("instances"), Path("instances"))
+    return next((file for folder in folders if (file := folder / path).is_file()), None)
 
 
 def resolve(reference: Any) -> Any:

@@ -70,7 +70,7 @@ def skeleton(kind: str) -> Instance:
     from ..registry import kinds
 
     record = kinds[kind]
-    example = record.example_file()
+    example = record.beginning_file()
     if example is not None:
         base = read(example).to_data()
     elif record.generator is not None:

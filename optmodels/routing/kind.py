@@ -53,6 +53,7 @@ KIND = Kind(
     },
     recommended=("min-mean-cycle", "multimodular", "whittle"),
     example="routing/example-3-4.json",
+    beginning="routing/loss-3.json",
     generator="optmodels.routing.generate:RoutingGenerator",
     picture="optmodels.routing.plots:draw_routing",
     simulated=True,

@@ -74,6 +74,7 @@ KIND = Kind(
     },
     recommended=("exhaustive", "optimal-policy", "annealing"),
     example="threshold/avrachenkov-k1.json",
+    beginning="threshold/avrachenkov-k5.json",
     generator="optmodels.threshold.generate:ThresholdGenerator",
     picture="optmodels.threshold.plots:draw_threshold",
     simulated=True,

@@ -185,3 +185,11 @@ def test_what_is_missing_is_told_with_the_command_that_brings_it(call, monkeypat
 def test_cores_are_counted_where_no_system_call_tells(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     assert examined()["cores"]["usable"] == os.cpu_count()
+
+
+def test_a_new_instance_begins_with_what_users_have(capsys):
+    """Rates and arrivals, not costs of gaps; room for more than one page."""
+    assert main(["new", "routing", "--json"]) == 0
+    assert {"servers", "arrivals", "application"} <= set(json.loads(capsys.readouterr().out)["data"])
+    assert main(["new", "threshold", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["capacity"] == 5
