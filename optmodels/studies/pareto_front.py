@@ -322,7 +322,7 @@ def pareto(
 
 def _objectives(problem: Problem, measures: Sequence[str | Objective]) -> tuple[Objective, Objective]:
     if isinstance(measures, str) or not isinstance(measures, Sequence) or len(measures) != 2:
-        given = len(measures) if isinstance(measures, Sequence) and not isinstance(measures, str) else repr(measures)
+        given = 1 if isinstance(measures, str) else len(measures) if isinstance(measures, Sequence) else repr(measures)
         raise RequestError(f"a Pareto front needs two measures, got {given}; write for example: loss max:success.")
     first, second = (Objective.parse(one) for one in measures)
     offered = measure_names(problem) or tuple(problem.evaluate(next(iter(problem.space))).measures)

@@ -73,7 +73,7 @@ class PolicyProblem(Problem, Protocol):
 
 @dataclass(frozen=True)
 class OptimalPolicy:
-    """Find and prove the best mode for each state: number of pages, and phases of arrivals, service and patience.
+    """Prove the best mode of each state (by pages, then arrival, service, patience phases, the oldest page first).
 
     The answer is ``{"policy": [mode index per state]}``, states in this order: by number of pages, then arrival phase,
     then service phase, then patience phases of waiting pages, the oldest first. Phases are those of the laws of service

@@ -445,7 +445,7 @@ def test_limits_are_kept_by_searches_and_fixed_numbers():
     assert searched.status == Status.FEASIBLE and not searched.evaluation.violations
     one = problem(SMALL["environment"], limits={"starvation": {"max": 0.3}})
     assert solve(one, "local-search").objective == pytest.approx(solve(one, "exhaustive").objective)
-    with pytest.raises(UnsupportedProblem, match="takes no limits"):
+    with pytest.raises(UnsupportedProblem, match="does not handle limits on measures"):
         solve(limited, "policy-iteration")
 
 

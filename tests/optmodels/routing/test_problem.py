@@ -251,7 +251,7 @@ def test_limits_are_kept():
     found = om.solve(replace(loss(1.0, 5.0, max_period=9), limits=limits), "exhaustive")
     assert (found.status, found.decision) == ("optimal", (0, 1, 1))
     problem = replace(loss(1.0, 5.0), limits=limits)
-    with pytest.raises(UnsupportedProblem, match="takes no limits"):
+    with pytest.raises(UnsupportedProblem, match="does not handle limits on measures"):
         om.solve(problem, "min-mean-cycle")
 
 

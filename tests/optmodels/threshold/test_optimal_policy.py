@@ -245,7 +245,7 @@ def test_costs_and_limits_it_cannot_prove_are_refused_in_one_sentence(paper):
         solve(two, "optimal-policy")
     with pytest.raises(UnsupportedProblem, match="linear in the measures"):
         solve(replace(paper, cost=Lexicographic(("loss", "starvation"))), "optimal-policy")
-    with pytest.raises(UnsupportedProblem, match="takes no limits"):
+    with pytest.raises(UnsupportedProblem, match="does not handle limits on measures"):
         solve(replace(paper, limits=Limits({"loss": Limit(maximum=0.1)})), "optimal-policy")
     large = replace(paper, patience=PhaseType.erlang(3, 1.0), capacity=12)
     with pytest.raises(UnsupportedProblem, match=r"at most 300000 states"):
