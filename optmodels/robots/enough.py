@@ -14,14 +14,18 @@ from queueing.robots import static_shares
 from queueing.robots.fleet import best_fleet_policy, fleet_cost, mean_loads
 
 from ..errors import RequestError
-from .data import MOST_STATES, QueueData
+from .data import QueueData
 from .pricing import of_states, state_costs
 
 #: States up to which a search for the number of robots that help is finished whatever the clock says: some hundredths
 #: of a second.
 UNPAUSED = 100_000
 
-#: The same for fleets, after numbers of pages times numbers of robots up to which it is looked for.
+#: States up to which the number is looked for at all. A policy may need values of twice the digits, and 250 bytes a
+#: state with them: no more than 700 MB in all.
+MOST_TRIED = 2_000_000
+
+#: The same two for fleets: pages times robots up to which the number is looked for at all, and whatever the clock says.
 MOST_SEARCHED, UNPAUSED_STATES = 100_000, 2_000
 
 #: Powers of two above the number that keeps the server busy at which fixed numbers of robots are looked at.
@@ -31,7 +35,7 @@ SCANNED = 32
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-def enough_robots(capacity: int, first: int, wanted: Callable[[int], int], most_states: int = MOST_STATES) -> int:
+def enough_robots(capacity: int, first: int, wanted: Callable[[int], int], most_states: int = MOST_TRIED) -> int:
     """How many robots are as good as any number: as many as the best policy ever wants to have.
 
     `wanted(robots)` tells this of the best policy with so many robots. Numbers are doubled, from the `first` guess on,

@@ -1,6 +1,7 @@
 """As many robots as ever help: found from prices soon, inside the clock, and not by who only reads a file."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -216,6 +217,13 @@ def test_a_price_that_asks_for_too_many_robots_is_refused_before_any_policy(capa
     monkeypatch.setattr(robots_enough, "best_policy", lambda *given, **_: pytest.fail("a policy was computed"))
     with pytest.raises(RequestError, match="how many robots ever help"):
         asked(100, {"starvation": 1e200, "loss_rate": 1}, capacity).queue  # noqa: B018 - the number is found at first use
+
+
+def test_a_search_that_would_take_a_gigabyte_is_refused_before_any_policy(monkeypatch):
+    """Slow pages at a small price: 3.8 million states, some of whose values need twice the digits, took 0.97 GB."""
+    monkeypatch.setattr(robots_enough, "best_policy", lambda *given, **_: pytest.fail("a policy was computed"))
+    with pytest.raises(RequestError, match=r"345048 of them there are 3.80e\+06 states, .* give a number of robots"):
+        replace(asked(1.0, {"starvation": 0.4, "loss_rate": 1}, 10), arrival_rate=5e-6).queue  # noqa: B018
 
 
 @pytest.mark.parametrize(("ratio", "starvation"), [(3.0, 1e4), (30.0, 1e6), (200.0, 1e7)])
