@@ -288,6 +288,8 @@ class Worker:
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
         self.served = 0
+        # Long decisions go to files beside the shell, and no shell stands here.
+        self.folder = tempfile.TemporaryDirectory(prefix="fuzz-")
 
     def ask(self, command: tuple[str, ...], seconds: float = WALL_SECONDS) -> dict[str, Any]:
         """What comes of a command; ``code`` says "killed" if it took too long, "died" if the process did."""
@@ -299,8 +301,8 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                cwd=ROOT,
-                env={**os.environ, "MPLBACKEND": "Agg"},
+                cwd=self.folder.name,
+                env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": _first_of_path(ROOT)},
             )
             self.served = 0
         assert self.process.stdin is not None and self.process.stdout is not None
@@ -329,6 +331,10 @@ class Worker:
             self.process = None
 
 
+def _first_of_path(folder: Path) -> str:
+    return os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+
+
 def run_all(cases: Iterator[Case], workers: int, tell: Callable[[Tally], None] | None = None) -> Tally:
     """Run cases on several workers and judge what comes of each."""
     tally, lock, waiting = Tally(), threading.Lock(), queue.Queue[Case | None](maxsize=2 * workers)
@@ -344,6 +350,7 @@ def run_all(cases: Iterator[Case], workers: int, tell: Callable[[Tally], None] |
                         tell(tally)
         finally:
             worker.close()
+            worker.folder.cleanup()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
     for thread in threads:
