@@ -2,6 +2,8 @@
 
 `arguments`
     What people type, made into what commands take: options that several commands share, decisions, exit codes.
+`checking`
+    The command ``check``: whether instance files hold what they must.
 `commands`
     The command line with the commands of all kinds, and those that answer for one instance.
 `demo`

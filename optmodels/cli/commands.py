@@ -9,7 +9,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,11 +28,9 @@ from .arguments import (
     DecisionAt,
     Evaluations,
     File,
-    Files,
     Json,
     Seconds,
     Seed,
-    instance_files,
     parse_decision,
     seconds_of,
 )
@@ -59,7 +57,7 @@ OWN = {
     "list": "listing:list_names",
     "evaluate": "commands:evaluate",
     "solve": "commands:solve",
-    "check": "commands:check",
+    "check": "checking:check",
     "verify": "commands:verify",
     "plot": "commands:plot",
     "pareto": "studies:pareto",
@@ -266,10 +264,7 @@ def solve(
             instances.problem_of(content, file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
         )
         check_target(out, file, *kinds.beside(problem, file))
-        chosen, reason = solving.choose(named, problem)
-        if reason is not None:
-            note(f"auto chooses {chosen.name}: {reason}.")
-        result, data, unwritten = _solved(problem, chosen, reason, limits, seed, out, quiet=json)
+        result, data, unwritten = _solved(problem, named, limits, seed, out, quiet=json)
     if not json:
         print_result(result, data, problem, content.best_known)
     if json or unwritten:  # what no file could take is not lost
@@ -295,7 +290,7 @@ def _on_cluster(file: str, address: str) -> contextlib.AbstractContextManager[An
 
 
 def _solved(
-    problem: Any, chosen: Strategy, reason: str | None, limits: Budget, seed: int, out: str | None, *, quiet: bool
+    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool
 ) -> tuple[Result, dict[str, Any], str | None]:
     """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from .. import solving
@@ -305,6 +300,9 @@ def _solved(
     result, data, unwritten = None, None, None
     streamed = isinstance(problem, Streamed)  # what takes long is then a pass over pages
     try:
+        chosen, reason = solving.choose(chosen, problem)
+        if reason is not None:
+            note(f"auto chooses {chosen.name}: {reason}.")
         with contextlib.ExitStack() as stack:
             limit = "" if limits.seconds is None else f", at most {limits.seconds:g} s"
             label = f"{problem.name} by {chosen.name}{limit}"
@@ -325,93 +323,6 @@ def _solved(
     if data is None:
         data, unwritten = kept_result(result, out)
     return result, data, unwritten
-
-
-def check(
-    files: Files,
-    normalise: Annotated[
-        bool, typer.Option("--normalise", help="Print one instance with all short forms written out.")
-    ] = False,
-    out: Annotated[
-        str | None, typer.Option(metavar="F.json", help="With --normalise: write it to this file instead.")
-    ] = None,
-    json: Json = False,
-) -> int:
-    """Validate instance files and their best-known decisions.
-
-    Prints a line for each file; best-known decisions are evaluated again. For a folder, all instances below it are
-    checked. Exit code 2: at least one file is wrong, and a sentence on stderr names the field, the value and the rule.
-
-    For example:
-        optmodels check gautam-6x6
-        optmodels check mine.json
-        optmodels check mine.json --normalise --out long.json
-    """
-    if normalise or out is not None:
-        return _normalise(files, normalise, out)
-    from .. import instance as instances
-
-    verdicts: list[dict[str, Any]] = []
-    chosen = instance_files(files)
-    for file in chosen:
-        verdict: dict[str, Any] = {
-            "file": file,
-            "ok": True,
-            "name": None,
-            "kind": None,
-            "best_known": None,
-            "error": None,
-        }
-        try:
-            content = instances.read(file)
-            problem = instances.problem_of(content, file)
-            verdict |= {"name": content.name, "kind": content.kind}
-            try:
-                confirmed = instances.check_best_known(content, problem)
-            except InstanceError as failure:
-                raise failure.at(file) from None
-            verdict["best_known"] = None if confirmed is None else confirmed.objective
-        except RequestError as failure:
-            verdict |= {"ok": False, "error": str(failure)}
-            say(str(failure))
-        verdicts.append(verdict)
-        if len(verdicts) == len(chosen):
-            settle()
-        if verdict["ok"] and not json:
-            known = (
-                "no best known decision"
-                if verdict["best_known"] is None
-                else f"best known {verdict['best_known']:.10g} confirmed"
-            )
-            print(f"{file}: {verdict['kind']} {verdict['name']!r} is well formed, {known}")
-    if json:
-        print_json(verdicts)
-    return ANSWERED if all(verdict["ok"] for verdict in verdicts) else NOT_UNDERSTOOD
-
-
-def _normalise(files: Sequence[str], normalise: bool, out: str | None) -> int:
-    """Write an instance with all short forms spelled out, once it and its best-known decision are checked."""
-    from .. import instance as instances
-
-    if not normalise:
-        raise RequestError("--out says where --normalise writes the long form; give both.")
-    chosen = instance_files(files)
-    if len(chosen) != 1:
-        raise RequestError(f"--normalise writes one instance, and {len(chosen)} are named; name one.")
-    content = instances.read(chosen[0])
-    problem = instances.problem_of(content, chosen[0])
-    try:
-        instances.check_best_known(content, problem)
-    except InstanceError as failure:
-        raise failure.at(chosen[0]) from None
-    best = None if content.best_known is None else content.best_known.model_dump(exclude_defaults=True)
-    long = instances.Instance.from_problem(problem, source=content.source, notes=content.notes, best_known=best)
-    settle()
-    if out is None:
-        print(instances.pretty(long.to_data()))
-    else:
-        instances.write(long, out)
-    return ANSWERED
 
 
 def verify(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 from .. import __version__, clash
-from ..entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave
+from ..entry import INTERRUPTED, hear_lost_interrupts, interrupt, interrupt_or_leave, unanswered
 from ..errors import RequestError
 from ..registry import BUILT_IN, blamed, kinds, shield
 from . import commands
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _talking(common, words):
             return _deliver(_answer(words, debug))
     except KeyboardInterrupt:  # one more, while the first was answered
-        return _interrupted()
+        return _deliver(_interrupted(words))
     except RequestError as failure:  # a log file that cannot be written
         return _explain(failure, debug)
     finally:
@@ -147,7 +147,7 @@ def _answer(words: list[str], debug: bool) -> int:
         code = commands.app(args=spread(words), prog_name="optmodels", standalone_mode=False)
         settle()
     except KeyboardInterrupt:
-        return _interrupted()
+        return _interrupted(words)
     except SystemExit as ended:
         if not isinstance(ended.__context__, BrokenPipeError):
             raise
@@ -156,13 +156,18 @@ def _answer(words: list[str], debug: bool) -> int:
     except Exception as failure:
         # A Ctrl-C that lands in compiled code, or in a library, may come out so; runs see to it themselves.
         if isinstance(failure.__cause__ or failure.__context__, KeyboardInterrupt):
-            return _interrupted()
+            return _interrupted(words)
         return _explain(failure, debug)
-    return _interrupted() if code == 130 else int(code or 0)  # typer's word for Ctrl-C outside a run
+    return _interrupted(words) if code == 130 else int(code or 0)  # typer's word for Ctrl-C outside a run
 
 
-def _interrupted() -> int:
+def _interrupted(words: Sequence[str]) -> int:
+    """Tell that there is no answer; in JSON, too, where a result was asked for."""
     settle()
+    result = unanswered(words)
+    if result is not None:
+        with contextlib.suppress(OSError):  # seen to when the answer is delivered
+            print(result)
     say(INTERRUPTED)
     return NOTHING_FEASIBLE
 

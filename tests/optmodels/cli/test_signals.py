@@ -1,6 +1,8 @@
 """SIGINT and SIGTERM from the first moment on: heard soon, answered by a result or one sentence, never a traceback."""
 
 import contextlib
+import doctest
+import json
 import os
 import signal
 import subprocess
@@ -11,7 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from heuristics import BudgetSpent, interrupting
-from optmodels import entry
+from optmodels import entry, solving
+from optmodels.cli import main
+from optmodels.results import FIELDS, result_from_data
 
 UNKNOWN = "optmodels: interrupted before there was an answer.\n"
 
@@ -40,7 +44,8 @@ def ended(words, number, after, *, ignored=False):
         time.sleep(after)
         process.send_signal(number)
         sent = time.monotonic()
-        _, errors = process.communicate(timeout=100)
+        out, errors = process.communicate(timeout=100)
+        assert "--json" not in words or json.loads(out)["status"]
         return process.returncode, errors, time.monotonic() - sent
     finally:
         process.kill()
@@ -53,6 +58,52 @@ def test_a_signal_in_the_first_moment_is_one_sentence(instances, number):
     """Started with SIGINT ignored, as a shell starts jobs in the background."""
     words = ["solve", instances / "placement" / "gautam-11x22.json", "--strategy", "highs"]
     assert ended(words, number, 0.0, ignored=True)[:2] == (3, UNKNOWN)
+
+
+@linux
+@SIGNALS
+@pytest.mark.parametrize("after", [0.0, 0.1, 0.3])
+def test_a_signal_in_the_first_moments_leaves_a_result_where_json_was_asked_for(instances, number, after):
+    words = [
+        "solve",
+        instances / "placement" / "gautam-11x22.json",
+        "--strategy",
+        "genetic",
+        "--seconds",
+        "9",
+        "--json",
+    ]
+    assert ended(words, number, after)[0] in (0, 3)
+
+
+def test_the_result_of_a_run_that_never_began_is_one_that_can_be_read():
+    assert doctest.testmod(entry).failed == 0
+    data = json.loads(entry.unanswered(["solve", "gautam-2x3", "--json"]))
+    assert tuple(data) == FIELDS
+    read = result_from_data(data)
+    assert (read.decision, read.status, read.stopped_by, read.checked) == (None, "unknown", "interrupt", False)
+    assert entry.unanswered(["--log", "solve", "check", "gautam-2x3", "--json"]) is None
+    assert entry.unanswered(["solve", "gautam-2x3"]) is None
+    assert entry.unanswered(["solve", "--", "--json"]) is None
+
+
+@pytest.mark.parametrize(
+    ("where", "problem", "strategy"), [("as_problem", None, None), ("choose", "gautam-2x3", "auto")]
+)
+def test_ctrl_c_before_the_run_prints_what_is_known_of_the_result(monkeypatch, capsys, where, problem, strategy):
+    """While the instance is read nothing is; while the strategy is chosen the problem has a name."""
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solving, where, interrupted)
+    words = ["solve", "gautam-2x3"] if problem else ["evaluate", "gautam-2x3", "--at", "0,0,1,1,1,0"]
+    assert main([*words, "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)
+    told = {name: data[name] for name in ("problem", "strategy", "status", "decision", "stopped_by")}
+    assert told == {
+        "problem": problem, "strategy": strategy, "status": "unknown", "decision": None, "stopped_by": "interrupt",
+    }  # fmt: skip
 
 
 RUNS = [
@@ -167,7 +218,12 @@ def test_the_process_is_left_with_a_sentence_and_exit_code_three():
     answer = subprocess.run(
         [sys.executable, "-c", "from optmodels.entry import leave; leave()"], capture_output=True, text=True
     )
-    assert (answer.returncode, answer.stderr) == (3, UNKNOWN)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (3, "", UNKNOWN)
+    answer = subprocess.run(
+        [sys.executable, "-c", "from optmodels.entry import leave; leave()", "solve", "gautam-2x3", "--json"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (answer.returncode, answer.stdout, answer.stderr) == (3, f"{entry.NO_RESULT}\n", UNKNOWN)
     answer = subprocess.run(
         ["/bin/bash", "-c", '"$0" -c "from optmodels.entry import leave; leave()" 2>&-', sys.executable],
         capture_output=True, env={**os.environ},
