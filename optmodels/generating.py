@@ -9,14 +9,17 @@ fitted to a log is made by a function that the record names, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from .data import build, check_options
+from .data import build, check_options, explained, read_json
 from .errors import RequestError
 from .instance import Instance, write
 from .registry import kinds
+
+#: How the ``source`` of an instance begins that was generated.
+SOURCE = "optmodels generate "
 
 
 class Generator(Protocol):
@@ -40,6 +43,13 @@ class Writing(Protocol):
     """A generator that writes its instances itself, with files beside them; returns what it wrote."""
 
     def write(self, out: str | os.PathLike[str], progress: Callable[[int, int], None] | None = None) -> list[str]: ...
+
+
+@runtime_checkable
+class Naming(Protocol):
+    """A generator that tells which files its ``write`` would write, the instance last."""
+
+    def files(self, out: str | os.PathLike[str]) -> list[str]: ...
 
 
 def generate(kind: str, **options: Any) -> Instance:
@@ -130,10 +140,13 @@ def generate_to(
 
     Parameters
     ----------
+    out
+        File of the instance; one that is there is replaced only if it was generated, too.
     progress
         Called now and then with what is done of how much, where an instance is large.
     """
     made = make_generator(kind, options)
+    _keep_others(made.files(out) if isinstance(made, Naming) else [os.fspath(out)])
     if isinstance(made, Writing):
         with kinds.blame(kind, "generator"):
             return made.write(out, progress)
@@ -141,6 +154,24 @@ def generate_to(
         raise RequestError(f"{os.fspath(out)}: this is a directory; name a file.")
     write(_instance(kind, made), out)
     return [os.fspath(out)]
+
+
+def _keep_others(files: Sequence[str]) -> None:
+    """Refuse to replace what no generator wrote: somebody's work may be in it."""
+    for file in files:
+        with explained(file):
+            place = Path(file)
+            there = place.is_file() or (place.is_dir() and len(files) > 1 and any(place.iterdir()))
+        if there and not _is_generated(files[-1]):
+            raise RequestError(f"{file}: this exists, and `generate` did not write it; choose another name.")
+
+
+def _is_generated(file: str) -> bool:
+    try:
+        content = read_json(file)
+    except RequestError:
+        return False
+    return isinstance(content, Mapping) and str(content.get("source", "")).startswith(SOURCE)
 
 
 def make_generator(kind: str, options: Mapping[str, Any]) -> Generator:

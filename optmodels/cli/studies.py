@@ -292,7 +292,8 @@ def generate(
 ) -> int:
     """Generate a random instance from a seed.
 
-    Further options depend on the kind: `optmodels list placement` lists them, under "generator".
+    Further options depend on the kind: `optmodels list placement` lists them, under "generator". A file that exists is
+    replaced only if `generate` wrote it.
 
     For example:
         optmodels generate placement --rows 8 --columns 8 --demand-law cluster --seed 1 --out 8x8.json

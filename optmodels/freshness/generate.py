@@ -153,15 +153,11 @@ class FreshnessGenerator:
         progress
             Called with the number of pages written, and of all.
         """
-        target = Path(out)
-        if target.suffix == ".json" and self.pages <= INLINE:
-            write_instance(self.instance(), target)
-            return [str(target)]
-        if target.suffix not in (".json", ".parquet", ""):
-            raise RequestError(
-                f"{target}: pages are written to x.json, x.parquet or a folder without a dot in its name."
-            )
-        table = target.with_suffix(".parquet") if target.suffix == ".json" else target
+        files = self.files(out)
+        if len(files) == 1:
+            write_instance(self.instance(), files[0])
+            return files
+        table, instance = map(Path, files)
         tell = _Told(progress, self.pages)
         if table.suffix == "":
             self._write_columns(table, tell)
@@ -169,9 +165,20 @@ class FreshnessGenerator:
             write_parquet(table, tell.each(self._drawn(0, self.chunks)), self._labels)
         else:
             self._write_files(table, tell)
-        instance = table.with_suffix(".json")
         write_instance(self._instance({"pages": table.name}), instance)
-        return [str(table), str(instance)]
+        return files
+
+    def files(self, out: str | os.PathLike[str]) -> list[str]:
+        """Tell which files `write` writes: the table of pages where there is one, and the instance."""
+        target = Path(out)
+        if target.suffix == ".json" and self.pages <= INLINE:
+            return [str(target)]
+        if target.suffix not in (".json", ".parquet", ""):
+            raise RequestError(
+                f"{target}: pages are written to x.json, x.parquet or a folder without a dot in its name."
+            )
+        table = target.with_suffix(".parquet") if target.suffix == ".json" else target
+        return [str(table), str(table.with_suffix(".json"))]
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

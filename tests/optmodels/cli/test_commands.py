@@ -887,6 +887,30 @@ def test_generate_writes_an_instance_that_can_be_solved(call, tmp_path):
     assert json.loads(out) == json.loads(path.read_text())
 
 
+def test_generate_replaces_what_it_wrote_and_nothing_else(call, tmp_path):
+    path, words = tmp_path / "g.json", ["generate", "placement", "--rows", "2", "--columns", "3", "--out"]
+    assert call(*words, path, "--seed", "1")[0] == 0
+    assert call(*words, path, "--seed", "2")[0] == 0
+    assert json.loads(path.read_text())["name"].endswith("-2")
+    for work in ("not JSON", "[]", json.dumps({"kind": "placement", "source": "my own measurements"})):
+        path.write_text(work)
+        code, out, err = call(*words, path)
+        assert (code, out) == (2, "")
+        assert err == f"optmodels: {path}: this exists, and `generate` did not write it; choose another name.\n"
+        assert path.read_text() == work
+
+
+@pytest.mark.parametrize(("name", "beside"), [("p.parquet", "p.json"), ("p", "p.json"), ("p.parquet", "p.parquet")])
+def test_generate_keeps_files_beside_that_it_did_not_write(call, tmp_path, name, beside):
+    words = ["generate", "freshness", "--pages", "10", "--out", tmp_path / name]
+    (tmp_path / beside).write_text("my work")
+    code, _, err = call(*words)
+    assert (code, err.startswith(f"optmodels: {tmp_path / beside}: this exists")) == (2, True)
+    assert [file.name for file in tmp_path.iterdir()] == [beside]
+    (tmp_path / beside).unlink()
+    assert (call(*words)[0], call(*words)[0]) == (0, 0)
+
+
 def test_generator_options_are_names_and_texts():
     assert parse_options(["--demand-law", "cluster", "--rows=3"]) == {"demand_law": "cluster", "rows": "3"}
     with pytest.raises(RequestError, match="given twice"):
