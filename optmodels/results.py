@@ -272,6 +272,21 @@ def kept_result(result: heuristics.Result, path: str | os.PathLike[str] | None) 
     return data, None
 
 
+def decision_files(decision: Any) -> list[str]:
+    """Name the files that a decision was written to, as a result tells it.
+
+    >>> decision_files({"schedules": [{"file": "a.npy", "rows": 3, "sha256": "..."}, [0, 1]]})
+    ['a.npy']
+    """
+    if isinstance(decision, Mapping):
+        if _in_a_file(decision):
+            return [str(decision["file"])]
+        return [file for entry in decision.values() for file in decision_files(entry)]
+    if isinstance(decision, list) and decision and isinstance(decision[0], (list, Mapping)):
+        return [file for entry in decision for file in decision_files(entry)]
+    return []
+
+
 def plain(value: Any) -> Any:
     """A value as JSON can carry it: arrays and tuples become lists, numbers that are not finite null."""
     if value is None or (isinstance(value, (bool, str)) and not isinstance(value, Enum)):
@@ -336,7 +351,7 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
         return tuple(_decision_from_data(entry, folder) if isinstance(entry, nested) else entry for entry in value)
     if not isinstance(value, Mapping):
         return value
-    if set(value) != {"file", "rows", "sha256"}:
+    if not _in_a_file(value):
         return {key: _decision_from_data(entry, folder) for key, entry in value.items()}
     file = inside(folder, value["file"], "decision.file")
     if not file.is_file() and not (file.suffix == ".parquet" and file.is_dir()):
@@ -352,6 +367,10 @@ def _decision_from_data(value: Any, folder: str | os.PathLike[str] | None) -> An
     if isinstance(value["rows"], bool) or len(values) != value["rows"]:
         raise InstanceError("decision.rows", value["rows"], f"{file.name} holds {len(values)}.")
     return values
+
+
+def _in_a_file(value: Mapping[str, Any]) -> bool:
+    return set(value) == {"file", "rows", "sha256"}
 
 
 def _column(file: Path, told: Mapping[str, Any]) -> Any:

@@ -12,11 +12,16 @@ import typer
 
 from ..data import whole_from_text
 from ..errors import RequestError
+from .output import note
 
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
 #: Options that take several values after one flag, by command.
 SEVERAL = {"compare": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
+
+
+#: Files that are named in a note; others are counted.
+SHOWN_FILES = 5
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
@@ -76,7 +81,7 @@ def instance_files(paths: Sequence[str]) -> list[str]:
     Returns
     -------
     list of str
-        Files and names as they are given; those of a folder sorted, without results, which may lie beside.
+        Files and names as they are given; those of a folder sorted, without what else lies there, which a note names.
 
     Raises
     ------
@@ -86,30 +91,66 @@ def instance_files(paths: Sequence[str]) -> list[str]:
     files: list[str] = []
     for path in paths:
         if os.path.isdir(path):
-            found = sorted(str(file) for file in Path(path).rglob("*.json") if not _is_something_else(file))
-            if not found:
-                raise RequestError(f"{path}: there is no .json file in this folder that holds an instance.")
-            files += found
+            judged = {str(file): _something_else(file) for file in sorted(Path(path).rglob("*.json"))}
+            skipped = [f"{file} ({reason})" for file, reason in judged.items() if reason is not None]
+            if len(skipped) == len(judged):
+                raise RequestError(f"{path}: {_nothing_in(skipped)}.")
+            if skipped:
+                note(f"skipped, as no instances: {_some(skipped)}.")
+            files += [file for file, reason in judged.items() if reason is None]
         else:
             files.append(path)
     return files
 
 
-def _is_something_else(file: Path) -> bool:
-    """Tell whether a file is sound JSON, and no attempt at an instance: a result, a list."""
+def _nothing_in(skipped: Sequence[str]) -> str:
+    found = f"; there are {_some(skipped)}" if skipped else ""
+    return f"there is no .json file in this folder that holds an instance{found}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name a few, and count the others."""
+    more = f", and {len(names) - SHOWN_FILES} more" if len(names) > SHOWN_FILES else ""
+    return f"{', '.join(names[:SHOWN_FILES])}{more}"
+
+
+def _something_else(file: Path) -> str | None:
+    """Say what a file is that is sound JSON, and no attempt at an instance; ``None``: whoever reads it tells more."""
     from ..data import read_json
 
     try:
         content = read_json(file)
     except RequestError:
-        return False  # whoever reads it tells what is wrong
-    return not isinstance(content, dict) or not {"kind", "data"} & set(content) or {"problem", "status"} <= set(content)
+        return None
+    if not isinstance(content, dict):
+        return "a list" if isinstance(content, list) else "one value"
+    if {"problem", "status"} <= set(content):
+        return "a result"
+    return None if {"kind", "data"} & set(content) else "neither kind nor data"
 
 
-def parse_decision(text: str) -> Any:
-    """The decision after ``--at``: ``-1,2,2``, ``@file.json`` (a list, an object, or a result), or JSON itself."""
-    if text.startswith("@"):
-        return read_decision(text[1:])
+def parse_decision(text: str, problem: str | None = None) -> Any:
+    """Read the decision after ``--at``.
+
+    Parameters
+    ----------
+    text
+        ``-1,2,2``, ``@file.json`` (a list, an object, or a result; the ``@`` may be left out), or JSON itself.
+    problem
+        Name of the problem it is for: a result must be an answer to it.
+
+    Returns
+    -------
+    tuple, list or dict
+        As it was written, numbers as a tuple.
+
+    Raises
+    ------
+    RequestError
+        If this is no decision.
+    """
+    if text.startswith("@") or text.endswith(".json"):
+        return read_decision(text.removeprefix("@"), problem)
     if text.lstrip()[:1] in ("[", "{"):
         from ..data import parse_json
 
@@ -117,17 +158,20 @@ def parse_decision(text: str) -> Any:
     return tuple(_number(part, text) for part in text.replace(",", " ").split())
 
 
-def read_decision(path: str) -> Any:
-    """The decision in a file: a list, an object, or the decision of a result."""
+def read_decision(path: str, problem: str | None = None) -> Any:
+    """The decision in a file: a list, an object, or the decision of a result, which may be for one problem only."""
     from ..data import read_json
-    from ..results import result_from_data
+    from ..results import read_result
 
     content = read_json(path)
     if isinstance(content, Mapping) and {"decision", "status"} <= set(content):
-        decision = result_from_data(content, folder=Path(path).parent).decision
-        if decision is None:
+        result = read_result(path)
+        if result.decision is None:
             raise RequestError(f"{path}: this result has no decision.")
-        return decision
+        if problem is not None and result.problem not in ("", problem):
+            told = f"this is an answer to {result.problem!r}, not to {problem!r}"
+            raise RequestError(f"{path}: {told}; to try it there, put its decision alone into a file.")
+        return result.decision
     if isinstance(content, Mapping) and {"kind", "data"} <= set(content):
         raise RequestError(f"{path}: this is an instance, not a decision or a result.")
     if not isinstance(content, (list, dict)):
@@ -272,7 +316,9 @@ KindName = Annotated[
 DecisionAt = Annotated[
     str,
     typer.Option(
-        "--at", metavar="DECISION", help="Numbers such as 0,1,1, or @file.json with a list, an object or a result."
+        "--at",
+        metavar="DECISION",
+        help="Numbers such as 0,1,1, or @file.json with a list, an object or a result of this instance.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InstanceError, RequestError
 from .arguments import ANSWERED, NOT_UNDERSTOOD, Files, Json, instance_files
-from .output import print_json, say, settle
+from .output import print_json, say, settle, tell_written
 
 
 def check(
@@ -96,4 +96,5 @@ def _normalise(files: Sequence[str], normalise: bool, out: str | None) -> int:
         print(instances.pretty(long.to_data()))
     else:
         instances.write(long, out)
+        tell_written(out)
     return ANSWERED

@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,6 +33,7 @@ from .arguments import (
     Seconds,
     Seed,
     parse_decision,
+    read_decision,
     seconds_of,
 )
 from .output import (
@@ -45,10 +47,11 @@ from .output import (
     run_progress,
     say,
     settle,
+    tell_written,
 )
 
 if TYPE_CHECKING:
-    from heuristics import Budget, Result, Strategy
+    from heuristics import Budget, Problem, Result, Strategy
 
 
 #: Commands of this package, in the order of the help, and where each is found.
@@ -218,12 +221,13 @@ def evaluate(
         optmodels evaluate gautam-6x6 --at @answer.json   # after: solve gautam-6x6 --out answer.json
     """
     from .. import solving
-    from ..results import result_to_data
+    from ..results import decision_files, result_to_data
 
-    decision = parse_decision(at)
     problem = solving.as_problem(file)
+    decision = parse_decision(at, problem.name)
     data = result_to_data(solving.evaluate(problem, decision))
     deliver(data, lambda: print_evaluation(data, problem), as_json=json)
+    tell_written(*decision_files(data["decision"]))
     return ANSWERED
 
 
@@ -255,6 +259,7 @@ def solve(
     """
     from .. import instance as instances
     from .. import solving
+    from ..results import decision_files
 
     named = make_strategy(strategy)
     limits = solving.make_budget(None, seconds, evaluations)
@@ -269,6 +274,7 @@ def solve(
         print_result(result, data, problem, content.best_known)
     if json or unwritten:  # what no file could take is not lost
         print_json(data)
+    tell_written(*(Path(out or "").parent / name for name in decision_files(data["decision"])))
     if unwritten:
         say(f"{unwritten} The answer is on standard output.")
         return NOT_UNDERSTOOD
@@ -376,7 +382,8 @@ def plot(
     file: File,
     out: Annotated[str, typer.Option(metavar="F.svg|png", help="File of the picture.")],
     result: Annotated[
-        str | None, typer.Option(metavar="R.json", help="Draw this result, too, as `solve --out` wrote it.")
+        str | None,
+        typer.Option(metavar="R.json", help="Draw this result, too, as `solve --out` wrote it, or a decision."),
     ] = None,
     json: Json = False,
 ) -> int:
@@ -390,13 +397,26 @@ def plot(
     """
     from .. import instance as instances
     from ..plotting import plot_problem
-    from ..results import read_result, result_to_data
+    from ..results import result_to_data
 
     problem = instances.load(file)
-    answer = None if result is None else result_to_data(read_result(result))
-    if answer is not None and answer["problem"] != problem.name:
-        raise RequestError(f"{result}: this is an answer to {answer['problem']!r}, not to {problem.name!r}.")
+    answer = None if result is None else result_to_data(_answer_in(result, problem), files=False)
     best = instances.read(file).best_known
     plot_problem(problem, answer, out, best_known=None if best is None else best.objective)
-    deliver({"file": out}, lambda: note(f"wrote {out}"), as_json=json)
+    deliver({"file": out}, lambda: tell_written(out), as_json=json)
     return ANSWERED
+
+
+def _answer_in(file: str, problem: Problem) -> Result:
+    """The result in a file, or the decision in it as it is evaluated here."""
+    from .. import solving
+    from ..data import read_json
+    from ..results import read_result
+
+    content = read_json(file)
+    if not isinstance(content, dict) or not {"decision", "status"} & set(content):
+        return solving.evaluate(problem, read_decision(file))
+    answer = read_result(file)
+    if answer.problem != problem.name:
+        raise RequestError(f"{file}: this is an answer to {answer.problem!r}, not to {problem.name!r}.")
+    return answer

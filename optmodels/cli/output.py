@@ -85,6 +85,12 @@ def note(sentence: str) -> None:
     say(sentence, heard=not talk.quiet)
 
 
+def tell_written(*files: str | os.PathLike[str]) -> None:
+    """Note which files were written, if any."""
+    if files:
+        note(f"wrote {' and '.join(map(str, files))}")
+
+
 def detail(sentence: str) -> None:
     """Say what few want to know, if it was asked for (-v); the log file has it."""
     say(sentence, heard=talk.verbose)

@@ -30,7 +30,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, note, print_rows, say, terminal_width
+from .output import batch_progress, deliver, note, print_rows, say, tell_written, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Result
@@ -138,12 +138,14 @@ def simulate(
     For example:
         optmodels simulate avrachenkov-k5 --at -1,2,2
     """
+    from .. import solving
     from ..studies import simulating
 
-    decision = parse_decision(at)
+    problem = solving.as_problem(file)
+    decision = parse_decision(at, problem.name)
     with batch_progress("simulating", quiet=json) as progress:
         found = simulating.simulate(
-            file,
+            problem,
             decision,
             replications=replications,
             time=time,
@@ -319,7 +321,7 @@ def generate(
         content = read(files[-1])
         return {"file": files[-1], "files": files, "kind": content.kind, "name": content.name}
 
-    deliver(data, lambda: note(f"wrote {' and '.join(files)}"), as_json=json)
+    deliver(data, lambda: tell_written(*files), as_json=json)
     return ANSWERED
 
 

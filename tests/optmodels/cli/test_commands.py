@@ -334,7 +334,10 @@ def test_a_problem_without_a_cost_has_measures_and_a_null_objective(call, made):
 
 @pytest.mark.parametrize(
     "content",
-    ["[0, 0, 1, 1, 1, 0]", '{"format": 1, "problem": "p", "status": "feasible", "decision": [0, 0, 1, 1, 1, 0]}'],
+    [
+        "[0, 0, 1, 1, 1, 0]",
+        '{"format": 1, "problem": "gautam-2x3", "status": "feasible", "decision": [0, 0, 1, 1, 1, 0]}',
+    ],
 )
 def test_a_decision_can_come_from_a_file(call, small, tmp_path, content):
     (tmp_path / "d.json").write_text(content)
@@ -357,6 +360,47 @@ def test_what_is_no_decision_is_refused_in_one_sentence(call, small, text):
     code, out, err = call("evaluate", small, f"--at={text}")
     assert (code, out) == (2, "")
     assert is_one_sentence(err)
+
+
+def test_a_result_stands_for_its_decision_where_it_is_an_answer_to_this_instance(call, small, tmp_path):
+    path = tmp_path / "r.json"
+    assert call("solve", small, "--out", path)[0] == 0
+    for at in (f"@{path}", path):  # the mark of a file may be left out
+        assert call("evaluate", small, "--at", at)[1].startswith("objective 8, feasible")
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(json.loads(small.read_text()) | {"name": "other"}))
+    for words in (["evaluate"], ["simulate", "--replications", "2"]):
+        code, out, err = call(*words, other, "--at", f"@{path}")
+        assert (code, out) == (2, "")
+        assert err.startswith(f"optmodels: {path}: this is an answer to 'gautam-2x3', not to 'other'; ")
+    path.write_text(json.dumps(json.loads(path.read_text())["decision"]))
+    assert call("evaluate", other, "--at", f"@{path}")[0] == 0
+
+
+def test_plot_draws_a_decision_as_it_draws_a_result(call, small, tmp_path):
+    path = tmp_path / "d.json"
+    path.write_text("[0, 0, 1, 1, 1, 0]")
+    code, _, err = call("plot", small, "--result", path, "--out", tmp_path / "d.svg")
+    assert (code, err) == (0, f"optmodels: wrote {tmp_path / 'd.svg'}\n")
+    assert "objective 8" in (tmp_path / "d.svg").read_text()
+    path.write_text("[0, 1]")
+    code, _, err = call("plot", small, "--result", path, "--out", tmp_path / "e.svg")
+    assert (code, "[0, 1] is not a valid decision for 'gautam-2x3'" in err) == (2, True)
+
+
+def test_a_long_decision_in_a_file_of_its_own_is_told(call, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(optmodels.results, "LONGEST_DECISION", 3)
+    monkeypatch.chdir(tmp_path)
+    words = ["solve", small, "--strategy", "exhaustive"]
+    assert call(*words, "--out", "a/r.json")[0] == 2
+    (tmp_path / "a").mkdir()
+    code, _, err = call(*words, "--out", "a/r.json")
+    assert (code, err) == (0, "optmodels: wrote a/r.decision.npy\n")
+    code, out, err = call(*words, "--json")
+    name = json.loads(out)["decision"]["file"]
+    assert (code, err, (tmp_path / name).is_file()) == (0, f"optmodels: wrote {name}\n", True)
+    assert call(*words, "-q")[2] == ""
+    assert "wrote gautam-2x3_decision_0.decision.npy" in call("evaluate", small, "--at", "a/r.json")[2]
 
 
 def test_negative_numbers_may_follow_the_flag(call, small):
@@ -1166,11 +1210,25 @@ def test_a_folder_is_checked_and_compared_as_a_whole_without_the_results_in_it(c
     (below / "a.json").write_text(small.read_text())
     assert call("solve", small, "--strategy", "exhaustive", "--out", below / "result.json")[0] == 0
     (below / "decision.json").write_text("[0, 0, 1, 1, 1, 0]")
+    (below / "deep.json").write_text('{"deep": {}}')
     code, out, err = call("check", tmp_path / "mine")
-    assert (code, err, out.count("well formed")) == (0, "", 1)
+    assert (code, out.count("well formed")) == (0, 1)
+    skipped = (
+        f"{below}/decision.json (a list), {below}/deep.json (neither kind nor data), {below}/result.json (a result)"
+    )
+    assert err == f"optmodels: skipped, as no instances: {skipped}.\n"
+    assert call("check", tmp_path / "mine", "-q")[2] == ""
     code, out, err = call("compare", "--strategies", "exhaustive", tmp_path / "mine")
     assert (code, out.count("gautam-2x3 ")) == (0, 1)
     (below / "broken.json").write_text('{"kind": "placement"}')
     code, out, err = call("check", tmp_path / "mine")
     assert (code, out.count("well formed")) == (2, 1)
     assert "broken.json" in err
+    (below / "broken.json").unlink()
+    (below / "a.json").unlink()
+    for index in range(9):
+        (below / f"list-{index}.json").write_text("[]")
+    code, out, err = call("check", tmp_path / "mine")
+    assert (code, out) == (2, "")
+    assert "there is no .json file in this folder that holds an instance; there are" in err
+    assert err.endswith(" and 7 more.\n")
