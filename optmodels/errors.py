@@ -229,7 +229,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     >>> nearest("step", ["coolings", "steps"])
     'steps'
+    >>> nearest("rates", ["change_rates", "pages"])
+    'change_rates'
     """
     folded = {one.lower().replace("_", "-"): one for one in sorted(known, reverse=True)}
-    near = get_close_matches(name[:100].lower().replace("_", "-"), folded, n=1, cutoff=0.6)
+    given = name[:100].lower().replace("_", "-")
+    near = get_close_matches(given, folded, n=1, cutoff=0.6)
+    parts = [one for one in folded if given in one.split("-")]  # a word of a longer name is nearer than a rhyme
+    if len(parts) == 1 and given not in folded:
+        return folded[parts[0]]
     return folded[near[0]] if near else None

@@ -90,7 +90,7 @@ def _tell(name: str, json: bool) -> int:
         deliver([entry], "\n".join(lines), as_json=json)
         return ANSWERED
     if not owners:
-        known = {entry for registry in REGISTRIES for entry in registry}
+        known = {AUTO, *(entry for registry in REGISTRIES for entry in registry)}
         raise RequestError(f"nothing is called {name!r}. {suggestion(name, known)}")
     told = [_about_kind(kinds[name]) if registry is kinds else _about(registry, name) for registry in owners]
     if name in kinds and kinds[name].generator is not None:

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _deliver(_answer(words, debug))
     except KeyboardInterrupt:  # one more, while the first was answered
         return _deliver(_interrupted(words))
-    except RequestError as failure:  # a log file that cannot be written
+    except RequestError as failure:  # common options that contradict each other, a log file that cannot be written
         return _explain(failure, debug)
     finally:
         if arguments is not None:  # called from Python: the program around us goes on
@@ -119,11 +119,13 @@ def _talking(common: Common, words: Sequence[str]) -> Iterator[None]:
     """Let a command talk as the common options say, and write the log file."""
     before = replace(talk)
     began = time.perf_counter()
+    if common.quiet and common.verbose:
+        raise RequestError("options -q (say less) and -v (say more) contradict each other; give one of them.")
     with contextlib.ExitStack() as stack:
         log = None
         if common.log is not None:
             log = stack.enter_context(_log_file(common.log))
-        talk.quiet, talk.verbose, talk.log = common.quiet and not common.verbose, common.verbose, log
+        talk.quiet, talk.verbose, talk.log = common.quiet, common.verbose, log
         try:
             detail(f"{' '.join(['optmodels', *words])} (version {__version__})")
             yield

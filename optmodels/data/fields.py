@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InstanceError
+from ..errors import InstanceError, nearest
 from .strict_json import join_place
 
 Matrix = NDArray[np.float64]
@@ -80,7 +80,9 @@ def refuse_unknown(data: Mapping[str, Any], known: set[str], place: str = "") ->
     """
     for field in data:
         if field not in known:
-            rule = f"no such field; known are {', '.join(sorted(known))}."
+            meant = nearest(str(field), known)
+            question = "" if meant is None else f" (did you mean {meant!r}?)"
+            rule = f"no such field{question}; known are {', '.join(sorted(known))}."
             raise InstanceError(join_place(place, field), data[field], rule)
 
 

@@ -21,7 +21,10 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
     sites = problem.space.length
     if sites <= PROVED:
-        yield "highs", f"the integer program of {sites} sites is small enough to prove the best decision"
+        yield (
+            "highs",
+            f"the integer program of {sites} sites is small enough to prove the best decision if the time allows",
+        )
     if sites <= ENUMERATED:
         yield "exhaustive", f"the cost or a limit is not linear, but all {2**sites} decisions can be evaluated"
     if sites <= PROVED:
@@ -38,7 +41,8 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     names = [str(divmod(site, shape[1])) if shape else str(site) for site in sites[:SHOWN]]
     more = f" and {len(sites) - SHOWN} more" if len(sites) > SHOWN else ""
     called = "by row and column" if shape else "by number"
-    yield f"open sites: {len(sites)} of {len(decision)}, {called}: {', '.join(names)}{more}"
+    named = f", {called}: {', '.join(names)}{more}" if sites else " (none)"
+    yield f"open sites: {len(sites)} of {len(decision)}{named}"
 
 
 KIND = Kind(

@@ -16,13 +16,16 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if problem.areas is not None:
         yield (
             "linear-program",
-            "robots are divided among areas, and the bound of the linear program proves the best division",
+            "robots are divided among areas, and the bound of the linear program, where met, proves the best division",
         )
         yield "marginal-analysis", "the linear program would be too large, and this one has a bound, too"
     elif problem.limits:
         yield "linear-program", "there are limits on measures; its bound holds for all policies"
     else:
-        yield "policy-iteration", "the cost is an average over states, and without limits this proves the best policy"
+        yield (
+            "policy-iteration",
+            "the cost is an average over states, and this proves the best policy if time and rounding allow",
+        )
     if problem.space.size <= ENUMERATED:
         yield "exhaustive", "the cost or a limit is not an average over states, but all policies can be evaluated"
     yield (

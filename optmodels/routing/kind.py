@@ -17,7 +17,10 @@ SHOWN = 10
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
     if hasattr(problem, "horizon"):
-        yield "backward-induction", "the horizon is finite, and dynamic programming proves the best servers"
+        yield (
+            "backward-induction",
+            "the horizon is finite, and dynamic programming proves the best servers if the time allows",
+        )
     else:
         yield "min-mean-cycle", "the period may have any length, and its bound holds for all of them"
     size, complete = problem.space.size, getattr(problem.space, "complete", True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from heuristics import Budget, Problem, Strategy
 
 from ..data import columns, csv_text, number, write_text
-from ..errors import InstanceError, RequestError, short
+from ..errors import InstanceError, RequestError, short, suggestion
 from ..instance import Instance
 from ..protocols import origin_of
 from ..registry import AUTO, make_strategy
@@ -323,7 +323,7 @@ def put(content: Any, path: str, value: Any) -> None:
             key = str(step)
             if not last and here.get(key) is None:
                 if position:
-                    raise InstanceError(path, value, f"{so_far} has no field {key!r}.")
+                    raise InstanceError(path, value, f"{so_far} has no field {key!r}. {suggestion(key, here)}")
                 here[key] = {}
         else:
             raise InstanceError(path, value, f"{so_far} is {short(here)} and has no fields.")

@@ -1101,7 +1101,8 @@ def test_solve_without_a_strategy_says_on_stderr_what_was_chosen_and_why(call, s
     code, out, err = call("solve", small, "--json")
     assert code == 0
     assert err == (
-        "optmodels: auto chooses highs: the integer program of 6 sites is small enough to prove the best decision.\n"
+        "optmodels: auto chooses highs: "
+        "the integer program of 6 sites is small enough to prove the best decision if the time allows.\n"
     )
     assert json.loads(out)["strategy"] == "highs"
     assert json.loads(out)["extra"]["auto"].startswith("the integer program")
@@ -1232,3 +1233,30 @@ def test_a_folder_is_checked_and_compared_as_a_whole_without_the_results_in_it(c
     assert (code, out) == (2, "")
     assert "there is no .json file in this folder that holds an instance; there are" in err
     assert err.endswith(" and 7 more.\n")
+
+
+# -- small words ------------------------------------------------------------------------------------------------------
+
+
+def test_a_placement_without_open_sites_says_none(call, small):
+    assert "open sites: 0 of 6 (none)\n" in call("evaluate", small, "--at", "0,0,0,0,0,0")[1]
+
+
+def test_a_misspelled_field_to_vary_is_answered_with_the_nearest(call, small):
+    code, _, err = call("sweep", small, "--vary", "data.servicerate=40,50")
+    assert (code, is_one_sentence(err), "did you mean 'service_rate'?" in err) == (2, True, True)
+    code, _, err = call("sweep", "avrachenkov-k5", "--vary", "data.capacty=1..3")
+    assert (code, is_one_sentence(err), "did you mean 'capacity'?" in err) == (2, True, True)
+
+
+def test_a_name_that_is_not_known_is_answered_with_all_auto_among_them(call):
+    code, _, err = call("list", "nosuch")
+    assert (code, "annealing, auto, backward-induction" in err) == (2, True)
+    assert "Did you mean 'auto'?" in call("list", "autoo")[2]
+
+
+@pytest.mark.parametrize("name", ["talim-fig2", "areas-3", "gautam-6x6"])
+def test_auto_promises_a_proof_only_where_nothing_stops_it(call, name):
+    """A short time, or rounding where costs are tiny, leaves the best policy without a proof."""
+    _, out, _ = call("solve", name, "--seconds", "0.001", "--json")
+    assert re.search("if the time allows|if time and rounding allow|where met", json.loads(out)["extra"]["auto"])

@@ -71,6 +71,13 @@ def test_the_log_file_keeps_all_of_it_and_grows(call, tmp_path):
     assert talk.log is None and not talk.quiet
 
 
+@pytest.mark.parametrize("words", [["-q", "-v", "solve", "gautam-2x3"], ["-v", "solve", "gautam-2x3", "--quiet"]])
+def test_quiet_and_verbose_together_are_refused(call, words):
+    code, out, err = call(*words)
+    assert (code, out) == (2, "")
+    assert err == "optmodels: options -q (say less) and -v (say more) contradict each other; give one of them.\n"
+
+
 def test_a_log_that_cannot_be_written_is_refused_before_any_work(call):
     code, out, err = call("solve", "gautam-2x3", "--log", "nowhere/run.log")
     assert (code, out) == (2, "")

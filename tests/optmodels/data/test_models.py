@@ -49,7 +49,7 @@ def test_what_is_read():
     [
         (3, "data is 3; this is an object."),
         ({}, "data.leaves is missing; a tree needs it."),
-        ({"leafs": 1}, "data.leafs is 1; no such field; known are colour, deep, leaves."),
+        ({"leafs": 1}, "data.leafs is 1; no such field (did you mean 'leaves'?); known are colour, deep, leaves."),
         ({"leaves": []}, "data.leaves is []; leaves are a list."),
         ({"leaves": [{"size": 1}] * 4}, "3, not 4."),
         ({"leaves": [3]}, 'data.leaves[0] is 3; a leaf is {"size": x}.'),

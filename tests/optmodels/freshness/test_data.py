@@ -112,7 +112,10 @@ def test_rules_that_ask_for_nothing_are_left_out():
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ({**PLAIN, "rates": [1]}, "data.rates is [1]; no such field; known are access_time, change_rates,"),
+        (
+            {**PLAIN, "rates": [1]},
+            "data.rates is [1]; no such field (did you mean 'change_rates'?); known are access_time, change_rates,",
+        ),
         ({k: v for k, v in PLAIN.items() if k != "access_time"}, "data.access_time is missing"),
         ({k: v for k, v in PLAIN.items() if k != "change_rates"}, "data.change_rates is missing"),
         ({k: v for k, v in PLAIN.items() if k != "weights"}, "data.weights is missing"),

@@ -143,14 +143,14 @@ def changed(data, path, value):
         (
             "quality.delays",
             1,
-            "data.quality.delays is 1; no such field; known are delay, guarantee, max_delay_probability, "
-            "min_throughput.",
+            "data.quality.delays is 1; no such field (did you mean 'delay'?); known are delay, guarantee, "
+            "max_delay_probability, min_throughput.",
         ),
         (
             "demands",
             1,
-            "data.demands is 1; no such field; known are demand, network, opening_cost, operating_cost, processors, "
-            "quality, service_rate, shape, think_time.",
+            "data.demands is 1; no such field (did you mean 'demand'?); known are demand, network, opening_cost, "
+            "operating_cost, processors, quality, service_rate, shape, think_time.",
         ),
     ],
 )

@@ -140,7 +140,10 @@ MANY = [{"rate": 1.0}] * 1001
         (PLAIN | {"servers": [{"rate": 1}, COSTS[0]]}, "data.servers[1] is {"),
         (PLAIN | {"servers": [COSTS[0]]}, "data.arrivals is {"),
         ({"servers": [COSTS[0]], "application": "loss"}, "servers have gap costs of their own; leave it out."),
-        (PLAIN | {"server": []}, "data.server is []; no such field; known are application, arrivals"),
+        (
+            PLAIN | {"server": []},
+            "data.server is []; no such field (did you mean 'servers'?); known are application, arrivals",
+        ),
         ({"servers": [{"rate": 1}], "application": "loss"}, "data.arrivals is missing; the source of packets"),
         ({"servers": [{"rate": 1}], "arrivals": POISSON}, 'data.application is missing; say "loss" or "freshness".'),
         (PLAIN | {"application": "fresh"}, 'data.application is "fresh"; the application is "loss" or "freshness".'),

@@ -110,6 +110,7 @@ def test_places_are_entered_by_dots_and_brackets():
         ("data.a.x", "data.a is a list of 2, and 'x' is no place in it"),
         ("data.b.c.d", "data.b.c is 1 and has no fields"),
         ("data.z.c", "data has no field 'z'"),
+        ("data.bb.c", r"data has no field 'bb'\. Did you mean 'b'\? Known: a, b\."),
     ],
 )
 def test_a_place_that_is_not_there_is_refused(path, sentence):

@@ -232,7 +232,7 @@ REFUSED = [
     (
         ["modes"],
         {"thin": []},
-        "data.modes.thin is []; no such field; known are independent, marked, thinned.",
+        "data.modes.thin is []; no such field (did you mean 'thinned'?); known are independent, marked, thinned.",
     ),
     (
         ["modes"],
