@@ -2,6 +2,7 @@ from .arguments import ANSWERED as ANSWERED
 from .arguments import File as File
 from .arguments import Json as Json
 from .arguments import Seed as Seed
+from .arguments import read_answer as read_answer
 from .arguments import whole_number as whole_number
 from .commands import command_of as command_of
 from .output import batch_progress as batch_progress
@@ -25,6 +26,7 @@ __all__ = [
     "main",
     "note",
     "print_json",
+    "read_answer",
     "say",
     "settle",
     "whole_number",

@@ -6,13 +6,16 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..data import whole_from_text
 from ..errors import RequestError
 from .output import note
+
+if TYPE_CHECKING:
+    from ..solving import Result
 
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
@@ -161,22 +164,48 @@ def parse_decision(text: str, problem: str | None = None) -> Any:
 def read_decision(path: str, problem: str | None = None) -> Any:
     """The decision in a file: a list, an object, or the decision of a result, which may be for one problem only."""
     from ..data import read_json
-    from ..results import read_result
 
     content = read_json(path)
     if isinstance(content, Mapping) and {"decision", "status"} <= set(content):
-        result = read_result(path)
-        if result.decision is None:
-            raise RequestError(f"{path}: this result has no decision.")
-        if problem is not None and result.problem not in ("", problem):
-            told = f"this is an answer to {result.problem!r}, not to {problem!r}"
-            raise RequestError(f"{path}: {told}; to try it there, put its decision alone into a file.")
-        return result.decision
+        return read_answer(path, problem, need=True).decision
     if isinstance(content, Mapping) and {"kind", "data"} <= set(content):
         raise RequestError(f"{path}: this is an instance, not a decision or a result.")
     if not isinstance(content, (list, dict)):
         raise RequestError(f"{path}: a decision is a list, an object, or a result file.")
     return content
+
+
+def read_answer(path: str, problem: str | None = None, *, need: bool = False) -> Result:
+    """Read a result file, and refuse an answer to another problem.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    problem
+        Name of the problem; ``None``: any.
+    need
+        Whether a result without a decision is refused, too.
+
+    Returns
+    -------
+    Result
+        As written.
+
+    Raises
+    ------
+    RequestError
+        One sentence with the file.
+    """
+    from ..results import read_result
+
+    result = read_result(path)
+    if problem is not None and result.problem not in ("", problem):  # one that ended before its run names no problem
+        told = f"this is an answer to {result.problem!r}, not to {problem!r}"
+        raise RequestError(f"{path}: {told}; name the instance that it answers.")
+    if need and result.decision is None:
+        raise RequestError(f"{path}: this result has no decision.")
+    return result
 
 
 def parse_options(words: Iterable[str]) -> dict[str, str]:

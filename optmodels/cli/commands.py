@@ -33,6 +33,7 @@ from .arguments import (
     Seconds,
     Seed,
     parse_decision,
+    read_answer,
     read_decision,
     seconds_of,
 )
@@ -411,12 +412,8 @@ def _answer_in(file: str, problem: Problem) -> Result:
     """The result in a file, or the decision in it as it is evaluated here."""
     from .. import solving
     from ..data import read_json
-    from ..results import read_result
 
     content = read_json(file)
     if not isinstance(content, dict) or not {"decision", "status"} & set(content):
         return solving.evaluate(problem, read_decision(file))
-    answer = read_result(file)
-    if answer.problem != problem.name:
-        raise RequestError(f"{file}: this is an answer to {answer.problem!r}, not to {problem.name!r}.")
-    return answer
+    return read_answer(file, problem.name)

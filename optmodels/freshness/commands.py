@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from ..cli import ANSWERED, File, Json, Seed, batch_progress, check_target, deliver, note, settle, whole_number
+from ..cli import (
+    ANSWERED,
+    File,
+    Json,
+    Seed,
+    batch_progress,
+    check_target,
+    deliver,
+    note,
+    read_answer,
+    settle,
+    whole_number,
+)
 from ..errors import RequestError
 
 
@@ -115,7 +127,6 @@ def visits(
     """
     from .. import instance as instances
     from ..registry import kinds
-    from ..results import read_result
     from .problem import FreshnessProblem
     from .schedules import write_visits
 
@@ -124,11 +135,7 @@ def visits(
         kind = getattr(problem, "kind", type(problem).__name__)
         raise RequestError(f"{file}: `visits` is for problems of kind 'freshness', and this one is of kind {kind!r}.")
     check_target(out, file, result, *kinds.beside(problem, file))
-    answer = read_result(result)
-    if answer.problem != problem.name:
-        raise RequestError(f"{result}: this is an answer to {answer.problem!r}, not to {problem.name!r}.")
-    if answer.decision is None:
-        raise RequestError(f"{result}: this result has no decision.")
+    answer = read_answer(result, problem.name, need=True)
     written = write_visits(problem, answer.decision, out, slots=slots, seed=seed)
     deliver(written.to_data(), lambda: note(f"wrote {written.rows} visits to {out}"), as_json=json)
     return ANSWERED
