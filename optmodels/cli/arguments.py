@@ -165,6 +165,7 @@ def read_decision(path: str, problem: str | None = None) -> Any:
     """The decision in a file: a list, an object, or the decision of a result, which may be for one problem only."""
     from ..data import read_json
 
+    refuse_folder(path)
     content = read_json(path)
     if isinstance(content, Mapping) and {"decision", "status"} <= set(content):
         return read_answer(path, problem, need=True).decision
@@ -199,6 +200,7 @@ def read_answer(path: str, problem: str | None = None, *, need: bool = False) ->
     """
     from ..results import read_result
 
+    refuse_folder(path)
     result = read_result(path)
     if problem is not None and result.problem not in ("", problem):  # one that ended before its run names no problem
         told = f"this is an answer to {result.problem!r}, not to {problem!r}"
@@ -206,6 +208,12 @@ def read_answer(path: str, problem: str | None = None, *, need: bool = False) ->
     if need and result.decision is None:
         raise RequestError(f"{path}: this result has no decision.")
     return result
+
+
+def refuse_folder(path: str) -> None:
+    """Refuse a folder where a result or a decision is read."""
+    if os.path.isdir(path):
+        raise RequestError(f"{path}: this is a directory; name a file with a result or a decision.")
 
 
 def parse_options(words: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import InstanceError, RequestError
 from .arguments import ANSWERED, NOT_UNDERSTOOD, Files, Json, instance_files
-from .output import print_json, say, settle, tell_written
+from .output import check_target, print_json, say, settle, tell_written
 
 
 def check(
@@ -83,6 +83,7 @@ def _normalise(files: Sequence[str], normalise: bool, out: str | None) -> int:
     chosen = instance_files(files)
     if len(chosen) != 1:
         raise RequestError(f"--normalise writes one instance, and {len(chosen)} are named; name one.")
+    check_target(out)
     content = instances.read(chosen[0])
     problem = instances.problem_of(content, chosen[0])
     try:

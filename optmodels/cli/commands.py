@@ -35,6 +35,7 @@ from .arguments import (
     parse_decision,
     read_answer,
     read_decision,
+    refuse_folder,
     seconds_of,
 )
 from .output import (
@@ -397,9 +398,11 @@ def plot(
         optmodels plot gautam-6x6 --result answer.json --out placement.png
     """
     from .. import instance as instances
-    from ..plotting import plot_problem
+    from ..plotting import check_path, plot_problem
     from ..results import result_to_data
 
+    check_path(out)
+    check_target(out)
     problem = instances.load(file)
     answer = None if result is None else result_to_data(_answer_in(result, problem), files=False)
     best = instances.read(file).best_known
@@ -413,6 +416,7 @@ def _answer_in(file: str, problem: Problem) -> Result:
     from .. import solving
     from ..data import read_json
 
+    refuse_folder(file)
     content = read_json(file)
     if not isinstance(content, dict) or not {"decision", "status"} & set(content):
         return solving.evaluate(problem, read_decision(file))

@@ -138,6 +138,8 @@ def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
     """
     if out is None:
         return
+    if not out:
+        raise RequestError("the file to write to has no name; give it one, or leave the option out.")
     with explained(out):
         target = Path(out).parent.resolve() / Path(out).name  # a link is replaced, not followed
         behind = target.resolve()

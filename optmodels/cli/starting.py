@@ -38,7 +38,7 @@ def new(
         if not json:
             note(f"this is an instance to start from; --out {kind}.json writes it to a file.")
         return ANSWERED
-    if Path(out).exists():
+    if Path(out).is_file():
         raise RequestError(f"{out}: this file exists, and is not overwritten; choose another name.")
     check_target(out)
     write_text(out, text + "\n")

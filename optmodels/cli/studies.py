@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +31,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, deliver, note, print_rows, say, tell_written, terminal_width
+from .output import batch_progress, check_target, deliver, note, print_rows, say, tell_written, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Result
@@ -79,6 +80,7 @@ def pareto(
     """
     from ..studies import pareto as find_front
 
+    check_target(out, file)
     _check_picture(plot)
     with batch_progress("front", quiet=json, seconds=seconds) as progress:
         front = find_front(
@@ -260,6 +262,7 @@ def sweep(
     """
     from ..studies import sweeping
 
+    check_target(out, file)
     _check_picture(plot)
     with batch_progress("sweeping", quiet=json, seconds=seconds, workers=workers) as progress:
         study = sweeping.sweep(
@@ -313,6 +316,8 @@ def generate(
         text = pretty(make(kind, **options).to_data())
         deliver(None, text, as_json=False)
         return ANSWERED
+    if not os.path.isdir(out):  # some kinds write folders
+        check_target(out)
     with batch_progress(f"writing {out}", quiet=json) as bar:
         progress = None if bar is None else lambda done, total: bar(done, total, f"writing {out}")
         files = generate_to(out, kind, options, progress)
@@ -360,9 +365,10 @@ def _choice_of(result: Result) -> str:
 
 def _check_picture(path: str | None) -> None:
     """Tell of a missing extra, or of a path that no picture goes to, before the work is done."""
-    if path:
+    if path is not None:
         from ..plotting import check_path, house_style
 
         check_path(path)
+        check_target(path)
         with house_style():
             pass

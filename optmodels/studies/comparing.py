@@ -221,6 +221,8 @@ class Store:
     """The folder of a comparison."""
 
     def __init__(self, folder: Path, resume: bool) -> None:
+        if folder.is_file():
+            raise RequestError(f"{folder}: this is a file; name a folder.")
         self.folder = folder
         self.lines = folder / "runs.jsonl"
         held = 0 if resume else _count_lines(self.lines)

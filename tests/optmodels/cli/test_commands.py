@@ -542,6 +542,17 @@ def test_long_decisions_are_cut_for_people():
         (["generate", "placement", "--network", "gabriel", "--rows", "8"], "rows is the size of a grid"),
         (["generate", "placement", "8"], "options are written --name value, got '8'"),
         (["generate", "placement", "--out", "FOLDER"], "this is a directory"),
+        (["generate", "placement", "--out", ""], "the file to write to has no name"),
+        (["generate", "placement", "--out", "nowhere/g.json"], "there is no folder 'nowhere'"),
+        (["solve", "FILE", "--out", ""], "the file to write to has no name"),
+        (["plot", "FILE", "--out", "nowhere/a.svg"], "there is no folder 'nowhere'"),
+        (["plot", "FILE", "--out", "a.svg", "--result", "FOLDER"], "this is a directory; name a file with a result"),
+        (["evaluate", "FILE", "--at", "@empty"], "this is a directory; name a file with a result or a decision."),
+        (["sweep", "FILE", "--vary", "data.service_rate=20", "--out", "FOLDER"], "this is a directory"),
+        (["sweep", "FILE", "--vary", "data.service_rate=20", "--plot", "nowhere/a.svg"], "there is no folder"),
+        (["pareto", "FILE", "--measures", "opening", "mean_delay", "--out", "FOLDER"], "this is a directory"),
+        (["compare", "FILE", "--strategies", "exhaustive", "--out", "FILE"], "this is a file; name a folder."),
+        (["demo", "--out", "FILE"], "this is a file; name a folder."),
         (["list", "genetik"], "nothing is called 'genetik'. Did you mean 'genetic'?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -1236,6 +1247,14 @@ def test_a_folder_is_checked_and_compared_as_a_whole_without_the_results_in_it(c
 
 
 # -- small words ------------------------------------------------------------------------------------------------------
+
+
+def test_a_front_never_takes_the_place_of_the_instance(call, small, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(small.read_text())
+    code, out, err = call("pareto", path, "--measures", "opening", "mean_delay", "--out", path)
+    assert (code, out, "this is, or lies in, what is read" in err) == (2, "", True)
+    assert path.read_text() == small.read_text()
 
 
 def test_a_placement_without_open_sites_says_none(call, small):
