@@ -246,9 +246,8 @@ def _number(part: str, text: str) -> int | float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise RequestError(
-            f"a decision is a list of finite numbers such as 0,1,1, or @file.json; got {part!r} in {text!r}."
-        )
+        where = "" if part == text else f" in {text!r}"
+        raise RequestError(f"a decision is a list of finite numbers such as 0,1,1, or @file.json; got {part!r}{where}.")
     return number
 
 

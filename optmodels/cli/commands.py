@@ -362,6 +362,7 @@ def verify(
     from .. import instance as instances
     from ..verification import not_understood, verifying
 
+    refuse_folder(result)
     content = instances.read(file)
     problem = instances.problem_of(content, file)
     try:

@@ -14,7 +14,7 @@ from ..data import columns
 from ..errors import RequestError, suggestion
 from ..registry import AUTO
 from .arguments import ANSWERED, Json, complete_name
-from .output import deliver, terminal_width
+from .output import NARROW, deliver, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Problem
@@ -117,9 +117,15 @@ def _about_class(noun: str, name: str, origin: str, target: Any) -> tuple[dict[s
         "parameters": [parameter.name for parameter in parameters],
         "explained": [parameter.to_data() for parameter in parameters],
     }
-    lines = [f"{noun} {name} ({origin}): {entry['summary']}"]
+    lines = _folded(f"{noun} {name} ({origin}): {entry['summary']}")
     lines += ["  parameters:", explanation(parameters, terminal_width())] if parameters else ["  no parameters"]
     return entry, lines
+
+
+def _folded(text: str) -> list[str]:
+    """A line, or several where the terminal is narrow."""
+    width = terminal_width() or NARROW
+    return [text] if width >= NARROW else wrap(text, max(width, 30), subsequent_indent=" " * 4)
 
 
 def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
@@ -164,7 +170,8 @@ def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:
             break_on_hyphens=False,
         )
 
-    lines = [f"{kinds.noun} {kind.name} ({origin}): {kind.question}", *lines_of("paper", kind.paper), "  measures:"]
+    lines = [*_folded(f"{kinds.noun} {kind.name} ({origin}): {kind.question}"), *lines_of("paper", kind.paper)]
+    lines.append("  measures:")
     for measure, meaning in kind.measures.items():
         lines += lines_of(measure, meaning, 4)
     lines.append("  strategies:" if taking else "  strategies: none")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..data import columns, explained, number, refuse_device
@@ -29,6 +30,9 @@ SHOWN_ENTRIES = 300
 
 #: Those beside words that tell the same.
 SHOWN_BESIDE_WORDS = 20
+
+#: Columns below which a table of fields has no room: words would be cut off.
+NARROW = 80
 
 #: What is said at a first use. A first solve was measured to compile for 10 s (freshness) to 30 s (robots).
 COMPILING = "compiling (first use, about 20 s)"
@@ -206,7 +210,13 @@ def deliver(data: Any, text: Any, *, as_json: bool) -> None:
 
 
 def print_rows(rows: Sequence[FieldRow]) -> None:
-    """Fields of files, a row each, folded where the terminal ends."""
+    """Fields of files, a row each, folded where the terminal ends; in a narrow one below each other."""
+    width = terminal_width()
+    if width is not None and width < NARROW:
+        for row in rows:
+            rule = f"; rule: {row.rule}" if row.rule else ""
+            print("\n".join(wrap(field_line(row) + rule, max(width, 20), subsequent_indent="    ")))
+        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -214,7 +224,14 @@ def print_rows(rows: Sequence[FieldRow]) -> None:
     table = Table(*rows[0]._fields, box=None, pad_edge=False, header_style="")
     for row in rows:
         table.add_row(*map(Text, row))
-    Console(width=terminal_width() or 250, color_system=None).print(table)
+    Console(width=width or 250, color_system=None).print(table)
+
+
+def field_line(row: FieldRow) -> str:
+    """One field in words: its type, its unit, its default, and what it means."""
+    plain = row.default == "required" or row.default.startswith("one of")
+    told = [row.type, *([row.unit] if row.unit else []), row.default if plain else f"default {row.default}"]
+    return f"{row.field} ({', '.join(told)}): {row.meaning}"
 
 
 def print_result(

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import RequestError
 from .arguments import ANSWERED, Json, KindName
-from .output import check_target, deliver, note
+from .output import check_target, deliver, field_line, note
 
 if TYPE_CHECKING:
     from ..instance import Instance
@@ -100,13 +100,7 @@ def notes_on(kind: str) -> str:
 
     record = kinds[kind]
     lines = [record.question, "Fields of data:"]
-    for row in data_fields(kind) if record.data is not None else []:
-        told = [row.type, *([row.unit] if row.unit else []), _said(row.default)]
-        lines.append(f"{row.field} ({', '.join(told)}): {row.meaning}")
+    lines += [field_line(row) for row in (data_fields(kind) if record.data is not None else [])]
     lines.append("Measures, which cost and limits may name:")
     lines += [f"{name}: {meaning}" for name, meaning in record.measures.items()]
     return "\n".join(lines)
-
-
-def _said(default: str) -> str:
-    return default if default == "required" or default.startswith("one of") else f"default {default}"

@@ -1257,6 +1257,24 @@ def test_a_front_never_takes_the_place_of_the_instance(call, small, tmp_path):
     assert path.read_text() == small.read_text()
 
 
+def test_a_narrow_terminal_loses_nothing_of_what_is_told(call, monkeypatch):
+    wide = call("schema", "placement", "--table")[1]
+    monkeypatch.setenv("COLUMNS", "40")
+    for words in (["schema", "placement", "--table"], ["list", "placement"]):
+        out = call(*words)[1]
+        assert "…" not in out
+        assert max(len(line) for line in out.splitlines() if "optmodels solve" not in line) <= 40
+    told = " ".join(call("schema", "placement", "--table")[1].split())
+    assert {line.split()[0] for line in wide.splitlines()[1:]} <= set(told.split())
+
+
+@pytest.mark.parametrize("words", [["verify", "FOLDER", "gautam-2x3"], ["evaluate", "gautam-2x3", "--at", "abc"]])
+def test_what_is_read_is_named_for_what_it_should_be(call, tmp_path, words):
+    code, _, err = call(*(tmp_path if word == "FOLDER" else word for word in words))
+    assert (code, is_one_sentence(err)) == (2, True)
+    assert "name a file with a result" in err or err.endswith("got 'abc'.\n")
+
+
 def test_a_placement_without_open_sites_says_none(call, small):
     assert "open sites: 0 of 6 (none)\n" in call("evaluate", small, "--at", "0,0,0,0,0,0")[1]
 
