@@ -24,7 +24,8 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     else:
         yield (
             "policy-iteration",
-            "the cost is an average over states, and this proves the best policy if time and rounding allow",
+            "the cost is an average over states, and without limits this proves the best policy "
+            "if time and rounding allow",
         )
     if problem.space.size <= ENUMERATED:
         yield "exhaustive", "the cost or a limit is not an average over states, but all policies can be evaluated"
