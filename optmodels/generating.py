@@ -152,7 +152,9 @@ def generate_to(
             return made.write(out, progress)
     if Path(out).is_dir():
         raise RequestError(f"{os.fspath(out)}: this is a directory; name a file.")
-    write(_instance(kind, made), out)
+    instance = _instance(kind, made)
+    told = instance.source or f"{SOURCE}{kind}"  # by which it is known again
+    write(instance.model_copy(update={"source": told}), out)
     return [os.fspath(out)]
 
 

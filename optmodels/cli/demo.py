@@ -185,7 +185,7 @@ def _folder(out: str) -> Path:
     """Make the folder, before any work; refuse one that cannot be written to, or holds a page that is not ours."""
     folder = Path(out)
     if folder.is_file():
-        raise RequestError(f"{out}: this is a file; name a folder.")
+        raise RequestError(f"{out}: the folder cannot be created: this is a file; name a folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as failure:

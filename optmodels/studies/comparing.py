@@ -222,7 +222,7 @@ class Store:
 
     def __init__(self, folder: Path, resume: bool) -> None:
         if folder.is_file():
-            raise RequestError(f"{folder}: this is a file; name a folder.")
+            raise RequestError(f"{folder}: the folder cannot be created: this is a file; name a folder.")
         self.folder = folder
         self.lines = folder / "runs.jsonl"
         held = 0 if resume else _count_lines(self.lines)

@@ -12,8 +12,8 @@ import pytest
 import optmodels.generating
 from optmodels import registry
 from optmodels.errors import InstanceError, RequestError
-from optmodels.generating import generate
-from optmodels.instance import Instance
+from optmodels.generating import generate, generate_to
+from optmodels.instance import Instance, read
 from optmodels.kinds import Kind
 from optmodels.placement.generate import draw_costs, draw_demand, gabriel_edges
 from optmodels.testing import check_problem
@@ -148,7 +148,7 @@ def test_limits_nobody_can_meet_are_still_an_instance():
     assert quality["max_delay_probability"] == 0
 
 
-def test_another_kind_can_offer_its_own():
+def test_another_kind_can_offer_its_own(tmp_path):
     class Owned:
         @classmethod
         def from_data(cls, data, **others):
@@ -166,6 +166,10 @@ def test_another_kind_can_offer_its_own():
     registry.kinds.register("mine", record)
     try:
         assert generate("mine", size="5").data == {"size": 5}
+        for size in (5, 6):  # what it wrote is known by its source, and replaced
+            generate_to(tmp_path / "m.json", "mine", {"size": size})
+        assert read(tmp_path / "m.json").source == "optmodels generate mine"
+        assert read(tmp_path / "m.json").data == {"size": 6}
     finally:
         registry.kinds.unregister("mine")
 
