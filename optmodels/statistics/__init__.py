@@ -15,6 +15,14 @@ of it for the runs of a comparison.
     Performance profiles (Dolan and Moré 2002) and data profiles (Moré and Wild 2009).
 `ranks`
     Mean ranks, the Friedman test, and critical differences.
+`referee`
+    `judge`: all of it for the runs of a comparison.
+`references`
+    What gaps are measured from: the best value known of a problem, and whether it is proved.
+`scores`
+    What is told of a strategy on a problem, on all problems, and of all strategies together.
+`sentences`
+    The same in words, which claim no more than the tests support.
 """
 
 import lazy_loader

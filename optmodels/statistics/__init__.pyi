@@ -30,11 +30,26 @@ from .profiles import performance_ratios as performance_ratios
 from .ranks import Ranking as Ranking
 from .ranks import critical_difference as critical_difference
 from .ranks import rank_strategies as rank_strategies
+from .referee import judge as judge
+from .references import BEST_KNOWN as BEST_KNOWN
+from .references import BEST_SEEN as BEST_SEEN
+from .references import NOT_APPLICABLE as NOT_APPLICABLE
+from .references import OPTIMUM as OPTIMUM
+from .references import Reference as Reference
+from .references import references_of as references_of
+from .scores import Score as Score
+from .scores import Standing as Standing
+from .scores import Statistics as Statistics
+from .sentences import percent as percent
 
 __all__ = [
+    "BEST_KNOWN",
+    "BEST_SEEN",
     "CONFIDENCE",
     "FEWEST_DIFFERENT",
     "LEVEL",
+    "NOT_APPLICABLE",
+    "OPTIMUM",
     "RESAMPLES",
     "TARGETS",
     "Clock",
@@ -42,6 +57,10 @@ __all__ = [
     "Interval",
     "PairedTest",
     "Ranking",
+    "Reference",
+    "Score",
+    "Standing",
+    "Statistics",
     "StepCurve",
     "compare_pairs",
     "critical_difference",
@@ -51,9 +70,11 @@ __all__ = [
     "ecdf",
     "expected_running_time",
     "holm",
+    "judge",
     "mean_ranks_of",
     "median_interval",
     "nested_interval",
+    "percent",
     "performance_profiles",
     "performance_ratios",
     "primal_dual_gap",
@@ -61,6 +82,7 @@ __all__ = [
     "primal_gap",
     "primal_integral",
     "rank_strategies",
+    "references_of",
     "resampled_medians",
     "signed_rank",
     "times_to_targets",

@@ -7,8 +7,10 @@ of the distribution of the statistic over resamples (percentile method). Its end
 interpolated but rounded outwards, so that infinite values (failures) stay what they are.
 
 With one instance only seeds are drawn, and the interval speaks of that instance alone; with one seed each only
-instances are. One run has no interval. With few runs (below about ten) such intervals are too short: at best they hold the median
-with a probability of :math:`1 - 2^{1-n}` for :math:`n` runs, since they never leave the range of what was seen.
+instances are. One run has no interval. Such an interval never leaves the range of the :math:`n` values seen (of
+instances, or of seeds if there is one instance), and even this range holds the median of a continuous distribution with
+a probability of :math:`1 - 2^{1-n}` only: where this is less than what was asked for, an `Interval` says so. With few
+more, intervals are still somewhat too short.
 
 References
 ----------
@@ -43,7 +45,7 @@ class Interval:
     low, high
         The ends, which belong to it.
     confidence
-        How surely it holds the median, if there are enough runs.
+        How surely it holds the median, at most.
     """
 
     low: float
@@ -74,8 +76,8 @@ def median_interval(
 
     Examples
     --------
-    >>> median_interval([3.0, 1.0, 2.0, 5.0, 4.0])
-    Interval(low=1.0, high=5.0, confidence=0.95)
+    >>> median_interval([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 8.0, 7.0])
+    Interval(low=2.0, high=7.0, confidence=0.95)
     >>> median_interval([3.0]) is None
     True
     """
@@ -111,7 +113,7 @@ def nested_interval(
     Examples
     --------
     >>> nested_interval([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
-    Interval(low=1.0, high=3.0, confidence=0.95)
+    Interval(low=1.0, high=3.0, confidence=0.75)
     """
     if not 0 < confidence < 1:
         raise RequestError(f"a confidence lies between 0 and 1, got {confidence!r}.")
@@ -125,7 +127,8 @@ def nested_interval(
     medians = np.sort(resampled_medians(arrays, resamples, np.random.default_rng(seed)))
     tail = (1.0 - confidence) / 2
     low = int(np.floor(tail * (resamples - 1)))
-    return Interval(float(medians[low]), float(medians[resamples - 1 - low]), confidence)
+    drawn = len(arrays) if len(arrays) > 1 else len(arrays[0])
+    return Interval(float(medians[low]), float(medians[resamples - 1 - low]), min(confidence, 1.0 - 0.5 ** (drawn - 1)))
 
 
 def resampled_medians(groups: Sequence[Vector], resamples: int, rng: np.random.Generator) -> Vector:
