@@ -185,6 +185,20 @@ def compare(
         str | None, typer.Option(metavar="DIR", help="Folder for all runs, tables and the best results.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip runs that are already in --out.")] = False,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="text|md|latex|csv|json",
+            help="text, md and latex print the table; csv and json one record per run.",
+        ),
+    ] = "text",
+    sort: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Sort by this column; --sort=-COLUMN sorts downwards.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Print these columns only, such as problem,strategy,worst_gap.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Compare several strategies on several instances.
@@ -192,11 +206,18 @@ def compare(
     All runs have the same limits. Where a strategy does not apply to an instance, its line says so. Ctrl-C keeps the
     runs that are finished.
 
+    Over several seeds the table shows medians and the worst run. It has two gaps: to the best value known (marked *
+    where that is proved optimal), and to the bound that the run itself proved.
+
     For example:
         optmodels compare gautam-4x4 --strategies highs dejavu genetic --seconds 10
         optmodels compare gautam-4x4 gautam-6x6 --strategies dejavu genetic --seeds 5 --seconds 10 --out runs
+        optmodels compare gautam-4x4 --strategies highs dejavu --format latex --columns strategy,objective,seconds
     """
-    from ..studies import comparing
+    from ..studies import check_format, comparing
+
+    chosen_columns = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    check_format(form, chosen_columns, sort)
 
     with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers) as progress:
         comparison = comparing.compare(
@@ -211,7 +232,13 @@ def compare(
             resume=resume,
             progress=progress,
         )
-    deliver(comparison.to_data, lambda: comparison.table(terminal_width()), as_json=json)
+
+    def written() -> str:
+        if form == "text":
+            return comparison.table(terminal_width(), columns=chosen_columns, sort=sort)
+        return comparison.write(form, columns=chosen_columns, sort=sort).rstrip("\n")
+
+    deliver(comparison.to_data, written, as_json=json)
     for sentence in comparison.warnings:
         say(sentence)
     chosen = [run for run in comparison.runs if AUTO in run.result.extra]

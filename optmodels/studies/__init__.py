@@ -4,6 +4,8 @@
     Problems times strategies times seeds, under one budget, and the folder in which every finished run is kept.
 `comparison`
     The runs of a comparison, and what is told about them: the table, the best answers, one record per run.
+`comparison_table`
+    The table of a comparison: for a terminal of any width, for Markdown, for LaTeX.
 `pareto_front`
     The Pareto front of two measures: every decision that is not beaten in both.
 `pareto_plots`

@@ -3,6 +3,7 @@ from . import simulating as simulating
 from . import sweeping as sweeping
 from .comparing import compare as compare
 from .comparison import Comparison as Comparison
+from .comparison import check_format as check_format
 from .pareto_front import Front as Front
 from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
@@ -15,6 +16,7 @@ __all__ = [
     "Comparison",
     "Front",
     "Sweep",
+    "check_format",
     "compare",
     "comparing",
     "pareto",

@@ -115,8 +115,10 @@ def compare(
         complete = make_runs(missing, limits, workers, cluster, finish, len(cells) - len(missing), follow)
     runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
     known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
+    proved = frozenset(subject.label for subject in subjects if subject.proved)
     warnings = [subject.warning for subject in subjects if subject.warning is not None]
-    comparison = Comparison(runs, known, limits, complete, (*warnings, *doubts))
+    comparison = Comparison(runs, known, limits, complete, (*warnings, *doubts), proved)
+    comparison = replace(comparison, warnings=(*comparison.warnings, *comparison.refuted))
     if store:
         store.close(comparison)
     return comparison
@@ -134,6 +136,7 @@ class Subject:
     digest: str
     best_known: float | None = None
     warning: str | None = None
+    proved: bool = False
 
 
 def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
@@ -150,7 +153,9 @@ def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
             continue  # the same file by two paths
         taken = sum(subject.problem.name == problem.name for subject in subjects)
         label = f"{problem.name} ({taken + 1})" if taken else problem.name
-        subjects.append(Subject(label, problem, digest, best, warning))
+        stated = origin_of(problem).best_known
+        proved = best is not None and stated is not None and stated.proved
+        subjects.append(Subject(label, problem, digest, best, warning, proved))
     return subjects
 
 

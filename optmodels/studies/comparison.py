@@ -6,19 +6,19 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import groupby, zip_longest
+from functools import cached_property
 from pathlib import Path
-from statistics import fmean
-from textwrap import wrap
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from heuristics import Budget, Status, relative_gap
+from heuristics import OPTIMALITY_TOLERANCE, Budget, Status, relative_gap
 
 from ..data import csv_text, number, write_text
-from ..errors import printable
+from ..errors import UnknownName, short, suggestion
 from ..results import plain
+from .comparison_table import COLUMNS, Table, check_columns, sorted_rows
 from .runs import Run
 
 if TYPE_CHECKING:
@@ -33,6 +33,25 @@ _TOLD = ("evaluations", "seconds", "seconds_to_best", "stopped_by", "checked")
 OPTIMUM, BOUND, BEST_KNOWN, BEST_SEEN = "optimum", "bound", "best known", "best seen"
 
 
+#: How a comparison is written: as a table, or as a record per run.
+TABLES, RECORDS = ("text", "md", "latex"), ("csv", "json")
+
+#: Fields of the record of a run.
+FIELDS = (
+    *("problem", "kind", "strategy", "parameters", "seed", "budget_seconds", "budget_evaluations", "status"),
+    *("objective", "bound", "gap", "reference", "reference_value", "gap_to_reference", "gap_to_bound"),
+    *("best_known", "best_known_proved", "gap_to_best_known", *_TOLD, "megabytes", "error", "versions", "key"),
+)
+
+
+class Known(NamedTuple):
+    """The best value known of a problem: whether nothing better exists, and whether its file states it."""
+
+    value: float
+    proved: bool
+    stated: bool
+
+
 @dataclass(frozen=True)
 class Summary:
     """One strategy on one problem, over its seeds.
@@ -40,15 +59,23 @@ class Summary:
     Parameters
     ----------
     status
-        What the runs say, with their numbers where they differ; ``error`` if none gave an answer.
-    best, mean, worst
-        Objectives over the runs that found a feasible decision.
+        What the runs say, with their numbers where they differ; ``error`` if none gave an answer, ``not applicable`` if
+        the strategy cannot take the problem.
+    objective, best, mean, worst
+        Median, least, mean and largest objective of the runs that found a feasible decision.
     bound
         The highest proved.
+    best_known, proved
+        The best value known of the problem, here or in its file, and whether nothing better exists.
+    gap_to_best_known, interval, worst_gap
+        Median of the relative gaps to the best known, a run without an answer counting as infinite; a 95 % bootstrap
+        interval of it over the seeds, ``None`` for less than two runs; the largest of them.
+    gap_to_bound
+        Median of the relative gaps to the bound of the run itself.
     reference, reference_value, gap
         What the mean objective is held against, and how far above it lies, relative.
-    evaluations, seconds, seconds_to_best
-        Means over the runs.
+    evaluations, seconds, seconds_to_best, megabytes
+        Medians over the runs.
     ended_by
         What ended the runs.
     """
@@ -57,16 +84,24 @@ class Summary:
     strategy: str
     runs: int
     status: str
+    objective: float | None
     best: float | None
     mean: float | None
     worst: float | None
     bound: float | None
+    best_known: float | None
+    proved: bool
+    gap_to_best_known: float | None
+    interval: tuple[float, float] | None
+    worst_gap: float | None
+    gap_to_bound: float | None
     reference: str
     reference_value: float | None
     gap: float | None
     evaluations: float | None
     seconds: float | None
     seconds_to_best: float | None
+    megabytes: float | None
     ended_by: str
     errors: tuple[str, ...] = ()
 
@@ -81,6 +116,8 @@ class Comparison:
         One per problem, strategy and seed.
     best_known
         Objective the instance calls best known, by problem.
+    proved
+        Problems whose instance says that nothing better exists.
     budget
         The limits every run had.
     complete
@@ -104,43 +141,99 @@ class Comparison:
     budget: Budget = field(default_factory=Budget)
     complete: bool = True
     warnings: tuple[str, ...] = ()
+    proved: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def summaries(self) -> tuple[Summary, ...]:
         """One line of the table per problem and strategy, in the order of the runs."""
         groups: dict[tuple[str, str], list[Run]] = {}
         for run in self.runs:
             groups.setdefault((run.problem, run.strategy), []).append(run)
-        references = {problem: reference_of(self, problem) for problem in self.problems}
-        return tuple(_summary(runs, references[problem]) for (problem, _), runs in groups.items())
+        references = {problem: (reference_of(self, problem), self.known(problem)) for problem in self.problems}
+        return tuple(_summary(runs, *references[problem]) for (problem, _), runs in groups.items())
 
-    def table(self, width: int | None = None) -> str:
-        """The table as text: a head for each kind of reference, because the head of the gap names it.
+    def known(self, problem: str) -> Known | None:
+        """The best value known of a problem: that of its file, or a better one that a run found.
+
+        It is proved if the file says so, if a run proved it, or if a bound that a run proved meets it.
+        """
+        results = [run.result for run in self.runs if run.problem == problem]
+        seen = min((result.objective for result in results if result.objective is not None), default=math.inf)
+        stated = self.best_known.get(problem, math.inf)
+        value = min(seen, stated)
+        if value == math.inf:
+            return None
+        # What a file states to nine digits is the same value.
+        is_stated = relative_gap(stated, value) <= OPTIMALITY_TOLERANCE
+        optima = [result.objective for result in results if result.status == Status.OPTIMAL]
+        bounds = [result.bound for result in results if result.bound is not None]
+        proofs = [*(one for one in optima if one is not None), *bounds]
+        proved = (is_stated and problem in self.proved) or any(
+            one >= value or relative_gap(value, one) <= OPTIMALITY_TOLERANCE for one in proofs
+        )
+        return Known(value, proved, is_stated)
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """A sentence for each value that a file calls proved, and that a run lies below."""
+        told = []
+        for problem in self.problems:
+            best, known = self.best(problem), self.known(problem)
+            if problem in self.proved and best and known and not known.stated:
+                stated, found = number(self.best_known[problem]), number(known.value)
+                told.append(
+                    f"{problem}: its file calls {stated} proved to be the best, and {best.strategy} found {found}."
+                )
+        return tuple(told)
+
+    def table(self, width: int | None = None, *, columns: Sequence[str] | None = None, sort: str | None = None) -> str:
+        """The table as text.
 
         Parameters
         ----------
         width
             Columns of the terminal. What is least needed is left out until the table fits, and said to be; then long
             names are folded. ``None``: all of it.
+        columns, sort
+            Which columns, and by which the lines are sorted, as in `write`.
         """
+        return Table(self, columns, sort).text(width) if self.runs else "no run was finished."
+
+    def write(self, form: str = "text", *, columns: Sequence[str] | None = None, sort: str | None = None) -> str:
+        """The comparison in some format.
+
+        Parameters
+        ----------
+        form
+            ``text``, ``md`` (Markdown) and ``latex`` (a tabular with booktabs) hold the table, a line per problem and
+            strategy; ``csv`` and ``json`` (a list of objects) a record per run, as in `rows`.
+        columns
+            Names of columns of the table (`optmodels.studies.COLUMNS`), or fields of a record; those that say something
+            unless given.
+        sort
+            A column to sort by, downwards after a minus sign; in the order of the runs unless given.
+
+        Examples
+        --------
+        >>> from optmodels import compare
+        >>> comparison = compare("instances/placement/gautam-2x3.json", ["exhaustive", "dejavu"])
+        >>> print(comparison.write("csv", columns=["strategy", "objective", "gap_to_best_known"]).strip())
+        strategy,objective,gap_to_best_known
+        exhaustive,8.0,0.0
+        dejavu,8.0,0.0
+        """
+        check_format(form, columns, sort)
+        if form in RECORDS:
+            rows = self._records(columns, sort)
+            return csv_text(rows) if form == "csv" else json.dumps(rows, indent=2, allow_nan=False)
         if not self.runs:
             return "no run was finished."
-        lines = self.summaries
-        single = all(line.runs == 1 for line in lines)  # then mean and worst say what the objective says
-        shown = [name for name in COLUMNS if not (single and name in ("mean", "worst"))]
-        layout = _Layout(lines, shown)
-        if width is not None:
-            layouts = _layouts(lines, shown, width)
-            layout = next(layouts)
-            while layout.total > width and (narrower := next(layouts, None)):
-                layout = narrower
-        notes = _footnotes(self, layout.names)
-        hidden = [COLUMNS[name].head for name in shown if name not in layout.names]
-        if hidden:
-            notes.append(f"left out to fit into {width} columns: {', '.join(hidden)}")
-        if width is not None:
-            notes = [piece for note in notes for piece in wrap(note, max(width, 20), subsequent_indent="  ")]
-        return "\n\n".join([*layout.blocks(), "\n".join(notes)])
+        table = Table(self, columns, sort)
+        return {"text": table.text, "md": table.markdown, "latex": table.latex}[form]()
+
+    def _records(self, columns: Sequence[str] | None, sort: str | None) -> list[dict[str, Any]]:
+        rows = sorted_rows(self.rows(), sort, dict.__getitem__)
+        return rows if columns is None else [{name: row[name] for name in columns} for row in rows]
 
     def best(self, problem: str) -> Run | None:
         """The run with the lowest objective; among equals one that is proved, then the quickest."""
@@ -154,14 +247,15 @@ class Comparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record per run: enough to run it again."""
-        references = {problem: reference_of(self, problem) for problem in self.problems}
-        return [_record(run, references[run.problem], self.budget) for run in self.runs]
+        references = {problem: (reference_of(self, problem), self.known(problem)) for problem in self.problems}
+        return [_record(run, *references[run.problem], self.budget) for run in self.runs]
 
     def to_frame(self) -> DataFrame:
         """A table of pandas, one row per run, in the order of the runs.
 
         Columns: ``problem``, ``kind``, ``strategy``, ``seed``, ``status``, ``objective``, ``bound``, ``gap_to_bound``
-        and ``gap_to_best_known`` (relative; of a best known objective that the evaluator has confirmed),
+        and ``gap_to_best_known`` (relative; of the best value that a file states and the evaluator has confirmed, or
+        that a run found),
         ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``, and one for each
         measure.
         """
@@ -169,9 +263,9 @@ class Comparison:
 
         rows = []
         for run in self.runs:
-            known = self.best_known.get(run.problem)
+            known = self.known(run.problem)
             told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
-            gap = None if known is None else run.result.gap(known)
+            gap = None if known is None else run.result.gap(known.value)
             rows.append(run_row(run.result, **told, gap_to_best_known=gap))
         return frame(rows, COLUMNS)
 
@@ -189,13 +283,9 @@ class Comparison:
     def _repr_html_(self) -> str:
         from ..notebook import page
 
-        head = [COLUMNS[name].head.partition(" to {}")[0] for name in COLUMNS]
-        rows = [[COLUMNS[name].write(getattr(line, name)) for name in COLUMNS] for line in self.summaries]
-        head.insert(head.index("gap") + 1, "gap to")
-        for row, line in zip(rows, self.summaries, strict=True):
-            row.insert(head.index("gap to"), line.reference)
-        notes = [*_footnotes(self, list(COLUMNS)), *self.warnings]
-        return page("comparison", head, rows, self.plot if self.runs else None, notes)
+        table = Table(self)
+        notes = [*table.notes(table.names), *self.warnings]
+        return page("comparison", *table.cells(), self.plot if self.runs else None, notes)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write one line per run, with parameters, seed and versions."""
@@ -218,13 +308,28 @@ class Comparison:
         }
 
 
+def check_format(form: str, columns: Sequence[str] | None = None, sort: str | None = None) -> None:
+    """Refuse a format, columns or an order that `Comparison.write` does not know, before anything is run.
+
+    Parameters
+    ----------
+    form, columns, sort
+        As in `Comparison.write`.
+    """
+    if form not in (*TABLES, *RECORDS):
+        raise UnknownName(f"there is no format {short(form)}. {suggestion(form, (*TABLES, *RECORDS))}")
+    known = list(COLUMNS if form in TABLES else FIELDS)
+    check_columns(columns, known)
+    check_columns(None if sort is None else [sort.removeprefix("-")], known)
+
+
 def _merit(run: Run) -> tuple[float, bool, float]:
     objective = run.result.objective
     assert objective is not None
     return objective, run.result.status != Status.OPTIMAL, run.result.seconds
 
 
-def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> dict[str, Any]:
+def _record(run: Run, reference: tuple[str, float] | None, known: Known | None, budget: Budget) -> dict[str, Any]:
     result = run.result
     kind, value = reference or ("", None)
     told = {
@@ -242,7 +347,12 @@ def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> di
         "reference": kind,
         "reference_value": value,
         "gap_to_reference": None if value is None else result.gap(value),
+        "gap_to_bound": result.gap(),
+        "best_known": known and known.value,
+        "best_known_proved": known and known.proved,
+        "gap_to_best_known": None if known is None else result.gap(known.value),
         **{name: getattr(result, name) for name in _TOLD},
+        "megabytes": run.megabytes,
         "error": run.error,
         "versions": json.dumps(dict(result.versions)),
         "key": run.key,
@@ -272,170 +382,60 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
     return (BEST_SEEN, min(objective for objective, _ in seen)) if seen else None
 
 
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2%}" if math.isfinite(value) else "inf"
-
-
-def _count(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
-
-
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
-
-
-class Column(NamedTuple):
-    """A column of the table: its head, the same in few letters, how a value is written, whether it is a text."""
-
-    head: str
-    brief: str
-    write: Callable[[Any], str] = number
-    text: bool = False
-
-
-COLUMNS = {
-    "problem": Column("problem", "problem", text=True),
-    "strategy": Column("strategy", "strategy", text=True),
-    "runs": Column("runs", "runs"),
-    "status": Column("status", "status", text=True),
-    "best": Column("objective", "obj."),
-    "mean": Column("mean", "mean"),
-    "worst": Column("worst", "worst"),
-    "bound": Column("bound", "bound"),
-    "gap": Column("gap to {}", "gap ({})", _percent),
-    "evaluations": Column("evals", "evals", _count),
-    "seconds": Column("seconds", "sec.", _seconds),
-    "seconds_to_best": Column("to best", "to best", _seconds),
-    "ended_by": Column("ended by", "ended by", text=True),
-}
-
-#: References in the brief head of the gap.
-BRIEF = {OPTIMUM: "opt.", BOUND: "bound", BEST_KNOWN: "known", BEST_SEEN: "seen"}
-
-#: What goes first when the table is wider than the terminal; the rest is folded.
-DISPENSABLE = ("evaluations", "runs", "seconds_to_best", "ended_by", "worst", "mean", "seconds")
-
-#: Texts are folded into no fewer letters than these.
-NARROWEST = 8
-
-
-class _Layout:
-    """Which columns are shown, under which heads, how wide; texts are folded into `room`."""
-
-    def __init__(
-        self, lines: Sequence[Summary], names: Sequence[str], brief: bool = False, room: int | None = None
-    ) -> None:
-        self.names = names
-        self.rows = [
-            [
-                _heads(names, kind, brief),
-                *([COLUMNS[name].write(getattr(line, name)) for name in names] for line in group),
-            ]
-            for kind, group in groupby(lines, key=lambda line: line.reference)
-        ]
-        self.widths = [max(len(row[i]) for block in self.rows for row in block) for i in range(len(names))]
-        texts = [i for i, name in enumerate(names) if COLUMNS[name].text]
-        while room is not None and self.total > room and max(self.widths[i] for i in texts) > NARROWEST:
-            self.widths[max(texts, key=lambda i: self.widths[i])] -= 1
-
-    @property
-    def total(self) -> int:
-        """How many letters a line has."""
-        return sum(self.widths) + 2 * (len(self.widths) - 1)
-
-    def blocks(self) -> Iterator[str]:
-        """A block of text for each kind of reference."""
-        for head, *rows in ([self._aligned(row) for row in block] for block in self.rows):
-            lines = [line for row in rows for line in row]
-            yield "\n".join([*head, "-" * max(len(line) for line in [*head, *lines]), *lines])
-
-    def _aligned(self, row: Sequence[str]) -> list[str]:
-        """A row as lines: one, or several where a text was folded."""
-        folded = (_fold(cell, width) for cell, width in zip(row, self.widths, strict=True))
-        return [
-            "  ".join(
-                cell.ljust(width) if COLUMNS[name].text else cell.rjust(width)
-                for name, cell, width in zip(self.names, line, self.widths, strict=True)
-            ).rstrip()
-            for line in zip_longest(*folded, fillvalue="")
-        ]
-
-
-def _heads(names: Sequence[str], reference: str, brief: bool) -> list[str]:
-    heads = [COLUMNS[name].brief if brief else COLUMNS[name].head for name in names]
-    word = BRIEF.get(reference, "") if brief else reference
-    return [head.format(word) if word else head.split(" to {}")[0].split(" ({})")[0] for head in heads]
-
-
-def _layouts(lines: Sequence[Summary], names: Sequence[str], width: int) -> Iterator[_Layout]:
-    """Layouts from the fullest on: without the least needed columns, under brief heads, with folded names."""
-    stages = [names]
-    for gone in DISPENSABLE:
-        if gone != "runs" or all(line.runs == 1 for line in lines):
-            stages.append([name for name in stages[-1] if name != gone])
-    yield from (_Layout(lines, stage) for stage in stages[:2])
-    yield from (_Layout(lines, stage, brief=True) for stage in stages[1:])
-    yield from (_Layout(lines, stage, brief=True, room=width) for stage in stages[3:])
-
-
-def _fold(text: str, width: int) -> list[str]:
-    """A text in pieces of at most `width` letters, cut after a mark between words where there is one."""
-    pieces = []
-    while len(text) > width:
-        cut = max((i + 1 for i in range(width) if text[i] in " :,-"), default=width)
-        pieces.append(text[:cut].rstrip())
-        text = text[cut:].lstrip()
-    return [*pieces, text]
-
-
-def _footnotes(comparison: Comparison, shown: Sequence[str]) -> list[str]:
-    limits = {"seconds": "s", "evaluations": "evaluations", "stall": "evaluations without progress"}
-    given = [f"{value:g} {unit}" for name, unit in limits.items() if (value := getattr(comparison.budget, name))]
-    several = any(line.runs > 1 for line in comparison.summaries)
-    over = "; objective: best over the runs; gap: of the mean" if several else ""
-    notes = [f"budget of a run: {', '.join(given) or 'none'}{over}"]
-    held = {line.problem: line.reference for line in comparison.summaries}
-    known = [
-        f"{problem} {number(comparison.best_known[problem])}"
-        for problem, reference in held.items()
-        if reference in (BOUND, BEST_KNOWN) and problem in comparison.best_known
-    ]
-    notes += [f"best known: {', '.join(known)}"] if known else []
-    started = any(run.result.strategy == "highs" and run.result.evaluations for run in comparison.runs)
-    if started and "evaluations" in shown:
-        notes.append("evals of highs: decisions evaluated in its search for a start, without the solver's own work")
-    for line in comparison.summaries:
-        notes += [f"{line.problem} by {line.strategy}: {printable(error)}" for error in line.errors]
-    if not comparison.complete:
-        notes.append("the comparison was ended early: runs are missing")
-    return notes
-
-
-def _summary(runs: Sequence[Run], reference: tuple[str, float] | None) -> Summary:
+def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Known | None) -> Summary:
     answered = [run.result for run in runs if run.error is None]
     objectives = [result.objective for result in answered if result.objective is not None]
     bounds = [result.bound for result in answered if result.bound is not None]
     to_best = [result.seconds_to_best for result in answered if result.seconds_to_best is not None]
+    to_bound = [gap for result in answered if (gap := result.gap()) is not None]
     mean = fmean(objectives) if objectives else None
     kind, value = reference or ("", None)
+    gaps = [] if known is None or not objectives else [_gap(run, known.value) for run in runs]
     return Summary(
         problem=runs[0].problem,
         strategy=runs[0].strategy,
         runs=len(runs),
         status=_tally([run.status for run in runs]),
+        objective=_middle(objectives),
         best=min(objectives, default=None),
         mean=mean,
         worst=max(objectives, default=None),
         bound=max(bounds, default=None),
+        best_known=known and known.value,
+        proved=known is not None and known.proved,
+        gap_to_best_known=_middle(gaps),
+        interval=_interval(gaps),
+        worst_gap=max(gaps, default=None),
+        gap_to_bound=_middle(to_bound),
         reference=kind,
         reference_value=value,
         gap=None if mean is None or value is None else relative_gap(mean, value),
-        evaluations=fmean(result.evaluations for result in answered) if answered else None,
-        seconds=fmean(result.seconds for result in answered) if answered else None,
-        seconds_to_best=fmean(to_best) if to_best else None,
+        evaluations=_middle([result.evaluations for result in answered]),
+        seconds=_middle([result.seconds for result in answered]),
+        seconds_to_best=_middle(to_best),
+        megabytes=_middle([run.megabytes for run in runs if run.megabytes is not None]),
         ended_by=_tally([run.result.stopped_by for run in runs]),
         errors=tuple(dict.fromkeys(run.error for run in runs if run.error)),
     )
+
+
+def _gap(run: Run, value: float) -> float:
+    """How far a run ended above a value, relative; infinitely far without an answer."""
+    gap = run.result.gap(value)
+    return math.inf if gap is None else gap
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
+
+
+def _interval(gaps: Sequence[float]) -> tuple[float, float] | None:
+    if len(gaps) < 2:
+        return None
+    from ..statistics import median_interval
+
+    found = median_interval(gaps)
+    return None if found is None else (found.low, found.high)
 
 
 def _tally(words: Sequence[str]) -> str:

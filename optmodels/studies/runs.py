@@ -74,6 +74,7 @@ class Run:
     result: Result
     error: str | None = None
     key: str = ""
+    megabytes: float | None = None
 
     @property
     def status(self) -> str:
