@@ -118,7 +118,8 @@ def compare(
     proved = frozenset(subject.label for subject in subjects if subject.proved)
     warnings = [subject.warning for subject in subjects if subject.warning is not None]
     comparison = Comparison(runs, known, limits, complete, (*warnings, *doubts), proved)
-    comparison = replace(comparison, warnings=(*comparison.warnings, *comparison.refuted))
+    contradictions = [one.contradiction for one in comparison.references.values() if one.contradiction]
+    comparison = replace(comparison, warnings=(*comparison.warnings, *contradictions))
     if store:
         store.close(comparison)
     return comparison

@@ -11,13 +11,14 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from heuristics import OPTIMALITY_TOLERANCE, Budget, Status, relative_gap
+from heuristics import Budget, Status, relative_gap
 
-from ..data import csv_text, number, write_text
+from ..data import csv_text, write_text
 from ..errors import UnknownName, short, suggestion
 from ..results import plain
+from ..statistics import Reference, median_interval, references_of
 from .comparison_table import COLUMNS, Table, check_columns, sorted_rows
 from .runs import Run
 
@@ -42,14 +43,6 @@ FIELDS = (
     *("objective", "bound", "gap", "reference", "reference_value", "gap_to_reference", "gap_to_bound"),
     *("best_known", "best_known_proved", "gap_to_best_known", *_TOLD, "megabytes", "error", "versions", "key"),
 )
-
-
-class Known(NamedTuple):
-    """The best value known of a problem: whether nothing better exists, and whether its file states it."""
-
-    value: float
-    proved: bool
-    stated: bool
 
 
 @dataclass(frozen=True)
@@ -149,42 +142,13 @@ class Comparison:
         groups: dict[tuple[str, str], list[Run]] = {}
         for run in self.runs:
             groups.setdefault((run.problem, run.strategy), []).append(run)
-        references = {problem: (reference_of(self, problem), self.known(problem)) for problem in self.problems}
+        references = {problem: (reference_of(self, problem), self.references[problem]) for problem in self.problems}
         return tuple(_summary(runs, *references[problem]) for (problem, _), runs in groups.items())
 
-    def known(self, problem: str) -> Known | None:
-        """The best value known of a problem: that of its file, or a better one that a run found.
-
-        It is proved if the file says so, if a run proved it, or if a bound that a run proved meets it.
-        """
-        results = [run.result for run in self.runs if run.problem == problem]
-        seen = min((result.objective for result in results if result.objective is not None), default=math.inf)
-        stated = self.best_known.get(problem, math.inf)
-        value = min(seen, stated)
-        if value == math.inf:
-            return None
-        # What a file states to nine digits is the same value.
-        is_stated = relative_gap(stated, value) <= OPTIMALITY_TOLERANCE
-        optima = [result.objective for result in results if result.status == Status.OPTIMAL]
-        bounds = [result.bound for result in results if result.bound is not None]
-        proofs = [*(one for one in optima if one is not None), *bounds]
-        proved = (is_stated and problem in self.proved) or any(
-            one >= value or relative_gap(value, one) <= OPTIMALITY_TOLERANCE for one in proofs
-        )
-        return Known(value, proved, is_stated)
-
-    @property
-    def refuted(self) -> tuple[str, ...]:
-        """A sentence for each value that a file calls proved, and that a run lies below."""
-        told = []
-        for problem in self.problems:
-            best, known = self.best(problem), self.known(problem)
-            if problem in self.proved and best and known and not known.stated:
-                stated, found = number(self.best_known[problem]), number(known.value)
-                told.append(
-                    f"{problem}: its file calls {stated} proved to be the best, and {best.strategy} found {found}."
-                )
-        return tuple(told)
+    @cached_property
+    def references(self) -> dict[str, Reference]:
+        """By problem the best value known, of its file or of a run, and whether it is proved to be the best."""
+        return references_of(self.runs, self.best_known, self.proved)
 
     def table(self, width: int | None = None, *, columns: Sequence[str] | None = None, sort: str | None = None) -> str:
         """The table as text.
@@ -247,7 +211,7 @@ class Comparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record per run: enough to run it again."""
-        references = {problem: (reference_of(self, problem), self.known(problem)) for problem in self.problems}
+        references = {problem: (reference_of(self, problem), self.references[problem]) for problem in self.problems}
         return [_record(run, *references[run.problem], self.budget) for run in self.runs]
 
     def to_frame(self) -> DataFrame:
@@ -263,9 +227,9 @@ class Comparison:
 
         rows = []
         for run in self.runs:
-            known = self.known(run.problem)
+            known = self.references[run.problem].value
             told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
-            gap = None if known is None else run.result.gap(known.value)
+            gap = None if known is None else run.result.gap(known)
             rows.append(run_row(run.result, **told, gap_to_best_known=gap))
         return frame(rows, COLUMNS)
 
@@ -329,7 +293,7 @@ def _merit(run: Run) -> tuple[float, bool, float]:
     return objective, run.result.status != Status.OPTIMAL, run.result.seconds
 
 
-def _record(run: Run, reference: tuple[str, float] | None, known: Known | None, budget: Budget) -> dict[str, Any]:
+def _record(run: Run, reference: tuple[str, float] | None, known: Reference, budget: Budget) -> dict[str, Any]:
     result = run.result
     kind, value = reference or ("", None)
     told = {
@@ -348,9 +312,9 @@ def _record(run: Run, reference: tuple[str, float] | None, known: Known | None, 
         "reference_value": value,
         "gap_to_reference": None if value is None else result.gap(value),
         "gap_to_bound": result.gap(),
-        "best_known": known and known.value,
-        "best_known_proved": known and known.proved,
-        "gap_to_best_known": None if known is None else result.gap(known.value),
+        "best_known": known.value,
+        "best_known_proved": known.proved,
+        "gap_to_best_known": None if known.value is None else result.gap(known.value),
         **{name: getattr(result, name) for name in _TOLD},
         "megabytes": run.megabytes,
         "error": run.error,
@@ -382,7 +346,7 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
     return (BEST_SEEN, min(objective for objective, _ in seen)) if seen else None
 
 
-def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Known | None) -> Summary:
+def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Reference) -> Summary:
     answered = [run.result for run in runs if run.error is None]
     objectives = [result.objective for result in answered if result.objective is not None]
     bounds = [result.bound for result in answered if result.bound is not None]
@@ -390,7 +354,7 @@ def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Kn
     to_bound = [gap for result in answered if (gap := result.gap()) is not None]
     mean = fmean(objectives) if objectives else None
     kind, value = reference or ("", None)
-    gaps = [] if known is None or not objectives else [_gap(run, known.value) for run in runs]
+    gaps = [] if known.value is None or not objectives else [_gap(run, known.value) for run in runs]
     return Summary(
         problem=runs[0].problem,
         strategy=runs[0].strategy,
@@ -401,8 +365,8 @@ def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Kn
         mean=mean,
         worst=max(objectives, default=None),
         bound=max(bounds, default=None),
-        best_known=known and known.value,
-        proved=known is not None and known.proved,
+        best_known=known.value,
+        proved=known.proved,
         gap_to_best_known=_middle(gaps),
         interval=_interval(gaps),
         worst_gap=max(gaps, default=None),
@@ -432,8 +396,6 @@ def _middle(values: Sequence[float]) -> float | None:
 def _interval(gaps: Sequence[float]) -> tuple[float, float] | None:
     if len(gaps) < 2:
         return None
-    from ..statistics import median_interval
-
     found = median_interval(gaps)
     return None if found is None else (found.low, found.high)
 

@@ -12,7 +12,8 @@ from ..data import number
 from ..errors import RequestError, UnknownName, printable, short, suggestion
 
 if TYPE_CHECKING:
-    from .comparison import Comparison, Known, Summary
+    from ..statistics import Reference
+    from .comparison import Comparison, Summary
 
 #: Behind a gap to a best known value that is proved to be the optimum.
 PROVED = "*"
@@ -182,7 +183,7 @@ class Table:
             interval = "; 95% interval: of the median gap to best known, by bootstrap over the seeds"
             notes.append(middle + (interval if "interval" in shown else ""))
         if "gap_to_best_known" in shown:
-            notes += _notes_on_known({name: comparison.known(name) for name in comparison.problems})
+            notes += _note_on(comparison.references)
         started = any(run.result.strategy == "highs" and run.result.evaluations for run in comparison.runs)
         if started and "evaluations" in shown:
             notes.append("evals of highs: decisions evaluated in its search for a start, without the solver's own work")
@@ -193,16 +194,15 @@ class Table:
         return notes
 
 
-def _notes_on_known(known: Mapping[str, Known | None]) -> list[str]:
+def _note_on(references: Mapping[str, Reference]) -> list[str]:
     """Which values gaps are measured from, and what is known of them."""
-    told = [(name, one) for name, one in known.items() if one is not None]
-    if not told:
-        return []
-    proved = f"; {PROVED} proved optimal" if any(one.proved for _, one in told) else ""
-    values = ", ".join(f"{name} {number(one.value)}{PROVED * one.proved}" for name, one in told if one.stated)
-    seen = ", ".join(f"{name} {number(one.value)}{PROVED * one.proved}" for name, one in told if not one.stated)
-    parts = [*([values] if values else []), *([f"best seen here: {seen}"] if seen else [])]
-    return [f"best known: {'; '.join(parts)}{proved}"]
+    told: dict[str, list[str]] = {}
+    for name, one in references.items():
+        if one.value is not None:
+            told.setdefault(one.source, []).append(f"{name} {number(one.value)}{PROVED * one.proved}")
+    proved = [f"{PROVED} proved optimal"] if any(one.proved for one in references.values()) else []
+    parts = [*(f"{source}: {', '.join(values)}" for source, values in told.items()), *proved]
+    return ["; ".join(parts)] if told else []
 
 
 def _cells(line: Summary, names: Sequence[str]) -> list[str]:
