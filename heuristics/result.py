@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,6 +20,9 @@ AGREEMENT = 1e-6
 
 #: What is left where numbers cancel, relative to the size of these numbers.
 REMAINDER = 1e-9
+
+#: Limits of a budget are compared with floats.
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Budget:
             if value is None:
                 continue
             number = isinstance(value, Real) and not isinstance(value, bool)
-            if not number or not math.isfinite(value) or value <= 0:
+            if not number or not 0 < value <= LARGEST:
                 raise ValueError(f"{name} must be a positive number, got {value!r}.")
             if name == "seconds":
                 object.__setattr__(self, name, float(value))

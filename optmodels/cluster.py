@@ -19,7 +19,7 @@ from typing import Any
 from heuristics import interrupting
 
 from .data import read_json
-from .errors import RequestError, UnreadableFile, brief
+from .errors import RequestError, UnreadableFile, brief, short
 
 #: In place of an address: processes of this machine.
 LOCAL = "local"
@@ -46,6 +46,9 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Any]
     workers
         How many processes of this machine; one for each processor by default.
     """
+    if not isinstance(address, (str, os.PathLike)):
+        raise RequestError(f"a cluster is text, got {short(address)}; {ADVICE}.")
+    address = os.fspath(address)
     dask = distributed()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_without_logs())

@@ -37,6 +37,7 @@ from heuristics import TracePoint as TracePoint
 from heuristics import UnsupportedProblem as UnsupportedProblem
 
 from .costs import CostFunction, Limits
+from .data import check_called
 from .errors import RequestError
 
 #: Called now and then with how things stand.
@@ -351,7 +352,9 @@ def measure_names(problem: object) -> tuple[str, ...]:
 
 
 def followed(
-    progress: bool | Follower | None, on_screen: Callable[[], contextlib.AbstractContextManager[Follower]]
+    progress: bool | Follower | None,
+    on_screen: Callable[[], contextlib.AbstractContextManager[Follower]],
+    arguments: tuple[str, ...] = ("how things stand",),
 ) -> contextlib.AbstractContextManager[Follower | None]:
     """Find out who follows a run.
 
@@ -361,6 +364,8 @@ def followed(
         A function that is called, ``True`` for whoever looks at the screen, ``None`` or ``False`` for nobody.
     on_screen
         Makes the function that shows progress there.
+    arguments
+        What the function will be called with, for the sentence.
 
     Returns
     -------
@@ -375,6 +380,8 @@ def followed(
     """
     if isinstance(progress, bool):
         return on_screen() if progress else contextlib.nullcontext()
-    if progress is not None and not callable(progress):
+    if progress is not None and (not callable(progress) or isinstance(progress, type)):
         raise RequestError(f"progress is True, False, or a function that is called; got {progress!r}.")
+    if progress is not None:
+        check_called("progress", progress, arguments)
     return contextlib.nullcontext(progress)

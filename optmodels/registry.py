@@ -25,7 +25,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from .data import build, parameter_fields
-from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, brief, printable, suggestion
+from .errors import BrokenPlugin, NameTaken, RequestError, UnknownName, brief, printable, short, suggestion
 from .kinds import Kind, resolve
 
 if TYPE_CHECKING:
@@ -149,10 +149,12 @@ class Registry:
         return next((entry.name for entry in self.entries() if entry.target.replace(" ", "") == spelled), None)
 
     def _entry(self, name: str) -> Entry:
+        if not isinstance(name, str):
+            raise UnknownName(f"the name of a {self.noun} is text, got {short(name)}. {suggestion('', self)}")
         claims = [entry for entry in self.entries() if entry.name == name]
         if not claims:
             known = [*self, AUTO] if self is strategies else self
-            raise UnknownName(f"no {self.noun} is called {name!r}. {suggestion(str(name), known)}")
+            raise UnknownName(f"no {self.noun} is called {name!r}. {suggestion(name, known)}")
         if len(claims) > 1:
             owners = " and by ".join(f"{entry.target} ({entry.origin})" for entry in claims)
             raise NameTaken(f"{self.noun} {name!r} is claimed by {owners}; uninstall one of the two.")

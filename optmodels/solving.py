@@ -34,6 +34,7 @@ from heuristics import (
 )
 
 from . import __version__
+from .data import as_whole
 from .errors import RequestError, short
 from .instance import Instance, load, read
 from .protocols import Stored, followed, has_objective, kind_of, origin_of, remember
@@ -456,6 +457,8 @@ def make_budget(budget: Budget | None = None, seconds: float | None = None, eval
     """One budget from either way of giving it."""
     if budget is not None and (seconds is not None or evaluations is not None):
         raise RequestError("give a budget, or seconds and evaluations, not both.")
+    if budget is not None and not isinstance(budget, Budget):
+        raise RequestError(f"a budget is made by optmodels.Budget(seconds=..., evaluations=...), got {short(budget)}.")
     try:
         return budget or Budget(seconds=seconds, evaluations=evaluations)
     except ValueError as failure:
@@ -464,11 +467,8 @@ def make_budget(budget: Budget | None = None, seconds: float | None = None, eval
 
 def check_seed(seed: Any) -> int:
     """A seed as generators of random numbers take it."""
-    try:
-        whole = int(seed)
-    except (TypeError, ValueError):
-        whole = -1
-    if isinstance(seed, bool) or whole != seed or whole < 0:
+    whole = as_whole(seed)
+    if whole is None or whole < 0:
         raise RequestError(f"a seed is a whole number, zero or more, got {seed!r}.")
     return whole
 

@@ -60,6 +60,11 @@ from .named_laws import map as map
 from .named_laws import mmpp as mmpp
 from .named_laws import phase_type as phase_type
 from .named_laws import poisson as poisson
+from .options import as_path as as_path
+from .options import as_real as as_real
+from .options import as_whole as as_whole
+from .options import check_called as check_called
+from .options import check_switch as check_switch
 from .parameters import build as build
 from .parameters import check_options as check_options
 from .parameters import check_ranges as check_ranges

@@ -15,6 +15,10 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from ..errors import RequestError, UnknownName, nearest, short, suggestion
+from .options import as_whole
+
+#: What a value of a type is, as the end of a sentence.
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
 def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
@@ -53,7 +57,7 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
     for key, text in given.items():
         try:
             hint = hints.get(key, Any)
-            values[key] = from_text(text, hint) if isinstance(text, str) else _whole(text) if hint is int else text
+            values[key] = from_text(text, hint) if isinstance(text, str) else _fitting(text, hint)
         except ValueError as failure:
             raise RequestError(f"{noun}: parameter {key!r} {failure}, got {text!r}.") from None
     try:
@@ -64,13 +68,21 @@ def build(target: Any, given: Mapping[str, Any], noun: str) -> Any:
         raise RequestError(f"{noun}: {' '.join(str(failure).split())}") from failure
 
 
-def _whole(value: Any) -> Any:
-    """Give 1e6 as a whole number, as texts have it, and leave everything else to the object itself."""
-    if isinstance(value, float):
-        if not value.is_integer():
-            raise ValueError("is a whole number")
-        return int(value)
-    return value
+def _fitting(value: Any, annotation: Any) -> Any:
+    """Take numbers and truth values as annotated, 1e6 for a whole number too; what else is asked, the object checks."""
+    options = _options(annotation)
+    if not set(options) <= {*_WORDS, types.NoneType}:
+        return value
+    if getattr(value, "ndim", None) == 0:  # a number of numpy
+        value = value.item()
+    whole = as_whole(value)
+    if whole is not None and (int in options or float in options):
+        return whole if int in options else value
+    if (isinstance(value, float) and float in options) or (isinstance(value, bool) and bool in options):
+        return value
+    if value is None and types.NoneType in options:
+        return None
+    raise ValueError(f"is {' or '.join(_WORDS[option] for option in options if option in _WORDS)}")
 
 
 def check_ranges(record: Any, **ranges: tuple[float, float]) -> None:
@@ -314,8 +326,7 @@ def from_json(value: Any, annotation: Any) -> Any:
         if type(None) in options or Any in options:
             return None
         raise ValueError("must not be null")
-    plain = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-    if not options or any(option not in plain and option is not type(None) for option in options):
+    if not options or any(option not in _WORDS and option is not type(None) for option in options):
         return tuple(value) if isinstance(value, list) else value
     if isinstance(value, bool):
         accepted = bool in options
@@ -325,7 +336,7 @@ def from_json(value: Any, annotation: Any) -> Any:
         accepted = type(value) in options
     if accepted:
         return value
-    raise ValueError(f"is {' or '.join(plain[option] for option in options if option in plain)}")
+    raise ValueError(f"is {' or '.join(_WORDS[option] for option in options if option in _WORDS)}")
 
 
 def _options(annotation: Any) -> tuple[Any, ...]:

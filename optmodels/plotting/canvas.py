@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data import replaced
+from ..data import as_path, replaced
 from ..errors import RequestError, short
 
 if TYPE_CHECKING:
@@ -138,7 +138,8 @@ def check_path(path: str | os.PathLike[str] | None) -> None:
     RequestError
         If it ends in none of `SUFFIXES`.
     """
-    if path is not None and Path(path).suffix.lower() not in SUFFIXES:
+    target = as_path("path", path)
+    if path is not None and target is not None and target.suffix.lower() not in SUFFIXES:
         raise RequestError(
             f"a picture is written as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, and {short(os.fspath(path))} ends "
             "in none of them; choose a name that does."

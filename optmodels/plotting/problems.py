@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from heuristics import Problem
 from heuristics import Result as Answer
 
-from ..errors import InstanceError, RequestError
+from ..errors import InstanceError, RequestError, short
 from ..instance import load
 from ..protocols import has_objective, kind_of, origin_of
 from ..registry import kinds
@@ -81,6 +81,8 @@ def plot_problem(
         known = ", ".join(kinds.having("picture"))
         raise RequestError(f"no picture is known of problems of kind {name!r}; known are {known}.")
     check_path(path)
+    if panel is not None and not isinstance(panel, str):
+        raise RequestError(f"a panel is the name of one, as text, got {short(panel)}.")
     told = as_row(result)
     if told is not None and best_known is not None:
         told = {**told, "best_known": best_known}

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from heuristics import Budget, Problem, Result, Strategy, parameters
 
-from ..data import append_line, csv_text, parse_json, whole_lines, write_text
+from ..data import append_line, as_path, as_whole, check_switch, csv_text, parse_json, whole_lines, write_text
 from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
 from ..instance import Instance, check_best_known
 from ..protocols import origin_of
@@ -97,12 +97,14 @@ def compare(
     >>> len(comparison.runs), comparison.complete
     (2, True)
     """
-    if resume and out is None:
+    check_switch("resume", resume)
+    folder = as_path("out", out)
+    if resume and folder is None:
         raise RequestError("resuming needs the folder of the comparison to resume: give out as well.")
     limits = make_budget(budget, seconds, evaluations)
     subjects = _subjects(problems)
     cells = _cells(subjects, _strategies(strategies), _seeds(seeds), limits)
-    store = None if out is None else Store(Path(out), resume)
+    store = None if folder is None else Store(folder, resume)
     finished, doubts = store.finished(cells) if store else ({}, [])
     missing = [cell for cell in cells if cell.key not in finished]
 
@@ -179,7 +181,9 @@ def _confirmed(problem: Problem) -> tuple[float | None, str | None]:
 
 def _strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> dict[str, Strategy]:
     single = isinstance(strategies, str) or hasattr(strategies, "solve")
-    given: list[Any] = [strategies] if single else list(strategies)  # type: ignore[arg-type]
+    if not single and not isinstance(strategies, Iterable):
+        raise RequestError(f"strategies are names, or objects with a method 'solve', got {short(strategies)}.")
+    given: list[Any] = [strategies] if single else list(cast(Iterable[Any], strategies))
     if not given:
         raise RequestError("a comparison needs at least one strategy.")
     chosen: dict[str, Strategy] = {}
@@ -190,9 +194,12 @@ def _strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> dict[s
 
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
-    if isinstance(seeds, int) and (isinstance(seeds, bool) or seeds < 1):
+    count = as_whole(seeds)
+    if isinstance(seeds, bool) or (count is not None and count < 1):
         raise RequestError(f"the number of seeds is 1 or more, got {seeds!r}.")
-    given = range(seeds) if isinstance(seeds, int) else seeds
+    if count is None and (isinstance(seeds, str) or not isinstance(seeds, Iterable)):
+        raise RequestError(f"seeds are how many, or a list of whole numbers, zero or more, got {short(seeds)}.")
+    given = cast(Iterable[int], seeds) if count is None else range(count)
     chosen = [check_seed(seed) for seed in itertools.islice(given, MOST_RUNS + 1)]
     if len(chosen) > MOST_RUNS:
         raise RequestError(f"a comparison has at most {MOST_RUNS} runs, and {brief(str(seeds))} seeds are more.")

@@ -22,7 +22,7 @@ from heuristics import Budget, Decision, Estimating, Problem, Strategy, clock, p
 from heuristics.search import Exhaustive, spelled
 
 from ..costs import WeightedSum
-from ..data import columns, csv_text, number, write_text
+from ..data import as_whole, columns, csv_text, number, write_text
 from ..errors import RequestError, suggestion
 from ..protocols import kind_of, measure_names
 from ..registry import make_strategy
@@ -273,7 +273,8 @@ def pareto(
     asked = as_problem(problem)
     first, second = _objectives(asked, measures)
     limits, seed = make_budget(budget, seconds, evaluations), check_seed(seed)
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+    most = as_whole(runs)
+    if most is None or most < 1:
         raise RequestError(f"runs are counted from 1 on, got {runs!r}.")
     if strategy is None and not asked.space.size <= SMALL:
         size = "infinitely many" if asked.space.size == math.inf else spelled(int(asked.space.size))
@@ -281,7 +282,7 @@ def pareto(
             f"{asked.name!r} has {size} decisions, too many to enumerate in passing; name a strategy, with --strategy "
             "on the command line."
         )
-    chosen = make_strategy(strategy or "exhaustive")
+    chosen = make_strategy("exhaustive" if strategy is None else strategy)
     priced = with_cost(asked, WeightedSum({first.measure: first.sign}))
     began = clock.start()
     with following_batch(progress, f"front of {asked.name}") as follow:
@@ -291,7 +292,7 @@ def pareto(
             began = clock.now()
             found = enumerated(priced, first, second, limits, follow)
         else:
-            found = Sweep(priced, first, second, chosen, limits, seed, runs, follow).done()
+            found = Sweep(priced, first, second, chosen, limits, seed, most, follow).done()
     front = found.archive.front()
     supported = supports([(one.first, one.second) for one in front])
     points = (

@@ -231,7 +231,7 @@ class Objective:
         """Read ``loss``, ``min:loss`` (the same) or ``max:success``."""
         if isinstance(text, Objective):
             return text
-        sense, colon, name = text.rpartition(":")
+        sense, colon, name = text.rpartition(":") if isinstance(text, str) else ("", "", "")
         if (colon and sense not in ("min", "max")) or not name:
             raise RequestError(f"a measure is written loss, min:loss or max:success, got {text!r}.")
         return cls(name, sense == "max")

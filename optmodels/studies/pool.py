@@ -23,7 +23,8 @@ from typing import Any, cast
 
 from heuristics import UnsupportedProblem, clock
 
-from ..errors import RequestError
+from ..data import as_whole
+from ..errors import RequestError, short
 from ..registry import shield
 
 #: What a worker says when something must be compiled first.
@@ -71,8 +72,10 @@ def call_all(
 
     Closing the iterator, or an exception at the caller such as Ctrl-C, ends the processes.
     """
-    if workers < 1:
-        raise RequestError(f"workers must be 1 or more, got {workers}.")
+    count = as_whole(workers)
+    if count is None or count < 1:
+        raise RequestError(f"workers must be a whole number, 1 or more, got {short(workers)}.")
+    workers = count
     if workers > MOST_WORKERS:
         raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")
     if cluster is not None:

@@ -172,7 +172,7 @@ def following_batch(
 
         return follow_batch(label)
 
-    return followed(progress, on_screen)
+    return followed(progress, on_screen, ("what is done", "what is to do", "a word on it"))
 
 
 def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int, reason: str | None = None) -> Result:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from heuristics import clock, interrupting
 from queueing.simulation import CONFIDENCE, Estimate, jackknife, jackknives, joint_limit
 
-from ..data import columns, number
+from ..data import as_real, as_whole, columns, number
 from ..errors import RequestError, short
 from ..protocols import Drifting, Experiment, Judging, Resolving, Settling, Simulable, has_objective, kind_of
 from ..registry import kinds
@@ -414,14 +414,15 @@ def _widened(line: Line) -> float:
 def _check_replications(replications: int | None, seconds: float | None) -> int:
     if replications is None:
         return REPLICATIONS if seconds is None else MOST_REPLICATIONS
-    if isinstance(replications, bool) or not 2 <= replications <= MOST_REPLICATIONS:
+    count = as_whole(replications)
+    if count is None or not 2 <= count <= MOST_REPLICATIONS:
         raise RequestError(
             f"replications are a whole number from 2, for an error to be known, to {MOST_REPLICATIONS}, "
             f"got {replications!r}."
         )
-    return int(replications)
+    return count
 
 
 def _check_positive(name: str, value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value > 0):
+    if value is not None and not (as_real(value) or 0.0) > 0:
         raise RequestError(f"{name} is a finite number above 0, got {value!r}.")

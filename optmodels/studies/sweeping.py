@@ -13,12 +13,11 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heuristics import Budget, Problem, Strategy
 
-from ..data import columns, csv_text, number, write_text
+from ..data import as_path, columns, csv_text, number, write_text
 from ..errors import InstanceError, RequestError, short, suggestion
 from ..instance import Instance
 from ..protocols import origin_of
@@ -55,7 +54,7 @@ class Axis:
     @classmethod
     def parse(cls, text: str) -> Axis:
         """Read ``path=values``: a range ``a..b`` or ``a..b..step``, or a list of numbers, texts and ranges."""
-        path, equals, values = text.partition("=")
+        path, equals, values = text.partition("=") if isinstance(text, str) else ("", "", "")
         if not equals or not path.strip() or not values.strip():
             raise RequestError(f'what to vary is written "data.capacity=1..30" or "data.capacity=1,2,5", got {text!r}.')
         path = path.strip()
@@ -237,7 +236,7 @@ def sweep(
     base, make = _maker(problem)
     grid = list(itertools.product(*(axis.values for axis in axes)))
     budget_told = {"budget_seconds": limits.seconds, "budget_evaluations": limits.evaluations}
-    file = SweepFile(None if out is None else Path(out), axes, {"strategy": label, "seed": seed, **budget_told})
+    file = SweepFile(as_path("out", out), axes, {"strategy": label, "seed": seed, **budget_told})
     records: dict[int, dict[str, Any]] = {}
     cells: dict[int, Cell] = {}
     for index, values in enumerate(grid):
@@ -337,7 +336,7 @@ def put(content: Any, path: str, value: Any) -> None:
 
 def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]]) -> tuple[Axis, ...]:
     if isinstance(vary, Mapping):
-        axes = tuple(Axis(path, tuple(plain(list(values)))) for path, values in vary.items())
+        axes = tuple(Axis(path, _listed(path, values)) for path, values in vary.items())
         for axis in axes:
             steps(axis.path)
     else:
@@ -352,6 +351,16 @@ def _axes(vary: str | Axis | Iterable[str | Axis] | Mapping[str, Sequence[Any]])
     if math.prod(len(axis.values) for axis in axes) > MOST_POINTS:
         raise RequestError(f"a sweep has at most {MOST_POINTS} points, this one has more.")
     return axes
+
+
+def _listed(path: Any, values: Any) -> tuple[Any, ...]:
+    """Read the values of one axis, as Python gives them."""
+    if not isinstance(path, str) or isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise RequestError(
+            f'what to vary is a path with a list of values, such as {{"data.capacity": [1, 2, 5]}}; got {short(path)} '
+            f"with {short(values)}."
+        )
+    return tuple(plain(list(values)))
 
 
 def _maker(problem: ProblemLike) -> tuple[dict[str, Any], Callable[[dict[str, Any]], Problem]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import heuristics
 
-from ..data import check_options
-from ..errors import RequestError
+from ..data import as_path, as_whole, check_options
+from ..errors import RequestError, short
 from ..protocols import kind_of
 from ..registry import kinds
-from ..solving import ProblemLike, Result, as_problem
+from ..solving import ProblemLike, Result, as_problem, check_seed
 
 
 def visits(
@@ -79,6 +79,9 @@ def visits(
     if result is None:
         raise RequestError(f"there is no decision of {asked.name!r} to follow; solve it first: visits(solve(problem)).")
     check_options(function, options, f"visits of kind {kind.name!r}")
+    count, out, seed = as_whole(slots), as_path("out", out), check_seed(seed)
+    if slots is not None and (count is None or count < 1):
+        raise RequestError(f"slots are a whole number, 1 or more, got {short(slots)}.")
     with kinds.blame(kind.name, "visits"):
-        table: Mapping[str, Any] = function(asked, result, out=out, slots=slots, seed=seed, **options)
+        table: Mapping[str, Any] = function(asked, result, out=out, slots=count, seed=seed, **options)
     return table

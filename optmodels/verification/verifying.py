@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from heuristics import Describing, Evaluation, Problem, Result, Status
 
-from ..data import read_json
+from ..data import as_real, check_switch, read_json
 from ..errors import InstanceError, MissingField, RequestError, short
 from ..instance import check_best_known
 from ..protocols import has_objective, kind_of, objective_step, origin_of
 from ..results import REQUIRED, plain, read_result, result_from_data
-from ..solving import ProblemLike, as_problem
+from ..solving import ProblemLike, as_instance, as_problem
 from ..solving import Result as Answer
 from . import proving
 from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
@@ -98,14 +98,16 @@ def verify(
     >>> verify(answer, file).verified, verify(replace(answer, bound=9.0), file).verified
     (True, False)
     """
-    if seconds is not None and not 0 <= seconds < math.inf:
+    check_switch("prove", prove)
+    limit = 0.0 if seconds is None else as_real(seconds)
+    if limit is None or limit < 0:
         raise RequestError(f"the seconds for proofs are a number, zero or more, got {seconds!r}.")
     if isinstance(result, (str, os.PathLike)):
         result = read_result(result)
     if not isinstance(result, Result):
         raise RequestError(f"what is verified is a result, or the path of one; got {short(result)}.")
     asked = _asked(result) if problem is None else as_problem(problem)
-    best = origin_of(asked).best_known if instance is None else instance.best_known
+    best = origin_of(asked).best_known if instance is None else as_instance(instance).best_known
     verification = judge(result, asked)
     if verification.refuted:
         return verification
