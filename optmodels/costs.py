@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
-from .data import field_types, from_json, is_required, parameter_fields, parameter_list
+from .data import check_called, field_types, from_json, is_required, parameter_fields, parameter_list
 from .errors import InstanceError, MissingField, RequestError, UnknownName, suggestion
 from .registry import costs
 
@@ -47,6 +47,35 @@ def value_of(measures: Measures, name: str) -> float:
     if value is None:
         raise UnknownMeasure(f"measure {name!r} is not defined for this decision; a cost or limit cannot use it.")
     return value
+
+
+def price_of(cost: CostFunction, measures: Measures) -> float:
+    """The number that a cost makes of measures; a cost of others may return anything, or ask for what is not there.
+
+    >>> price_of(lambda measures: None, {"loss": 0.1})
+    Traceback (most recent call last):
+    optmodels.errors.InstanceError: cost is null; the function <lambda> returned this, and a cost returns a number.
+    """
+    try:
+        price: Any = cost(measures)
+    except KeyError as failure:
+        name = failure.args[0] if failure.args else None
+        if not isinstance(name, str) or name in measures:
+            raise
+        rule = f"no measure called {name!r}, which the cost {_called(cost)} asks for; this model offers"
+        raise UnknownMeasure(f"{rule} {', '.join(measures)}.") from failure
+    if type(price) is float and price == price:
+        return price
+    if getattr(price, "ndim", None) == 0:  # a number of numpy
+        price = price.item()
+    number = float(price) if isinstance(price, (int, float)) else math.nan
+    if number == number or any(value != value for value in measures.values()):  # the second is no fault of the cost
+        return number
+    raise InstanceError("cost", price, f"the function {_called(cost)} returned this, and a cost returns a number.")
+
+
+def _called(cost: Any) -> str:
+    return getattr(cost, "__name__", type(cost).__name__)
 
 
 @dataclass(frozen=True)
@@ -250,6 +279,8 @@ def as_cost(value: Any) -> CostFunction | None:
     if value is not None and not callable(value):
         rule = 'a cost is a function of measures, weights such as {"opening": 1.0}, or the object of a file.'
         raise InstanceError("cost", value, rule)
+    if value is not None:
+        check_called("cost", value, ("the measures",))
     cost: CostFunction | None = value
     return cost
 

@@ -19,7 +19,7 @@ from .data import check_tree, join_place, write_text
 from .data import parse_json as parse_json
 from .data import pretty as pretty
 from .data import read_json as read_json
-from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, suggestion
+from .errors import InstanceError, MissingField, RequestError, UnknownName, UnreadableFile, short, suggestion
 from .registry import kinds
 
 if TYPE_CHECKING:
@@ -310,6 +310,11 @@ def load(problem: ProblemLike) -> Problem:
     if isinstance(problem, Instance):
         return problem_of(problem)
     if not isinstance(problem, Problem):
+        if callable(getattr(problem, "instance", None)):  # a fit, or a generator
+            raise RequestError(
+                f"{short(problem)} becomes a problem by its method 'instance', as in optmodels.solve(fitted.instance("
+                "access_time=0.1)) for kind freshness; give what that returns."
+            )
         raise RequestError(
             "a problem is the path of a file, the name of a shipped instance, an Instance, or what has a name, a space "
             f"and a method 'evaluate'; got {problem!r}."

@@ -34,7 +34,7 @@ from heuristics import (
 )
 
 from . import __version__
-from .data import as_whole
+from .data import as_whole, refuse_masked
 from .errors import RequestError, short
 from .instance import Instance, load, read
 from .protocols import Stored, followed, has_objective, kind_of, origin_of, remember
@@ -301,6 +301,7 @@ def evaluate(problem: ProblemLike, decision: Any) -> Result:
     >>> print(evaluate("instances/placement/gautam-2x3.json", [0, 0, 1, 1, 1, 0]).objective)
     8.0
     """
+    refuse_masked("decision", decision)
     asked = as_problem(problem)
     try:
         checked = asked.space.check(tuple(decision) if isinstance(decision, list) else decision)

@@ -22,6 +22,7 @@ from .given import Takes as Takes
 from .given import by_field as by_field
 from .given import natural as natural
 from .given import plain as plain
+from .given import refuse_masked as refuse_masked
 from .given import shared as shared
 from .laws import DIGITS as DIGITS
 from .laws import FORM as FORM

@@ -90,6 +90,32 @@ def plain(value: Any) -> Any:
     return value
 
 
+def refuse_masked(name: str, value: Any) -> None:
+    """Refuse arrays with masked entries, which neither a list nor a file can hold.
+
+    Parameters
+    ----------
+    name
+        Of the field, for the sentence.
+    value
+        Anything; lists and objects are looked into.
+
+    Raises
+    ------
+    InstanceError
+        If an entry is masked.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            raise InstanceError(name, value, "some entries are masked; fill them, as by .filled(0), or leave them out.")
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            refuse_masked(f"{name}.{key}", entry)
+    elif isinstance(value, list | tuple) and not {type(entry) for entry in value} <= SCALARS:
+        for index, entry in enumerate(value):
+            refuse_masked(f"{name}[{index}]", entry)
+
+
 @contextmanager
 def by_field() -> Iterator[None]:
     """Tell what is wrong with data by the names of fields alone: there is no file.
@@ -293,7 +319,9 @@ def construct(problem: Any, given: dict[str, Any]) -> None:
     known = {one.name: one for one in fields(problem)}
     for name, value in given.items():
         if name not in known and name not in problem.accepted:
-            raise InstanceError(name, value, f"there is no such field. {suggestion(name, known)}")
+            taken = suggestion(name, [*known, *problem.accepted])
+            raise InstanceError(name, value, f"there is no such field. {taken}")
+        refuse_masked(name, value)
     beside = {name: given[name] if name in given else _default(known[name]) for name in (*BESIDE, *problem.beside)}
     if not isinstance(beside["name"], str) or not beside["name"].strip() or not beside["name"].isprintable():
         raise InstanceError("name", beside["name"], "names are printable text on one line.")

@@ -140,7 +140,8 @@ def check_called(name: str, function: Callable[..., Any], arguments: tuple[str, 
     try:
         taken.bind(*arguments)
     except TypeError:
+        called = getattr(function, "__name__", type(function).__name__)
         raise RequestError(
-            f"{name} is a function that is called with {' and '.join(arguments)}, and {short(function)} takes "
+            f"{name} is a function that is called with {' and '.join(arguments)}, and {called} takes "
             f"{taken}; give one that takes {len(arguments)} by position."
         ) from None

@@ -40,7 +40,7 @@ from queueing.freshness import (
 )
 from queueing.processes import AccessTime, Exponential
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, sole_price
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, price_of, sole_price
 from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as
 from .data import FreshnessData, Pages, TablePages, asks_nothing, is_streamed, natural_column, write_fields
 from .partition import allocate_within
@@ -275,7 +275,7 @@ class FreshnessProblem(Constructed):
         undefined = [name for name, value in measures.items() if value is None and name in used]
         violations |= {f"{name} undefined": 1.0 for name in undefined}  # draws have no largest gap: no limit holds it
         known = {**measures, **dict.fromkeys(undefined, 0.0)}
-        objective = known["obsolescence"] if self.cost is None else self.cost(known)
+        objective = known["obsolescence"] if self.cost is None else price_of(self.cost, known)
         assert objective is not None
         return Evaluation(objective, violations, dict(measures))
 

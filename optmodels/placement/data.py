@@ -30,7 +30,7 @@ from ..data import (
     refuse_unknown,
 )
 from ..errors import InstanceError
-from .layout import Grid, Layout, LayoutData, is_graph, network_from_graph
+from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -184,8 +184,8 @@ def natural_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         data |= network_from_graph(data["network"], "data.network")[0].to_data()
     if isinstance(data.get("quality"), Quality):
         data["quality"] = asdict(data["quality"])
-    if "shape" not in data and "network" not in data and (shape := _shape_of(data.get("demand"))) is not None:
-        data["shape"] = shape
+    if "demand" in data and not {"shape", "network"} & {*data}:
+        data |= _shape_of(data["demand"])
     columns = _columns(data.get("shape"))
     if columns is not None:
         for name in PER_SITE:
@@ -207,11 +207,18 @@ def _one_for_all(name: str, value: Any) -> Any:
     return value
 
 
-def _shape_of(demand: Any) -> list[int] | None:
-    """Rows and columns of a nested list."""
-    if not isinstance(demand, list) or not demand or not all(isinstance(row, list) and row for row in demand):
-        return None
-    return [len(demand), len(demand[0])]
+def _shape_of(demand: Any) -> dict[str, Any]:
+    """Rows and columns of nested demands, none of a flat list; what is no demand of any sites is told as that."""
+    form = "demands are a list of rows of the same length, or a flat list beside a shape or a network."
+    if not isinstance(demand, list) or not demand:
+        raise InstanceError("data.demand", demand, form)
+    lengths = {len(row) if isinstance(row, list) else None for row in demand}
+    if len(lengths) > 1 or 0 in lengths:
+        raise InstanceError("data.demand", demand, form)
+    columns = lengths.pop()
+    sites = Network(len(demand), ()) if columns is None else Grid(len(demand), columns)
+    PER_SITE["demand"].read(demand, sites, "data.demand")
+    return {} if columns is None else {"shape": [len(demand), columns]}
 
 
 def _columns(shape: Any) -> tuple[int, int] | None:

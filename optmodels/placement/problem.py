@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, WeightedSum, is_linear, linear_weights
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, WeightedSum, is_linear, linear_weights, price_of
 from ..data import OPTIONAL, REQUIRED, Constructed, Takes, natural
 from ..errors import InstanceError
 from ..mip import common_step
@@ -237,7 +237,7 @@ class PlacementProblem(Constructed):
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
         # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
-        objective = (self.cost or _DEFAULT)(DefinedMeasures(measures) if violations else measures)
+        objective = price_of(self.cost or _DEFAULT, DefinedMeasures(measures) if violations else measures)
         if self.limits:
             violations |= self.limits.violations(measures)
             return Evaluation(objective, violations, measures)

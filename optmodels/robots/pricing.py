@@ -26,6 +26,7 @@ from ..costs import (
     WeightedSum,
     is_linear,
     linear_weights,
+    price_of,
 )
 from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, plain
 from ..errors import InstanceError, MissingField
@@ -94,7 +95,7 @@ class PricedRobots(Constructed):
 
         if issubclass(cls, RobotFleetProblem):  # which the base model is, too
             return cls
-        more = {"classes", "travel_time", "environment"} & {*data} or data.get("switching", "one") != "one"
+        more = {"classes", "travel_time", "environment"} & {*data} or plain(data.get("switching", "one")) != "one"
         return RobotFleetProblem if more else cls if issubclass(cls, RobotsProblem) else RobotsProblem
 
     @classmethod
@@ -123,7 +124,7 @@ class PricedRobots(Constructed):
         """The price of measures, unless it is known already, and the limits they break."""
         violations = self.limits.violations(measures) if self.limits else {}
         if objective is None:
-            objective = math.nan if self.cost is None else self.cost(measures)
+            objective = math.nan if self.cost is None else price_of(self.cost, measures)
         if not violations:
             return Evaluation(objective, measures=measures)
         if self.cost is None:

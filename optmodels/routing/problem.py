@@ -33,7 +33,7 @@ from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, to
 from queueing import PhaseType
 from queueing.routing import Arrivals, GapCosts, horizon_cost, not_convex, word_gaps, words_cost
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, sole_price
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, price_of, sole_price
 from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as, shared
 from ..errors import InstanceError, RequestError
 from .data import Application, Routing, RoutingData, Server, ServersLike, natural_server
@@ -181,7 +181,7 @@ class PricedRouting(Constructed):
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
         """Find price and broken limits of measures, beside what is broken already; undefined ones count as 0."""
         known = {name: 0.0 if value is None else value for name, value in measures.items()}
-        objective = known["cost"] if self.cost is None else self.cost(known)
+        objective = known["cost"] if self.cost is None else price_of(self.cost, known)
         violations = {**broken, **self.limits.violations(measures)} if self.limits else broken
         return Evaluation(objective, violations, dict(measures))
 

@@ -74,7 +74,7 @@ def call_all(
     """
     count = as_whole(workers)
     if count is None or count < 1:
-        raise RequestError(f"workers must be a whole number, 1 or more, got {short(workers)}.")
+        raise RequestError(f"workers must be 1 or more, as a whole number, got {short(workers)}.")
     workers = count
     if workers > MOST_WORKERS:
         raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from heuristics import clock, interrupting
 from queueing.simulation import CONFIDENCE, Estimate, jackknife, jackknives, joint_limit
 
-from ..data import as_real, as_whole, columns, number
+from ..data import as_real, as_whole, columns, number, refuse_masked
 from ..errors import RequestError, short
 from ..protocols import Drifting, Experiment, Judging, Resolving, Settling, Simulable, has_objective, kind_of
 from ..registry import kinds
@@ -209,6 +209,7 @@ def simulate(
     _check_positive("seconds", seconds)
     _check_positive("time", time)
     seed = check_seed(seed)
+    refuse_masked("decision", decision)
     asked = as_problem(problem)
     if not isinstance(asked, Simulable):
         raise RequestError(

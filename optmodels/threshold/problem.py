@@ -26,7 +26,17 @@ from heuristics import NOTHING, Decision, Evaluation
 from queueing import Mode, PhaseType, ThresholdMeasures, ThresholdQueue
 from queueing.threshold import MEASURES, measures_of_many, shares_work
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, Measures, WeightedSum, is_linear, measures_used
+from ..costs import (
+    CostFunction,
+    CostLike,
+    Limits,
+    LimitsLike,
+    Measures,
+    WeightedSum,
+    is_linear,
+    measures_used,
+    price_of,
+)
 from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as, shared, write_law
 from ..errors import InstanceError, RequestError, refusals
 from .data import Admission, ThresholdData, write_modes
@@ -275,7 +285,7 @@ class ThresholdProblem(Constructed):
         if self.cost is None:
             return Evaluation(math.nan, violations, measures)
         read = _Noting(measures)
-        objective = self.cost(measures if None not in measures.values() else read)
+        objective = price_of(self.cost, measures if None not in measures.values() else read)
         if not violations and not read.undefined:
             return Evaluation(objective, NOTHING, measures)
         violations |= {f"{name} undefined": 1.0 for name in sorted(read.undefined)}

@@ -2,12 +2,16 @@
 
 import pathlib
 import re
+from dataclasses import replace
+from inspect import signature
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import optmodels as om
 from heuristics import UnsupportedProblem
+from optmodels import registry
 
 
 class Odd:
@@ -100,7 +104,10 @@ def test_the_verbs_take_what_is_right(verb):
         (lambda: om.solve("gautam-2x3", seconds=10**400), "seconds must be a positive number"),
         (lambda: om.solve("gautam-2x3", progress=lambda: 1), "called with how things stand, .* takes 1 by position"),
         (lambda: om.compare("gautam-2x3", 5), "strategies are names, or objects .* got 5"),
-        (lambda: om.compare("gautam-2x3", "dejavu", workers="x"), 'workers must be a whole number, 1 or more, got "x"'),
+        (
+            lambda: om.compare("gautam-2x3", "dejavu", workers="x"),
+            '1 or more, as a whole number, got "x"',
+        ),
         (lambda: om.compare("gautam-2x3", "dejavu", seeds="12"), 'a list of whole numbers, zero or more, got "12"'),
         (lambda: om.compare("gautam-2x3", "dejavu", cluster=5), "a cluster is text, got 5; give the address"),
         (lambda: om.compare("gautam-2x3", "dejavu", out=5), "out is the path of a file or folder"),
@@ -131,3 +138,102 @@ def test_numbers_of_numpy_are_numbers():
     assert len(om.compare("gautam-2x3", "annealing", seeds=np.array([3, 5, 7]), evaluations=50).runs) == 3
     assert om.simulate("loss-3", [0, 1, 2], replications=np.int64(2), time=np.float64(100)).replications == 2
     assert om.verify(om.evaluate("gautam-2x3", DECISION), "gautam-2x3", "gautam-2x3", prove=np.bool_(False)).verified
+
+
+SMALL = {
+    "placement": "gautam-2x3",
+    "threshold": "avrachenkov-k5",
+    "robots": "talim-two-robots",
+    "freshness": "coffman-4",
+    "routing": "loss-3",
+}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("wrong", [None, {"a": 1}, "x", float("nan"), np.array([1.0, 2.0]), 1j], ids=str)
+def test_a_cost_that_returns_no_number_is_told(kind, wrong):
+    problem = replace(om.load(SMALL[kind]), cost=lambda measures: wrong)
+    with pytest.raises(om.InstanceError, match=r"^cost is .*; the function <lambda> returned this, and a cost returns"):
+        om.solve(problem)
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_a_cost_that_asks_for_what_is_not_measured_is_told(kind):
+    problem = om.load(SMALL[kind])
+    with pytest.raises(om.RequestError, match="no measure called 'nope', which the cost <lambda> asks for; this model"):
+        om.solve(replace(problem, cost=lambda measures: measures["nope"]))
+    with pytest.raises(om.RequestError, match="called with the measures, and <lambda> takes"):
+        replace(problem, cost=lambda: 1.0)
+
+
+def test_a_cost_may_return_any_number_of_numpy():
+    problem = replace(om.load("gautam-2x3"), cost=lambda measures: np.array(measures["opening"]))
+    assert type(om.solve(problem, "exhaustive").objective) is float
+    with pytest.raises(KeyError):  # what goes wrong inside a function of others keeps its traceback
+        om.solve(replace(problem, cost=lambda measures: {}[3]))
+
+
+ROBOTS = {"robots": 2, "capacity": 3, "arrival_rate": 0.6, "service_rate": 1.0}
+
+
+def test_switching_may_be_a_text_of_numpy_and_nothing_else():
+    assert om.RobotsProblem(**ROBOTS, switching=np.array("any")).switching == "any"
+    with pytest.raises(om.InstanceError, match=r'^switching is \["one", "any"\]; robots are switched'):
+        om.RobotsProblem(**ROBOTS, switching=np.array(["one", "any"]))
+
+
+FORM = "demands are a list of rows of the same length, or a flat list beside a shape or a network"
+
+
+@pytest.mark.parametrize(
+    ("demand", "sentence"),
+    [
+        (-1, rf"^demand is -1; {FORM}"),
+        ("x", rf'^demand is "x"; {FORM}'),
+        ([], rf"^demand is \[\]; {FORM}"),
+        ([[]], rf"^demand is \[\[\]\]; {FORM}"),
+        ([[1, 2, 3], [4]], rf"^demand is \[\[1, 2, 3\], \[4\]\]; {FORM}"),
+        ([[1, 2, 3], [4, -5, 6]], r"^demand\[1\]\[1\] is -5; demands are whole numbers"),
+        (np.ones((2, 3, 2)), r"^demand\[0\]\[0\] is \[1.0, 1.0\]; demands are whole numbers"),
+        ([1, -2, 3], r"^demand\[1\] is -2; demands are whole numbers"),
+        ([1, 2, 3, 4, 5, 6], "^shape is missing"),
+    ],
+)
+def test_a_bad_demand_is_blamed_where_its_rows_tell_the_shape(demand, sentence):
+    given = {name: value for name, value in om.load("gautam-2x3").to_data().items() if name not in ("shape", "demand")}
+    with pytest.raises(om.InstanceError, match=sentence):
+        om.PlacementProblem(demand=demand, **given)
+
+
+def test_masked_entries_are_refused_by_the_name_of_their_field():
+    masked = np.ma.masked_array([1.0, 2.0, 3.0, 4.0], [False, True, False, False])
+    with pytest.raises(om.InstanceError, match=r"^change_rates is \[1.0, null, 3.0, 4.0\]; some entries are masked"):
+        om.FreshnessProblem(change_rates=masked, weights=[1, 1, 1, 1], access_time=0.5)
+    with pytest.raises(om.InstanceError, match=r"^demand\[0\] is .*; some entries are masked"):
+        replace(om.load("gautam-2x3"), demand=[np.ma.masked_equal([1, 2, 3], 2), [4, 5, 6]])
+    with pytest.raises(om.InstanceError, match=r"^decision is .*; some entries are masked"):
+        om.evaluate("gautam-2x3", np.ma.masked_equal(DECISION, 1))
+    with pytest.raises(om.InstanceError, match=r"^decision is .*; some entries are masked"):
+        om.simulate("avrachenkov-k5", np.ma.masked_equal([1, 2, 3], 2))
+    whole = np.ma.masked_array([1.0, 2.0, 3.0, 4.0], False)
+    plain = om.FreshnessProblem(change_rates=whole.data, weights=[1, 1, 1, 1], access_time=0.5)
+    assert om.FreshnessProblem(change_rates=whole, weights=[1, 1, 1, 1], access_time=0.5) == plain
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_the_sentence_on_an_unknown_field_lists_all_that_are_taken(kind):
+    cls = getattr(om, f"{kind.capitalize()}Problem")
+    with pytest.raises(om.InstanceError, match="bogus is 1; there is no such field") as refused:
+        cls(bogus=1)
+    listed = str(refused.value).partition("Known: ")[2].rstrip(".").split(", ")
+    assert listed == sorted(signature(cls).parameters)
+    model = registry.kinds.part(kind, "data")
+    models = [model] if hasattr(model, "model_fields") else get_args(get_args(model)[0])  # of a queue or of areas
+    assert set(listed) >= {name for one in models for name in one.model_fields}
+
+
+def test_a_fit_tells_how_it_becomes_a_problem():
+    fitted = om.fit("sample-crawl")
+    with pytest.raises(om.RequestError, match=r"^<Fit of .* becomes a problem by its method 'instance'.*access_time"):
+        om.solve(fitted)
+    assert om.solve(fitted.instance(access_time=0.1)).status == "optimal"

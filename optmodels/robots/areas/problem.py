@@ -47,7 +47,7 @@ from heuristics.spaces import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
 from queueing.robots import Policy, PolicyStep
 
-from ...costs import CostFunction, linear_weights
+from ...costs import CostFunction, linear_weights, price_of
 from ...data import read_as
 from ...errors import InstanceError, MissingField
 from ...registry import costs
@@ -185,7 +185,7 @@ class RobotAreasProblem(PricedRobots):
         return Outcome(measures, objective, min(max(self.areas[area].importance * lower, 0.0), objective))
 
     def _price(self, area: int, measures: RobotMeasures) -> float:
-        return math.nan if self.cost is None else self.areas[area].importance * self.cost(measures.scalars())
+        return math.nan if self.cost is None else self.areas[area].importance * price_of(self.cost, measures.scalars())
 
     # -- policies within areas ----------------------------------------------------------------------------------------
 
