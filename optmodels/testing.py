@@ -19,7 +19,6 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,12 +33,13 @@ from heuristics import (
     Problem,
     Repairable,
     Result,
-    Space,
     Status,
     UnsupportedProblem,
     agree,
     refusal,
 )
+from heuristics.testing import check_space as check_space
+from heuristics.testing import check_walk
 
 from .errors import BrokenPlugin, RequestError
 from .instance import check_best_known, problem_of, read
@@ -65,7 +65,8 @@ def check_kind(
 
     Everything that the record refers to is loaded and tried on the example: the file is read, its problem passes
     `check_problem`, the recommended strategies take it and the first of them proves its answer, the simulation agrees
-    with the evaluator, the picture is drawn with and without an answer, the generator makes instances, and the command
+    with the evaluator, the picture is drawn with and without an answer, the generator makes instances, `choice` names
+    strategies with their reasons, `words` tells every answer in lines of text, `beginning` is read, and the command
     line takes the commands. All rules are tried, and every one that is broken is told.
 
     Parameters
@@ -151,7 +152,7 @@ def _record_faults(trial: _Trial) -> Iterator[str]:
         yield f"its measures are {', '.join(kind.measures)}, those of problems {', '.join(target.measure_names)}."
     if kind.simulated != hasattr(target, "experiment"):
         yield f"simulated is {kind.simulated}, and problems have {'no' if kind.simulated else 'a'} method experiment."
-    for part in ("generator", "picture", "fit", "visits", "beside", "on_cluster"):
+    for part in ("generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "words"):
         kinds.part(kind.name, part)
 
 
@@ -227,6 +228,46 @@ def _picture_faults(trial: _Trial) -> Iterator[str]:
             return
 
 
+def _choice_faults(trial: _Trial) -> Iterator[str]:
+    """Whether `auto` is offered strategies that have a name here, each with a clause that says why."""
+    find = kinds.part(trial.kind.name, "choice")
+    if find is None or not has_objective(trial.problem):
+        return
+    with kinds.blame(trial.kind.name, "choice"):
+        pairs = list(find(trial.problem))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not all(_is_line(text) for text in pair):
+            yield f"choice yields {pair!r}, where a strategy and the reason for it are asked, two texts."
+        elif pair[1].endswith("."):
+            yield f"the reason that choice gives for {pair[0]!r} ends in a full stop; it is a clause after a colon."
+        else:
+            make_strategy(pair[0])
+
+
+def _words_faults(trial: _Trial) -> Iterator[str]:
+    """Whether every answer to the example is told in lines of text."""
+    tell = kinds.part(trial.kind.name, "words")
+    for name, answer in trial.answers.items() if tell is not None else ():
+        with kinds.blame(trial.kind.name, "words"):
+            lines = list(tell(trial.problem, result_to_data(answer)))
+        if wrong := [line for line in lines if not _is_line(line)]:
+            yield f"words tells the answer of {name!r} by {wrong[0]!r}, which is no line of text."
+            return
+
+
+def _beginning_faults(trial: _Trial) -> Iterator[str]:
+    """Whether the instance that ``optmodels new`` begins with is there, and is one of the kind."""
+    path, file = trial.kind.beginning, trial.kind.beginning_file()
+    if path is not None and file is None:
+        yield f"there is no file {path!r}, with which `optmodels new` is to begin."
+    elif path is not None and file is not None:
+        content = read(file)
+        if content.kind != trial.kind.name:
+            yield f"the beginning is of kind {content.kind!r}."
+        else:
+            problem_of(content, file)
+
+
 def _command_faults(trial: _Trial) -> Iterator[str]:
     """Whether the command line takes the commands."""
     from .cli import command_of
@@ -243,6 +284,9 @@ _RULES: tuple[Callable[[_Trial], Iterator[str]], ...] = (
     _simulation_faults,
     _generator_faults,
     _picture_faults,
+    _choice_faults,
+    _words_faults,
+    _beginning_faults,
     _command_faults,
 )
 
@@ -290,7 +334,7 @@ def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, se
     if isinstance(problem, Batch):
         _check_batch(problem, sample)
     if isinstance(problem, Incremental):
-        _check_walk(problem, sample[0], rng, steps)
+        check_walk(problem, sample[0], rng, steps)
     if isinstance(problem, Repairable):
         for decision in sample:
             repaired = problem.repair(decision, rng)
@@ -298,30 +342,6 @@ def check_problem(problem: Problem, *, decisions: int = 20, steps: int = 200, se
     if has_objective(problem):
         _check_bound(problem, sample)
         _check_program(problem)
-
-
-def check_space(space: Space, rng: np.random.Generator, count: int = 20) -> None:
-    """Assert that what a space says and does fits together."""
-    assert isinstance(space, Space), f"{space!r} lacks something of heuristics.Space."
-    assert space.size > 0, f"the space {space!r} is empty."
-    for _ in range(count):
-        first, second = space.sample(rng), space.sample(rng)
-        near = space.neighbour(first, rng)
-        for made, how in (
-            (first, "sample"),
-            (near, "neighbour"),
-            *((c, "crossover") for c in space.crossover(first, second, rng)),
-        ):
-            assert made in space, f"{how} made {made!r}, which is not in the space {space!r}."
-            checked = space.check(made)
-            assert _same(checked, made), f"check changes {made!r}, made by {how}, to {checked!r}."
-        for beside in islice(space.neighbours(first), 5) if space.size != math.inf else ():
-            assert beside in space, f"neighbours made {beside!r}, which is not in the space {space!r}."
-    assert object() not in space, f"the space {space!r} takes any object for a decision."
-    if space.size <= ENUMERABLE:
-        listed = list(space)
-        assert len(listed) == space.size, f"the space says it has {space.size} decisions and lists {len(listed)}."
-        assert len(set(listed)) == len(listed), f"the space {space!r} lists a decision twice."
 
 
 # -- one rule each ----------------------------------------------------------------------------------------------------
@@ -398,33 +418,6 @@ def _check_batch(problem: Batch, sample: list[Decision]) -> None:
         _assert_equal(answer, problem.evaluate(decision), f"evaluate_many and evaluate differ on {decision}")
 
 
-def _check_walk(problem: Incremental, start: Decision, rng: np.random.Generator, steps: int) -> None:
-    walk = problem.start(start)
-    assert _same(walk.current, start), f"a walk from {start} stands on {walk.current}."
-    moves = walk.draw(rng, steps)
-    for move in moves:
-        for index in (int(i) for i in move if i >= 0):
-            before, level = walk.current, walk.penalised
-            change = walk.flip(index)
-            _assert_step(problem, walk, f"after flip {index} of {before}")
-            assert agree(level + change, walk.penalised), (
-                f"flip {index} of {before} reports {change}, not the change it makes."
-            )
-    here, level = walk.current, walk.penalised
-    if len(moves):
-        index = int(moves[0][0])
-        walk.flip(index)
-        walk.flip(index)
-        assert _same(walk.current, here) and agree(walk.penalised, level), f"flipping {index} twice does not return."
-        followed = walk.follow(walk.draw(rng, steps), np.full(steps, np.inf), math.inf)
-        _assert_step(problem, walk, "after following moves")
-        if followed.best is not None:
-            judged = problem.evaluate(problem.space.check(followed.best))
-            lowest = followed.lowest
-            fits = judged.feasible and lowest is not None and agree(judged.objective, lowest)
-            assert fits, f"follow calls {followed.best} the best with {lowest}, the evaluator finds {judged.objective}."
-
-
 def _check_bound(problem: Problem, sample: list[Decision]) -> None:
     if not isinstance(problem, Bounded):
         return
@@ -457,15 +450,6 @@ def _check_program(problem: Problem) -> None:
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
-def _assert_step(problem: Problem, walk: Any, when: str) -> None:
-    judged = problem.evaluate(problem.space.check(walk.current))
-    assert judged.feasible == walk.feasible, (
-        f"{when} the walk says feasible: {walk.feasible}, the evaluator {judged.feasible}."
-    )
-    same = agree(judged.penalised, walk.penalised)
-    assert same, f"{when} the walk stands at {walk.penalised}, the evaluator at {judged.penalised}."
-
-
 def _assert_equal(first: Evaluation, second: Evaluation, sentence: str) -> None:
     both = ((first.violations, second.violations), (first.measures, second.measures))
     same = _close(first.objective, second.objective) and all(_all_close(*pair) for pair in both)
@@ -495,5 +479,5 @@ def _shown(problem: Any) -> str:
     return repr({name: getattr(problem, name) for name in fields}) if fields else str(problem.name)
 
 
-def _same(first: Any, second: Any) -> bool:
-    return bool(np.array_equal(first, second)) if isinstance(first, np.ndarray) else bool(first == second)
+def _is_line(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and text.isprintable()

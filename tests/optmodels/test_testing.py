@@ -393,6 +393,15 @@ def staffing(monkeypatch, root):
         ({"recommended": ("highs", "dejavu")}, "the recommended 'dejavu' does not take the example: strategy 'dejavu'"),
         ({"picture": lambda problem, result: 3}, "the picture is no figure of matplotlib but int"),
         ({"picture": "optmodels_staffing:nothing"}, "picture 'staffing' (this process) cannot be loaded"),
+        ({"choice": "optmodels_staffing:nothing"}, "choice 'staffing' (this process) cannot be loaded"),
+        ({"choice": lambda problem: [("highs",)]}, "choice yields ('highs',), where a strategy and the reason"),
+        ({"choice": lambda problem: [("highs", "It proves.")]}, "the reason that choice gives for 'highs' ends in"),
+        ({"choice": lambda problem: [("tabulate", "it proves")]}, "no strategy is called 'tabulate'"),
+        ({"choice": lambda problem: 1 / 0}, "choice 'staffing' (this process) fails: ZeroDivisionError"),
+        ({"words": lambda problem, result: [3]}, "words tells the answer of 'highs' by 3, which is no line of text"),
+        ({"words": lambda problem, result: result["none"]}, "words 'staffing' (this process) fails: KeyError"),
+        ({"beginning": "no/such.json"}, "there is no file 'no/such.json', with which `optmodels new` is to begin"),
+        ({"beginning": "placement/gautam-2x3.json"}, "the beginning is of kind 'placement'"),
         ({"commands": {"quiet": lambda: 0}}, "command 'quiet' has no docstring, and so no help"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
@@ -403,6 +412,12 @@ def test_what_a_record_promises_and_does_not_keep_is_told(staffing, changes, sen
         check_kind(staffing(**changes))
     told = str(failure.value).splitlines()
     assert len(told) == 1 and told[0].startswith(f"kind 'staffing': {sentence}")
+
+
+def test_a_kind_with_a_choice_words_and_a_beginning_passes(staffing):
+    pytest.importorskip("matplotlib")
+    told = {"choice": lambda problem: [("highs", "it proves")], "words": lambda problem, result: ["three by day"]}
+    check_kind(staffing(**told, beginning=staffing().example))
 
 
 def test_all_that_is_broken_in_a_kind_is_told_at_once(staffing, monkeypatch):
