@@ -12,10 +12,8 @@
     Models of what stands in files: each field once, with its type, unit, default, rule and meaning.
 `named_laws`
     Laws of times and of arrivals for Python: small values that fields of problems take where a file has an object.
-`options`
-    Options of verbs as Python gives them: what cannot be meant is refused in one sentence, before anything is run.
 `parameters`
-    Parameters of a class, made from text or from a file: strategies, costs and generators are dataclasses.
+    Parameters of a class, made from text or from a file, and options of verbs, as Python gives them.
 `schemas`
     Models described: JSON Schema for programs, and a row for each field, for people and for the documentation.
 `shipped`

@@ -60,7 +60,7 @@ class PhaseTypeData(Data):
 
     initial: Annotated[list[float], _chances("initial probabilities")] = entry("probability of beginning in each phase")
     generator: Annotated[Matrix, square("rates between phases are zero or more.")] = entry(
-        "rates between phases; what a row lacks to 0 is the rate of ending", unit=RATE
+        "rates between phases; minus the sum of a row is its rate of ending", unit=RATE
     )
     scale: Annotated[float, Number("a scale multiplies all rates and is a positive number.", above=0)] = entry(
         "multiplies all rates", default=1.0
@@ -194,7 +194,7 @@ class HyperexponentialLaw(Law):
     """Exponential times, the mean of each drawn first."""
 
     law: Literal["hyperexponential"] = entry("name of the law")
-    probabilities: Annotated[list[float], _chances("probabilities")] = entry("of each mean")
+    probabilities: Annotated[list[float], _chances("probabilities")] = entry("probability of each mean")
     means: Annotated[list[float], numbers("times are finite numbers above 0.", above=True)] = entry(
         "mean times that are drawn from", unit=TIME
     )
@@ -354,7 +354,7 @@ class PoissonSource(Law):
     """Packets at exponential times."""
 
     law: Literal["poisson"] = entry("name of the law")
-    rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] = entry("of packets", unit=RATE)
+    rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] = entry("rate of packets", unit=RATE)
 
     def made(self) -> Any:
         from queueing.routing import RenewalArrivals
@@ -370,10 +370,10 @@ class MmppSource(Law):
 
     law: Literal["mmpp"] = entry("name of the law")
     generator: Annotated[Matrix, _phases("rates between phases are zero or more.")] = entry(
-        "of the chain; rows sum to 0 (1e-9 relative)", unit=RATE
+        "rates between phases of the chain; rows sum to 0 (1e-9 relative)", unit=RATE
     )
     rates: Annotated[list[float], numbers("rates of arrivals are zero or more.")] = entry(
-        "of packets, by phase", unit=RATE
+        "rate of packets in each phase", unit=RATE
     )
 
     def made(self) -> Any:

@@ -294,45 +294,45 @@ _PATH = {"type": "string", "rule": "paths in a file are relative and stay inside
 class FreshnessData(Data):
     """The data of kind "freshness"."""
 
-    needed = "the law of the time that one visit takes is needed."
+    needed = "the distribution of the time that one visit takes is needed."
     alternatives = ("change_rates", "pages")
 
     change_rates: Annotated[Any, _RATES.reader] | None = entry(
-        "changes of each page; needed unless there is a table of pages", unit=RATE, default=None
+        "rate at which each page changes; needed unless there is a table of pages", unit=RATE, default=None
     )
     weights: Annotated[Any, Reader(_weights, _WEIGHED)] | None = entry(
-        "what a unit of time costs that each page is out of date, needed unless there is a table of pages; "
-        f'"{PROPORTIONAL}": as much as it changes, in a table, too',
+        "cost of each page for a unit of time that it is out of date, needed unless there is a table of pages; "
+        f'"{PROPORTIONAL}": its change rate, with a table too',
         default=None,
     )
     hosts: Annotated[Any, _HOSTS.reader] | None = entry(
-        "label of the host of each page; labels are names: memory is for the hosts there are", default=None
+        "number of the host of each page; labels need not be consecutive, and unused ones cost no memory", default=None
     )
     urls: Annotated[Any, Reader(_urls, _NAMED)] | None = entry(
-        "what pages are called in the table of visits, each by a name of its own", default=None
+        "names of the pages in the table of visits, no two the same", default=None
     )
     pages: Annotated[Any, Reader(lambda path: path, _PATH)] | None = entry(
         "instead of these four: a Parquet file, a folder of them, or a folder of .npy columns, with change_rate, "
         "weight and perhaps host (whole numbers or texts) and url",
         default=None,
     )
-    access_time: Time = entry("law of the time that a visit takes", unit=TIME)
+    access_time: Time = entry("distribution of the time that a visit takes", unit=TIME)
     host_caps: Annotated[Any, _CAPS.reader] | None = entry(
-        "most visits to a host; a list has one for each label from 0 on", unit="per slot", default=None
+        "most visits to a host; a list has one number for each host label, from 0 on", unit="per slot", default=None
     )
     host_gap: Annotated[int, Number("gaps are counted in slots, whole numbers, zero or more.", least=0, whole=True)] = (
         entry(
-            "two visits to one host are so many slots apart, or more, and it has one robot; 0 and 1 ask for nothing",
+            "least number of slots between visits to one host, which one robot visits; 0 and 1 ask for nothing",
             unit="slots",
             default=1,
         )
     )
     min_frequency: Annotated[Any, _MINIMUM.reader] | None = entry(
-        "least visits to a page", unit="per slot", default=None
+        "least number of visits to a page", unit="per slot", default=None
     )
     robots: Annotated[
         int, Number("robots are counted in whole numbers, from 1 to the number of pages.", least=1, whole=True)
-    ] = entry("how many visit pages at the same time", default=1)
+    ] = entry("number of robots that visit pages at the same time", default=1)
 
     @property
     def proportional(self) -> bool:

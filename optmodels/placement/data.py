@@ -381,7 +381,7 @@ class LinearThinkTime(Data):
     needed = "a linear think time needs base and per_distance."
 
     base: Annotated[Any, BASE.reader] = entry("a of the mean think time a + b d at distance d, from 1", unit=TIME)
-    per_distance: Annotated[Any, SLOPE.reader] = entry("b", unit=TIME)
+    per_distance: Annotated[Any, SLOPE.reader] = entry("b of the mean think time a + b d at distance d", unit=TIME)
 
 
 class ListedThinkTime(Data):
@@ -407,12 +407,12 @@ class QualityData(Data):
     form = "quality is an object with min_throughput, max_delay_probability, delay."
     needed = "quality needs min_throughput, max_delay_probability and delay."
 
-    min_throughput: Limit = entry("least requests of a client that are served", unit=RATE)
+    min_throughput: Limit = entry("least throughput of a client: requests that are served", unit=RATE)
     max_delay_probability: Probability = entry("the probability of waiting longer than the delay is below this")
     delay: Limit = entry("the wait that few requests exceed", unit=TIME)
     guarantee: Annotated[Literal["worst-case", "farthest"], Choice('a guarantee is "worst-case" or "farthest".')] = (
         entry(
-            "for every mix of distances, or by the rule of Gautam (2002), which is not on the safe side",
+            '"worst-case" holds for every mix of distances; "farthest", by Gautam (2002), may promise too much',
             default="worst-case",
         )
     )
@@ -427,13 +427,15 @@ class PlacementData(LayoutData):
 
     needed = "a placement needs it."
 
-    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("clients of each cell")
+    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients at each site")
     opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site")
     operating_cost: Annotated[Any, PER_SITE["operating_cost"].reader] | None = entry(
         "price of a site at full utilisation; null: there is none", default=None
     )
-    service_rate: Annotated[Any, PER_SITE["service_rate"].reader] = entry("requests that a processor serves", unit=RATE)
-    processors: Annotated[Any, PER_SITE["processors"].reader] = entry("of a server", default=1)
+    service_rate: Annotated[Any, PER_SITE["service_rate"].reader] = entry(
+        "rate at which a processor serves requests", unit=RATE
+    )
+    processors: Annotated[Any, PER_SITE["processors"].reader] = entry("number of processors at a site", default=1)
     think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
         "mean time from an answer to the next request of a client, by distance from the server"
     )

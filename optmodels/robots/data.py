@@ -134,7 +134,7 @@ class EnvironmentData(Data):
         "rates between its states, each of which reaches every other; rows sum to 0 (1e-9 relative)", unit=RATE
     )
     factors: Annotated[Matrix, Reader(_factors, _PACES)] = entry(
-        "how many times as fast as else robots are in each state, or in each state those of each class"
+        "speed of the robots in each state, relative to normal; or in each state a list of those of each class"
     )
 
     def made(self) -> Environment:
@@ -166,10 +166,10 @@ class RobotSort(Data):
     """Robots that are alike."""
 
     arrival_rate: Rate = entry(
-        "pages that a robot brings while it is out; robots need it, or a travel_time", unit=RATE, optional=True
+        "rate at which a robot that is out brings pages; give this, or travel_time", unit=RATE, optional=True
     )
     travel_time: Phases = entry(
-        "instead: law of the time from being sent out until the page is there", unit=TIME, optional=True
+        "instead: distribution of the time from being sent out until the page is there", unit=TIME, optional=True
     )
 
     @property
@@ -224,9 +224,9 @@ class QueueData(RobotSort):
         "N, how many there are; null: as many as ever help; needed unless classes are listed", optional=True
     )
     capacity: Capacity = entry("K, the most pages in the system, the one in service included", unit="pages")
-    service_rate: Rate = entry("pages that the server takes", unit=RATE)
+    service_rate: Rate = entry("rate at which the server serves pages", unit=RATE)
     classes: Annotated[tuple[ClassData, ...], Rows(_LISTED)] = entry(
-        "instead of robots and their journeys: robots of several sorts", optional=True
+        "instead of robots and their rate: classes of robots that differ", optional=True
     )
     environment: Annotated[Environment, Made(EnvironmentData, _chain)] = entry(
         "Markov chain that sets the pace of robots", optional=True
@@ -328,8 +328,8 @@ class AreaData(Data):
 
     name: Name = entry("for the reader; no two areas have the same", default=None)
     capacity: Capacity = entry("K, the most pages in its system, the one in service included", unit="pages")
-    arrival_rate: Rate = entry("pages that an active robot brings", unit=RATE)
-    service_rate: Rate = entry("pages that its server takes", unit=RATE)
+    arrival_rate: Rate = entry("rate at which an active robot brings pages", unit=RATE)
+    service_rate: Rate = entry("rate at which its server serves pages", unit=RATE)
     importance: Annotated[
         float, Number(f"importance is a finite number above 0, {HIGHEST:g} at most.", above=0, most=HIGHEST)
     ] = entry("multiplies what the area costs", default=1.0)
@@ -352,7 +352,7 @@ class AreasData(Data):
 
     robots: Annotated[
         int, Number("areas share a given number of robots, a whole number, 0 or more.", least=0, whole=True)
-    ] = entry("N, how many areas share")
+    ] = entry("N, the robots that the areas share")
     areas: Annotated[tuple[AreaData, ...], Rows("areas are a list of objects, one or more.")] = entry(
         "parts of the web, each with its own server, queue and rates, that robots are split over"
     )

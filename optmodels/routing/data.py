@@ -128,13 +128,13 @@ class ServerData(Data):
     alternatives = ("rate", "service")
 
     rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] | None = entry(
-        "of service, or of changes of the page", unit=RATE, default=None
+        "rate of service, or of changes of the page", unit=RATE, default=None
     )
     service: Phases | None = entry(
-        "instead: law of the service, or of the time until the page changes", unit=TIME, default=None
+        "instead: distribution of the service time, or of the time until the page changes", unit=TIME, default=None
     )
     weight: Annotated[float, Number("weights are finite numbers, zero or more.", least=0)] = entry(
-        "of a packet lost, or of a unit of time out of date", default=1.0
+        "cost of a lost packet, or of a unit of time out of date", default=1.0
     )
 
     def made(self) -> Server:
@@ -194,7 +194,7 @@ class RoutingData(Data):
     servers: Annotated[
         tuple[_Served, ...],
         Rows(needed, most=MOST_SERVERS, many="{most} servers at most are routed to, and here are {count}."),
-    ] = entry("servers, or pages, all by costs of gaps or none")
+    ] = entry("the servers, or pages; gap costs are given for all of them or for none")
     arrivals: Source | None = entry(
         "source of packets, or of visits; needed unless servers have gap costs", default=None
     )

@@ -170,7 +170,7 @@ class ThinnedData(Data):
 
     form = 'thinned modes are {"arrivals": [D0, D1, ...], "probabilities": [q1, ..., 1]}.'
 
-    arrivals: Process = entry("of all robots together", unit=RATE)
+    arrivals: Process = entry("arrivals of all robots together", unit=RATE)
     probabilities: Annotated[list[float], Reader(read_numbers, _CHANCES)] = entry(
         "that a page is kept while one robot is active, while two are, ..."
     )
@@ -294,9 +294,9 @@ class ThresholdData(Data):
         "patience: room for all",
         unit="pages",
     )
-    service: Phases = entry("law of the time that indexing a page takes", unit=TIME)
+    service: Phases = entry("distribution of the time that indexing a page takes", unit=TIME)
     patience: Phases | None = entry(
-        "law of the time after which a waiting page is out of date; null: it never is", unit=TIME
+        "distribution of the time after which a waiting page is out of date; null: it never is", unit=TIME
     )
     modes: Annotated[tuple[Mode, ...], OneOf(_MODES, tag=_form, then=_in_order)] = entry(
         "arrivals by number of active robots"
@@ -304,7 +304,9 @@ class ThresholdData(Data):
     admission: Annotated[
         Admission,
         Choice('batches are admitted by one of "partial", "whole-batch", "complete".'),
-    ] = entry("of a batch without enough room enter as many as fit, none, or all where one fits", default="partial")
+    ] = entry(
+        "what enters of a batch without enough room: as many pages as fit, none, or all if one fits", default="partial"
+    )
     use_all_modes: Annotated[bool, Choice("this is true or false.")] = entry(
         "true: thresholds in 0..K-1, as in the tables of Avrachenkov et al. (2011); false: in -1..K", default=False
     )

@@ -12,6 +12,7 @@ import pytest
 
 from heuristics import BinaryVectors, Disagreement, Evaluation, Followed
 from heuristics.testing import Ring, RingWalk, toy_problems
+from optmodels import load, plot
 from optmodels.costs import Limits
 from optmodels.errors import UnknownName
 from optmodels.registry import kinds
@@ -438,3 +439,15 @@ def test_all_that_is_broken_in_a_kind_is_told_at_once(staffing, monkeypatch):
 def test_a_kind_that_has_no_name_here_is_not_tried():
     with pytest.raises(UnknownName, match="no problem kind is called 'nothing'"):
         check_kind("nothing")
+
+
+def test_the_picture_of_the_kind_that_the_page_builds_takes_axes_and_a_panel(staffing):
+    figures = pytest.importorskip("matplotlib.figure")
+    problem = load(staffing().example)
+    figure = figures.Figure()
+    axes = figure.subplots(1, 2)
+    assert plot(problem, ax=axes[1]) is figure
+    assert axes[1].get_xlabel() == "hour" and not axes[0].has_data()
+    assert [one.get_label() for one in plot(problem, panel="servers").axes] == ["servers"]
+    with pytest.raises(UnknownName, match="this picture has no panel"):
+        plot(problem, panel="wages")

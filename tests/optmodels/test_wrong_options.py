@@ -12,6 +12,8 @@ import pytest
 import optmodels as om
 from heuristics import UnsupportedProblem
 from optmodels import registry
+from optmodels.cli.starting import notes_on
+from optmodels.instance import data_fields
 
 
 class Odd:
@@ -230,6 +232,15 @@ def test_the_sentence_on_an_unknown_field_lists_all_that_are_taken(kind):
     model = registry.kinds.part(kind, "data")
     models = [model] if hasattr(model, "model_fields") else get_args(get_args(model)[0])  # of a queue or of areas
     assert set(listed) >= {name for one in models for name in one.model_fields}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_fields_are_described_in_the_words_of_the_field(kind):
+    for row in data_fields(kind):
+        assert not re.search(r"\b(law|laws|sorts)\b", row.meaning), (row.field, row.meaning)
+        assert not re.match(r"(of|by|for every) ", row.meaning), (row.field, row.meaning)
+    notes = notes_on(kind)
+    assert "default optional" not in notes and "default required" not in notes
 
 
 def test_a_fit_tells_how_it_becomes_a_problem():

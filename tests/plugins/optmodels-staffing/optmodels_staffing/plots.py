@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from optmodels.plotting import COLOURS, literal, new_figure, plain
+from optmodels.plotting import COLOURS, literal, open_panels, plain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from .problem import StaffingProblem
 
 
-def draw_staffing(problem: StaffingProblem, result: Mapping[str, Any] | None) -> Figure:
+def draw_staffing(
+    problem: StaffingProblem, result: Mapping[str, Any] | None, *, ax: Axes | None = None, panel: str | None = None
+) -> Figure:
     """Draw the load of each hour, and the servers of `result` if there is one."""
-    figure = new_figure(7.0, 3.5, layout="constrained")
-    axes = figure.subplots()
+    panels = open_panels([["servers"]], ax, panel, size=(7.0, 3.5))
+    axes = panels["servers"]
     hours = range(len(problem.arrival_rates))
     servers = (result or {}).get("decision")
     if servers is not None:
@@ -27,4 +30,4 @@ def draw_staffing(problem: StaffingProblem, result: Mapping[str, Any] | None) ->
     axes.set_ylabel("servers")
     axes.legend()
     literal(axes.set_title(plain(problem.name)))
-    return figure
+    return panels.figure
