@@ -206,7 +206,7 @@ class MarkedData(Data):
 
     D0: Annotated[Matrix, square(_RATES)] = entry("rates of moves without pages", unit=RATE)
     robots: Annotated[list[list[Any]], Reader(_of_robots, {**_OF_ALL, "rule": _RATES})] = entry(
-        "of each robot the rates of moves on which it brings 1, 2, ... pages", unit=RATE
+        "for each robot, the rates of moves on which it brings 1, 2, ... pages", unit=RATE
     )
 
 
