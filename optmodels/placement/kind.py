@@ -64,6 +64,7 @@ KIND = Kind(
     },
     recommended=("highs", "dejavu", "annealing"),
     example="placement/gautam-2x3.json",
+    beginning="placement/small-3x3.json",
     generator="optmodels.placement.generate:PlacementGenerator",
     picture="optmodels.placement.plots:draw_placement",
     choice=choose,

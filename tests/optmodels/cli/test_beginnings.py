@@ -59,6 +59,12 @@ def test_the_notes_of_a_skeleton_have_a_line_for_each_field_and_measure(kind):
         assert f"{measure}: {meaning}" in lines
 
 
+def test_a_new_placement_begins_with_numbers_for_all_sites_and_the_safe_guarantee():
+    data = skeleton("placement").data
+    assert "guarantee" not in data["quality"]
+    assert data["think_time"] == {"base": 0.8, "per_distance": 0.2}
+
+
 def test_without_a_file_the_skeleton_goes_to_stdout(call):
     code, out, err = call("new", "routing")
     assert code == 0
