@@ -73,8 +73,10 @@ def call_all(
     Closing the iterator, or an exception at the caller such as Ctrl-C, ends the processes.
     """
     count = as_whole(workers)
-    if count is None or count < 1:
-        raise RequestError(f"workers must be 1 or more, as a whole number, got {short(workers)}.")
+    if count is None:
+        raise RequestError(f"workers must be a whole number, 1 or more, got {short(workers)}.")
+    if count < 1:
+        raise RequestError(f"workers must be 1 or more, got {workers}.")
     workers = count
     if workers > MOST_WORKERS:
         raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")

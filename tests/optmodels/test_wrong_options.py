@@ -108,7 +108,7 @@ def test_the_verbs_take_what_is_right(verb):
         (lambda: om.compare("gautam-2x3", 5), "strategies are names, or objects .* got 5"),
         (
             lambda: om.compare("gautam-2x3", "dejavu", workers="x"),
-            '1 or more, as a whole number, got "x"',
+            'must be a whole number, 1 or more, got "x"',
         ),
         (lambda: om.compare("gautam-2x3", "dejavu", seeds="12"), 'a list of whole numbers, zero or more, got "12"'),
         (lambda: om.compare("gautam-2x3", "dejavu", cluster=5), "a cluster is text, got 5; give the address"),
