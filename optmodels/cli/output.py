@@ -229,7 +229,7 @@ def print_rows(rows: Sequence[FieldRow]) -> None:
 
 def field_line(row: FieldRow) -> str:
     """One field in words: its type, its unit, its default, and what it means."""
-    plain = row.default == "required" or row.default.startswith("one of")
+    plain = row.default.startswith(("required", "optional", "one of"))
     told = [row.type, *([row.unit] if row.unit else []), row.default if plain else f"default {row.default}"]
     return f"{row.field} ({', '.join(told)}): {row.meaning}"
 

@@ -104,7 +104,3 @@ def notes_on(kind: str) -> str:
     lines.append("Measures, which cost and limits may name:")
     lines += [f"{name}: {meaning}" for name, meaning in record.measures.items()]
     return "\n".join(lines)
-
-
-def _said(default: str) -> str:
-    return default if default.startswith(("required", "optional", "one of")) else f"default {default}"
