@@ -13,6 +13,8 @@ instances, and `instances` lists those that are shipped.
 
 Names are loaded when first used, so that ``import optmodels`` costs nothing.
 
+`benchmarking`
+    Benchmark sets and what is known of their instances.
 `cli`
     The command line.
 `cluster`

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole, shared
-from ..errors import InstanceError, MissingField
+from ..errors import InstanceError, MissingField, RequestError
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -172,6 +172,28 @@ def _listed(edges: Any) -> Any:
 
 
 def _topohub(name: Any) -> Network:
+    return _network_of(name, _from_topohub(name))
+
+
+def read_topology(name: str) -> tuple[Network, NDArray[np.float64], NDArray[np.float64]]:
+    """Read a topology of topohub: its network, where nodes lie in the unit square, and what begins or ends at each."""
+    try:
+        topology = _from_topohub(name)
+    except InstanceError as failure:
+        raise RequestError(f"topology must be one of topohub, got {name!r}: {failure.rule}") from None
+    places = np.array([node["pos"] for node in topology["nodes"]], dtype=float)
+    places -= places.min(axis=0)
+    places /= max(float(places.max()), 1e-300)
+    number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
+    ends = np.zeros(len(number))
+    for here, others in (topology["graph"].get("demands") or {}).items():
+        for there, amount in others.items():
+            for end in (here, there):
+                ends[number[int(end)]] += float(amount)
+    return _network_of(name, topology), places, ends
+
+
+def _from_topohub(name: Any) -> dict[str, Any]:
     try:
         import topohub
     except ImportError:
@@ -181,9 +203,12 @@ def _topohub(name: Any) -> Network:
     if not parts or not all(part and part.strip(".") and "\\" not in part for part in parts):
         raise InstanceError("", name, 'a topology is named like "sndlib/germany50".')
     try:
-        topology = topohub.get(name)
+        return dict(topohub.get(name))
     except (OSError, KeyError, ValueError):
         raise InstanceError("", name, "no such topology is shipped with topohub.") from None
+
+
+def _network_of(name: str, topology: Mapping[str, Any]) -> Network:
     number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
     links = topology.get("edges") or topology.get("links") or []
     edges = {(number[link["source"]], number[link["target"]]) for link in links if link["source"] != link["target"]}
