@@ -1,5 +1,9 @@
 """Benchmark sets: the same instances for everybody, and what is known of them.
 
+`benching`
+    Strategies compared on a set, their answers held against its solution file, and changes that are offered.
+`commands`
+    The command ``bench``.
 `sets`
     Named lists of instances: TOML files of shipped instances and of families drawn from seeds.
 `solutions`

@@ -1,3 +1,6 @@
+from .benching import Benchmark as Benchmark
+from .benching import Finding as Finding
+from .benching import bench as bench
 from .sets import BenchmarkSet as BenchmarkSet
 from .sets import Member as Member
 from .sets import instance_digest as instance_digest
@@ -11,9 +14,12 @@ from .solutions import read_solutions as read_solutions
 from .solutions import solutions_text as solutions_text
 
 __all__ = [
+    "Benchmark",
     "BenchmarkSet",
+    "Finding",
     "Member",
     "Solution",
+    "bench",
     "check_solution",
     "instance_digest",
     "kept_decision",

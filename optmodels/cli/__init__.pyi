@@ -1,7 +1,11 @@
 from .arguments import ANSWERED as ANSWERED
+from .arguments import NOTHING_FEASIBLE as NOTHING_FEASIBLE
+from .arguments import Evaluations as Evaluations
 from .arguments import File as File
 from .arguments import Json as Json
+from .arguments import Seconds as Seconds
 from .arguments import Seed as Seed
+from .arguments import Workers as Workers
 from .arguments import read_answer as read_answer
 from .arguments import whole_number as whole_number
 from .commands import command_of as command_of
@@ -12,13 +16,18 @@ from .output import note as note
 from .output import print_json as print_json
 from .output import say as say
 from .output import settle as settle
+from .output import terminal_width as terminal_width
 from .process import main as main
 
 __all__ = [
     "ANSWERED",
+    "NOTHING_FEASIBLE",
+    "Evaluations",
     "File",
     "Json",
+    "Seconds",
     "Seed",
+    "Workers",
     "batch_progress",
     "check_target",
     "command_of",
@@ -29,5 +38,6 @@ __all__ = [
     "read_answer",
     "say",
     "settle",
+    "terminal_width",
     "whole_number",
 ]

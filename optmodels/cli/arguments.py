@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
 #: Options that take several values after one flag, by command.
-SEVERAL = {"compare": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
+SEVERAL = {"compare": ("--strategies",), "bench": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
 
 
 #: Files that are named in a note; others are counted.
@@ -62,15 +62,17 @@ def spread(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_instance(word: str) -> bool:
-    """Tell whether a word stands for an instance, or a folder of them, rather than for one more value of a flag."""
+    """Tell whether a word stands for an instance, a folder or a set of them, rather than for one more value."""
     if ":" in word or "=" in word:
         return False
-    if word.endswith(".json"):
+    if word.endswith((".json", ".toml")):
         return True
+    from ..benchmarking import shipped_sets
     from ..data import shipped_files
     from ..registry import AUTO, strategies
 
-    return (word in shipped_files() or os.path.isdir(word)) and word != AUTO and word not in strategies
+    named = word in shipped_files() or word in shipped_sets()
+    return (named or os.path.isdir(word)) and word != AUTO and word not in strategies
 
 
 def instance_files(paths: Sequence[str]) -> list[str]:

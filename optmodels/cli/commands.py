@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from heuristics import Budget, Problem, Result, Strategy
 
 
-#: Commands of this package, in the order of the help, and where each is found.
+#: Commands of this package, in the order of the help, and where each is found: in this room, or by its full name.
 OWN = {
     "demo": "demo:demo",
     "list": "listing:list_names",
@@ -68,6 +68,7 @@ OWN = {
     "pareto": "studies:pareto",
     "simulate": "studies:simulate",
     "compare": "studies:compare",
+    "bench": "optmodels.benchmarking.commands:bench",
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",
@@ -93,7 +94,8 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make the command of a name, ``None`` if there is none."""
         if cmd_name in OWN:
-            return _command(cmd_name, resolve(f"{__package__}.{OWN[cmd_name]}"), takes_all=cmd_name == "generate")
+            here = OWN[cmd_name] if "." in OWN[cmd_name] else f"{__package__}.{OWN[cmd_name]}"
+            return _command(cmd_name, resolve(here), takes_all=cmd_name == "generate")
         owner = added().get(cmd_name)
         return None if owner is None else command_of(owner, cmd_name)
 

@@ -169,7 +169,13 @@ def settle() -> None:
 
 
 def terminal_width() -> int | None:
-    """Columns a table may fill: those of the environment or the terminal; ``None``, no end, in a file or a pipe."""
+    """Tell how wide a table may be.
+
+    Returns
+    -------
+    int or None
+        Columns of the environment or the terminal; ``None``, no end, in a file or a pipe.
+    """
     asked = os.environ.get("COLUMNS", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)

@@ -220,7 +220,7 @@ Zipf's law, light and heavy load. The optimum of the relaxation (lagrangian) bou
 Servers with lognormal rates: two to twenty of them, light and heavy load, Poisson, constant and modulated arrivals,
 exponential services and mixtures; lost packets and pages out of date.
 """,
-        ["min-mean-cycle", "multimodular", "balanced", "whittle", "annealing", "local-search"],
+        ["min-mean-cycle", "multimodular", "whittle", "annealing", "local-search"],
         [],
         family("routing", "loss-two-{seed}", [1, 2, 3], servers=2),
         family("routing", "loss-three-{seed}", [1, 2, 3], servers=3),

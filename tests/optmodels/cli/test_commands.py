@@ -132,8 +132,8 @@ def is_one_sentence(text):
 # -- help -------------------------------------------------------------------------------------------------------------
 
 COMMANDS = (
-    "list", "evaluate", "solve", "compare", "sweep", "pareto", "simulate", "check", "plot", "generate", "verify",
-    "schema", "fit", "visits", "demo", "new", "warm-up", "doctor",
+    "list", "evaluate", "solve", "compare", "bench", "sweep", "pareto", "simulate", "check", "plot", "generate",
+    "verify", "schema", "fit", "visits", "demo", "new", "warm-up", "doctor",
 )  # fmt: skip
 
 
@@ -247,7 +247,7 @@ def test_list_tells_the_values_a_generator_takes(call):
     out = call("list", "placement")[1]
     assert "    network=none, nodes=50\n" in out
     assert "allowed for network: gabriel, geometric, waxman, none\n" in out
-    assert "allowed for demand_law: uniform, cluster, sparse\n" in out
+    assert "allowed for demand_law: uniform, cluster, sparse, published\n" in out
     kind, generator = json.loads(call("list", "placement", "--json")[1])
     assert "opening" in kind["measures"]
     (law,) = [one for one in generator["explained"] if one["name"] == "cost_law"]
