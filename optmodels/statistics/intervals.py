@@ -4,13 +4,14 @@ Runs are nested: instances are drawn from those one might meet, and seeds within
 median over instances of medians over seeds. A resample draws as many instances as there are, with replacement, and for
 each draw as many of its seeds, with replacement (Davison and Hinkley 1997, section 3.8); the interval holds the middle
 of the distribution of the statistic over resamples (percentile method). Its ends are medians of resamples, never
-interpolated but rounded outwards, so that infinite values (failures) stay what they are.
+interpolated, so that infinite values (failures) stay what they are, and rounded outwards to the next median that was
+drawn: medians of few values take few values, and without this the interval of 13 seeds would hold the median with 91 %
+where 95 % are asked for.
 
 With one instance only seeds are drawn, and the interval speaks of that instance alone; with one seed each only
 instances are. One run has no interval. Such an interval never leaves the range of the :math:`n` values seen (of
 instances, or of seeds if there is one instance), and even this range holds the median of a continuous distribution with
-a probability of :math:`1 - 2^{1-n}` only: where this is less than what was asked for, an `Interval` says so. With few
-more, intervals are still somewhat too short.
+a probability of :math:`1 - 2^{1-n}` only: where this is less than what was asked for, an `Interval` says so.
 
 References
 ----------
@@ -77,7 +78,7 @@ def median_interval(
     Examples
     --------
     >>> median_interval([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 8.0, 7.0])
-    Interval(low=2.0, high=7.0, confidence=0.95)
+    Interval(low=1.5, high=7.5, confidence=0.95)
     >>> median_interval([3.0]) is None
     True
     """
@@ -126,9 +127,13 @@ def nested_interval(
         return None
     medians = np.sort(resampled_medians(arrays, resamples, np.random.default_rng(seed)))
     tail = (1.0 - confidence) / 2
-    low = int(np.floor(tail * (resamples - 1)))
+    place = int(np.floor(tail * (resamples - 1)))
+    low, high = medians[place], medians[resamples - 1 - place]
+    # Outwards, to the next median that was drawn: medians of few values are coarse.
+    low = medians[max(0, np.searchsorted(medians, low, side="left") - 1)]
+    high = medians[min(resamples - 1, np.searchsorted(medians, high, side="right"))]
     drawn = len(arrays) if len(arrays) > 1 else len(arrays[0])
-    return Interval(float(medians[low]), float(medians[resamples - 1 - low]), min(confidence, 1.0 - 0.5 ** (drawn - 1)))
+    return Interval(float(low), float(high), min(confidence, 1.0 - 0.5 ** (drawn - 1)))
 
 
 def resampled_medians(groups: Sequence[Vector], resamples: int, rng: np.random.Generator) -> Vector:
