@@ -196,6 +196,12 @@ def compare(
     sort: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Sort by this column; --sort=-COLUMN sorts downwards.")
     ] = None,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Also print intervals, times to targets and tests: who is better, and how surely."
+        ),
+    ] = False,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="Print these columns only, such as problem,strategy,worst_gap.")
     ] = None,
@@ -233,12 +239,22 @@ def compare(
             progress=progress,
         )
 
+    def data() -> dict[str, Any]:
+        from ..statistics import statistics_data
+
+        more = {"statistics": statistics_data(comparison.statistics)} if statistics else {}
+        return comparison.to_data() | more
+
     def written() -> str:
         if form == "text":
-            return comparison.table(terminal_width(), columns=chosen_columns, sort=sort)
+            from ..statistics import statistics_text
+
+            width = terminal_width()
+            table = comparison.table(width, columns=chosen_columns, sort=sort)
+            return f"{table}\n\n{statistics_text(comparison.statistics, width)}" if statistics else table
         return comparison.write(form, columns=chosen_columns, sort=sort).rstrip("\n")
 
-    deliver(comparison.to_data, written, as_json=json)
+    deliver(data, written, as_json=json)
     for sentence in comparison.warnings:
         say(sentence)
     chosen = [run for run in comparison.runs if AUTO in run.result.extra]

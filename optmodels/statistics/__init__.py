@@ -23,6 +23,8 @@ of it for the runs of a comparison.
     What is told of a strategy on a problem, on all problems, and of all strategies together.
 `sentences`
     The same in words, which claim no more than the tests support.
+`tables`
+    Statistics as a table of strategies with sentences below it, and as JSON.
 """
 
 import lazy_loader

@@ -41,6 +41,8 @@ from .scores import Score as Score
 from .scores import Standing as Standing
 from .scores import Statistics as Statistics
 from .sentences import percent as percent
+from .tables import statistics_data as statistics_data
+from .tables import statistics_text as statistics_text
 
 __all__ = [
     "BEST_KNOWN",
@@ -85,5 +87,7 @@ __all__ = [
     "references_of",
     "resampled_medians",
     "signed_rank",
+    "statistics_data",
+    "statistics_text",
     "times_to_targets",
 ]

@@ -18,7 +18,7 @@ from heuristics import Budget, Status, relative_gap
 from ..data import csv_text, write_text
 from ..errors import UnknownName, short, suggestion
 from ..results import plain
-from ..statistics import Reference, median_interval, references_of
+from ..statistics import Reference, Statistics, judge, median_interval, references_of
 from .comparison_table import COLUMNS, Table, check_columns, sorted_rows
 from .runs import Run
 
@@ -149,6 +149,15 @@ class Comparison:
     def references(self) -> dict[str, Reference]:
         """By problem the best value known, of its file or of a run, and whether it is proved to be the best."""
         return references_of(self.runs, self.best_known, self.proved)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Intervals, integrals, times to targets, tests and a summary in words: see `optmodels.statistics.judge`.
+
+        Time is counted in evaluations where the budget is, else in seconds.
+        """
+        by_evaluations = self.budget.seconds is None and self.budget.evaluations is not None
+        return judge(self, clock="evaluations" if by_evaluations else "seconds")
 
     def table(self, width: int | None = None, *, columns: Sequence[str] | None = None, sort: str | None = None) -> str:
         """The table as text.

@@ -247,7 +247,7 @@ def test_a_comparison_of_ours_is_judged(instances):
         instances / "placement" / "gautam-2x3.json", ["exhaustive", "annealing"], seeds=2, evaluations=100
     )
     statistics = judge(comparison)
-    assert statistics.references["gautam-2x3"].label == "optimum"
+    assert statistics.references["gautam-2x3"].label == "best known, proved"
     assert statistics.scores["gautam-2x3", "exhaustive"].solved == 1.0
     assert repr(statistics) == "<Statistics: problems 1, strategies 2>"
 
