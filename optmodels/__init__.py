@@ -57,6 +57,8 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
     Kind "routing": which server gets the next packet, blind.
 `solving`
     One problem, one strategy, one answer.
+`statistics`
+    Comparing like a referee: integrals, targets, profiles, intervals, paired tests, and a verdict in words.
 `studies`
     Comparisons, sweeps, Pareto fronts, simulations.
 `testing`

@@ -29,7 +29,7 @@ LIST = Path(__file__).with_name("mutants.toml")
 PACKAGES = ("optmodels", "heuristics", "queueing")
 
 #: What a copy of the repository needs for its tests.
-COPIED = (*PACKAGES, "tests", "instances", "docs", "README.md", "pyproject.toml", "Makefile", "LICENSE")
+COPIED = (*PACKAGES, "tests", "benchmarks", "instances", "docs", "README.md", "pyproject.toml", "Makefile", "LICENSE")
 
 #: Seconds for the tests of one mistake; a mistake that makes them hang is noticed, too.
 SECONDS = 600

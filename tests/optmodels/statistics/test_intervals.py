@@ -77,6 +77,15 @@ def test_intervals_hold_the_median_as_often_as_they_say(size):
     assert held / 800 >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 800)
 
 
+@pytest.mark.parametrize(("size", "low"), [(7, 1), (13, 3), (17, 4), (25, 7)])
+def test_ends_are_rounded_outwards(size, low):
+    """With P the distribution of the resampled median, P(<= X(low + 1)) exceeds 0.025 and P(<= X(low)) does not."""
+    below = [float(binom.sf((size - 1) // 2, size, k / size)) for k in (low, low + 1)]
+    assert below[0] <= 0.025 < below[1]
+    found = median_interval(np.arange(1.0, size + 1), resamples=4000)
+    assert (found.low, found.high) == (low, size + 1 - low)
+
+
 def test_nested_intervals_hold_the_median_as_often_as_they_say():
     """Ten instances that differ three times as much as their five seeds."""
     rng = np.random.default_rng(12)
