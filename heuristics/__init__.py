@@ -20,6 +20,8 @@ optimal
     Local search on multimodular functions.
 `oracle`
     The one door between a strategy and a problem.
+`oracle_share`
+    An oracle for one of several strategies that work for the same run.
 `oracle_walk`
     Walks through decisions whose steps an oracle counts and pays for.
 `protocols`

@@ -5,6 +5,7 @@ from .oracle import Candidate as Candidate
 from .oracle import Disagreement as Disagreement
 from .oracle import Oracle as Oracle
 from .oracle import Progress as Progress
+from .oracle_share import Share as Share
 from .oracle_walk import OracleWalk as OracleWalk
 from .protocols import NOTHING as NOTHING
 from .protocols import Batch as Batch
@@ -83,6 +84,7 @@ __all__ = [
     "Progress",
     "Repairable",
     "Result",
+    "Share",
     "Simplex",
     "Space",
     "Splits",

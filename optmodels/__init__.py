@@ -45,6 +45,8 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
     Kind "placement": where to put proxies under delay and throughput limits.
 `plotting`
     Pictures, and what those of all kinds share.
+`portfolio`
+    Several strategies that share one budget, and answer as one: `best-of`.
 `protocols`
     What a problem may offer besides the contract.
 `registry`

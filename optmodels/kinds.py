@@ -27,6 +27,9 @@ Reference: TypeAlias = str | Callable[..., Any]
 #: Fields that refer to something; `Kind.part` loads it.
 PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "words")
 
+#: What a portfolio proves: for `Kind.strategies`.
+PORTFOLIO = "proves what its members prove together; the best decision and the best bound of several strategies"
+
 #: What searches that take any discrete decisions prove, and for what size: for `Kind.strategies`.
 SEARCHES = MappingProxyType(
     {
@@ -34,6 +37,7 @@ SEARCHES = MappingProxyType(
         "annealing": "proves nothing; any size, and usually the best of the searches",
         "local-search": "proves nothing; any size",
         "genetic": "proves nothing; any size, for comparison",
+        "best-of": PORTFOLIO,
     }
 )
 

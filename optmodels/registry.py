@@ -309,6 +309,7 @@ strategies = Registry(
         "annealing": "heuristics.search.annealing:Annealing",
         "backward-induction": "heuristics.routing.backward_induction:BackwardInduction",
         "balanced": "heuristics.routing.balanced:Balanced",
+        "best-of": "optmodels.portfolio.strategy:BestOf",
         "dejavu": "heuristics.siting.dejavu:Dejavu",
         "exhaustive": "heuristics.search.exhaustive:Exhaustive",
         "genetic": "heuristics.search.genetic:Genetic",

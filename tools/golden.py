@@ -62,8 +62,8 @@ MORE: Mapping[str, int] = {"multimodular": 10_000}
 #: Decisions among which a search of that many evaluations cannot see all.
 ROOMY = 10_000
 
-#: Strategies whose decision is that of a solver.
-SOLVERS = {"highs", "linear-program"}
+#: Strategies whose decision is that of a solver, or may be.
+SOLVERS = {"best-of", "highs", "linear-program"}
 OF_SOLVERS = ("parameters", "status", "objective", "bound", "stopped_by")
 OF_OTHERS = (*OF_SOLVERS, "decision", "measures", "evaluations", "judged_in_full", "extra")
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..kinds import Kind
+from ..kinds import PORTFOLIO, Kind
 
 #: Pages that are named in words.
 SHOWN = 5
@@ -70,5 +70,6 @@ KIND = Kind(
         "adaptive": "intervals adapted to the changes seen; reports its gap to the bound",
         "proportional": "proves nothing; visits in proportion to change rates, as crawlers do",
         "uniform": "proves nothing; all pages equally often, as crawlers do",
+        "best-of": PORTFOLIO,
     },
 )

@@ -1,0 +1,3 @@
+from .strategy import BestOf as BestOf
+
+__all__ = ["BestOf"]
