@@ -21,6 +21,7 @@ from .instance import load as load
 from .instance import read_instance as read_instance
 from .instance import write_instance as write_instance
 from .kinds import Kind as Kind
+from .mip import check_solver as check_solver
 from .multipliers import Multipliers as Multipliers
 from .multipliers import find_multipliers as find_multipliers
 from .placement import PlacementProblem as PlacementProblem
@@ -97,6 +98,7 @@ __all__ = [
     "__version__",
     "check_kind",
     "check_problem",
+    "check_solver",
     "compare",
     "constant",
     "costs",

@@ -1,4 +1,4 @@
-"""Names one can write in a file or on the command line, and what they stand for: kinds, strategies, costs.
+"""Names one can write in a file or on the command line, and what they stand for: kinds, strategies, costs, solvers.
 
 Built-in names are ``"module:Class"`` strings, so that the package works from a plain checkout and imports nothing
 before it is asked to; entry points of the same group are listed at first use and loaded when asked for by name, so that
@@ -350,9 +350,15 @@ gap_costs = Registry(
         "table": "optmodels.routing.gap_costs:Table",
     },
 )
+solvers = Registry(
+    "solver",
+    "optmodels.solvers",
+    {name: f"optmodels.mip.solvers:{name.upper()}" for name in ("cpsat", "highs", "scip")},
+    asks=("backend", "package", "missing"),
+)
 
 #: In the order in which `optmodels list` prints them.
-REGISTRIES: tuple[Registry, ...] = (kinds, strategies, costs, gap_costs)
+REGISTRIES: tuple[Registry, ...] = (kinds, strategies, costs, gap_costs, solvers)
 
 
 # -- strategies by string ---------------------------------------------------------------------------------------------

@@ -480,7 +480,7 @@ def versions(strategy: Strategy | None = None) -> dict[str, str]:
     The solver of a strategy counts too, although it runs in a process of its own.
     """
     used = {module for module in LIBRARIES if module in sys.modules}
-    mip, solver = sys.modules.get(f"{__package__}.mip.strategy"), getattr(strategy, "solver", None)
+    mip, solver = sys.modules.get(f"{__package__}.mip.solvers"), getattr(strategy, "solver", None)
     if mip is not None and isinstance(solver, str) and solver in mip.SOLVERS:
         used.add(mip.SOLVERS[solver].package)
     return {"optmodels": __version__} | {module: _version(LIBRARIES.get(module, module)) for module in sorted(used)}

@@ -43,6 +43,7 @@ from heuristics.testing import check_walk
 
 from .errors import BrokenPlugin, RequestError
 from .instance import check_best_known, problem_of, read
+from .mip import check_solver as check_solver
 from .protocols import Measured, Simulable, Stored, cost_of, has_objective, kind_of, limits_of
 from .registry import kinds, lacks, make_strategy, strategies
 from .results import plain, result_to_data

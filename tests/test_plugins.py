@@ -1,4 +1,4 @@
-"""Distributions from outside, a strategy, a cost and a kind, built as wheels, installed with ours, found by name."""
+"""Distributions from outside, a strategy, a cost, a kind and a solver: wheels installed with ours, found by name."""
 
 import json
 import re
@@ -13,7 +13,8 @@ import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-PLUGINS = ("optmodels-tabu", "optmodels-crowding-cost", "optmodels-staffing")
+PLUGINS = ("optmodels-tabu", "optmodels-crowding-cost", "optmodels-staffing", "optmodels-branching")
+NAMES = ("tabu", "crowding", "staffing", "branching")
 PER_PAIR = 2.0
 
 
@@ -82,7 +83,7 @@ def test_what_is_imported_comes_from_the_wheels(environment, tmp_path):
         assert environment.parent in Path(file.strip()).parents
 
 
-@pytest.mark.parametrize(("name", "distribution"), list(zip(("tabu", "crowding", "staffing"), PLUGINS, strict=True)))
+@pytest.mark.parametrize(("name", "distribution"), list(zip(NAMES, PLUGINS, strict=True)))
 def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_path, name, distribution):
     lines = succeed(environment / "optmodels", "list", cwd=tmp_path).splitlines()
     assert any({name, distribution} <= set(line.replace("│", " ").split()) for line in lines)
@@ -92,8 +93,9 @@ def test_a_name_is_listed_with_the_distribution_it_comes_from(environment, tmp_p
 
 def test_the_registry_names_the_distributions(environment, tmp_path):
     code = (
-        "from optmodels.registry import costs, kinds, strategies; "
-        "print(strategies.origin('tabu'), costs.origin('crowding'), kinds.origin('staffing'))"
+        "from optmodels.registry import costs, kinds, solvers, strategies; "
+        "print(strategies.origin('tabu'), costs.origin('crowding'), kinds.origin('staffing'), "
+        "solvers.origin('branching'))"
     )
     assert succeed(environment / "python", "-c", code, cwd=tmp_path).split() == list(PLUGINS)
 
@@ -192,6 +194,14 @@ def test_a_kind_from_outside_is_simulated(environment, staffed, tmp_path):
     assert set(found["measures"]) == {"worst_waiting_probability", "worst_mean_wait"}
     answer = run(environment / "optmodels", "simulate", staffed, "--at", "1,6,4", cwd=tmp_path)
     assert answer.returncode == 2 and "in hour 0 the queue grows for ever" in answer.stderr
+
+
+def test_a_solver_from_outside_keeps_the_contract_and_solves(environment, instances, tmp_path):
+    succeed(environment / "python", "-c", "import optmodels as om; om.check_solver('branching')", cwd=tmp_path)
+    file = instances / "placement" / "gautam-2x3.json"
+    words = ("solve", file, "--strategy", "highs:solver=branching", "--json")
+    answer = json.loads(succeed(environment / "optmodels", *words, cwd=tmp_path))
+    assert (answer["status"], answer["objective"], answer["extra"]["solver"]["name"]) == ("optimal", 8.0, "branching")
 
 
 def test_a_wrong_field_of_a_kind_from_outside_is_named(environment, staffed, tmp_path):

@@ -45,7 +45,7 @@ def examined() -> dict[str, Any]:
         Of plain texts, numbers and lists, as ``optmodels doctor --json`` prints it.
     """
     from ..data import shipped_files, shipped_folder
-    from ..mip.strategy import SOLVERS
+    from ..mip import SOLVERS
     from ..registry import BUILT_IN, REGISTRIES, kinds
 
     folder = shipped_folder()
@@ -56,7 +56,7 @@ def examined() -> dict[str, Any]:
         "versions": {"optmodels": __version__, "python": platform.python_version()}
         | {name: _version(name) for name in LIBRARIES},
         "platform": platform.platform(),
-        "solvers": {name: _version(solver.package) for name, solver in SOLVERS.items()},
+        "solvers": {name: _version(solver.package) for name, solver in SOLVERS.sound().items()},
         "extras": extras(),
         "cache": cache(),
         "cores": {"usable": _cores(), "of": os.cpu_count()},

@@ -33,20 +33,22 @@ TAKES = "strategy takes"
 
 def list_names(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A kind, a strategy or a cost.", autocompletion=complete_name)
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A kind, a strategy, a cost or a solver.", autocompletion=complete_name),
     ] = None,
     json: Json = False,
 ) -> int:
-    """List kinds, strategies and costs, or describe one of them.
+    """List kinds, strategies, costs and solvers, with where each comes from, or describe one of them.
 
     For a kind it prints its question and paper, its measures with their units, the strategies that apply to it, with
     what each proves and up to which size, the shipped instances, an example, and the options of its generator. For a
-    strategy or a cost: what it does, and its parameters.
+    strategy or a cost: what it does, and its parameters. For a solver: whether it is installed, and how to use it.
 
     For example:
         optmodels list
         optmodels list placement
         optmodels list genetic
+        optmodels list scip
     """
     from ..registry import BUILT_IN, REGISTRIES, kinds, strategies
 
@@ -101,6 +103,10 @@ def _tell(name: str, json: bool) -> int:
 
 
 def _about(registry: Registry, name: str) -> tuple[dict[str, Any], list[str]]:
+    from ..registry import solvers
+
+    if registry is solvers:
+        return _about_solver(name, registry.origin(name), registry[name])
     return _about_class(registry.noun, name, registry.origin(name), registry[name])
 
 
@@ -126,6 +132,23 @@ def _folded(text: str) -> list[str]:
     """A line, or several where the terminal is narrow."""
     width = terminal_width() or NARROW
     return [text] if width >= NARROW else wrap(text, max(width, 30), subsequent_indent=" " * 4)
+
+
+def _about_solver(name: str, origin: str, solver: Any) -> tuple[dict[str, Any], list[str]]:
+    """A solver: what it is, whether it is here, and how it is used; as data, and as lines."""
+    missing = solver.missing(name)
+    entry: dict[str, Any] = {
+        "what": "solver",
+        "name": name,
+        "origin": origin,
+        "summary": getattr(solver, "about", ""),
+        "backend": solver.backend,
+        "package": solver.package,
+        "installed": missing is None,
+    }
+    lines = [f"solver {name} ({origin}): {entry['summary'] or solver.backend}"]
+    lines.append(f"  {'installed' if missing is None else missing}")
+    return entry, [*lines, f"  used by: optmodels solve FILE --strategy highs:solver={name}"]
 
 
 def _about_kind(kind: Kind) -> tuple[dict[str, Any], list[str]]:

@@ -1,5 +1,7 @@
 """Integer programs: problems that write themselves in Pyomo, and solvers in processes of their own.
 
+`checking`
+    A check that a solver keeps the contract.
 `cpsat`
     CP-SAT inside its own process, which it must not share with highspy.
 `highs`
@@ -14,6 +16,8 @@
     A bound for programs whose linear relaxation is too large for the simplex method: any time, and safe.
 `scip`
     SCIP inside its own process.
+`solvers`
+    Solvers by name: those built in, and those of other distributions.
 `strategy`
     Exact answers for any problem that can write itself as a linear program with whole numbers.
 `timing`

@@ -1,13 +1,14 @@
+from .checking import check_solver as check_solver
 from .highs import load as load
 from .program import common_step as common_step
 from .pyomo import compile_model as compile_model
 from .pyomo import quiet_pyomo as quiet_pyomo
 from .pyomo import warm_up as warm_up
 from .relaxation import bounds as bounds
-from .strategy import SOLVERS as SOLVERS
+from .solvers import SOLVERS as SOLVERS
+from .solvers import Solver as Solver
 from .strategy import AlgebraicProblem as AlgebraicProblem
 from .strategy import Highs as Highs
-from .strategy import Solver as Solver
 from .strategy import SolverFailure as SolverFailure
 from .strategy import Starting as Starting
 from .strategy import UnboundedProgram as UnboundedProgram
@@ -24,6 +25,7 @@ __all__ = [
     "Starting",
     "UnboundedProgram",
     "bounds",
+    "check_solver",
     "common_step",
     "compile_model",
     "die_with",

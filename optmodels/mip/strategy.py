@@ -8,7 +8,6 @@ each of its points is read back into a decision and evaluated, each claim compar
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from .. import protocols
 from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
 from .process import SolverProcess
 from .program import FEASIBILITY, Bound, Incumbent, Message, Numbers, Outcome, Program, Request
+from .solvers import SOLVERS
 from .timing import find_start, within
 
 if TYPE_CHECKING:
@@ -81,40 +81,6 @@ class UnboundedProgram(ValueError):  # noqa: N818 - reads as what happened
     """The objective of a model has no limit."""
 
 
-@dataclass(frozen=True)
-class Solver:
-    """A solver one can name.
-
-    Parameters
-    ----------
-    backend
-        ``"module:function"``, imported by the solver's own process only; see `optmodels.mip.worker`.
-    package
-        What must be installed.
-    extra
-        The extra of optmodels that installs it, ``None`` if it is always there.
-    """
-
-    backend: str
-    package: str
-    extra: str | None = None
-
-    def missing(self, name: str) -> str | None:
-        """What to install, in a sentence, if anything."""
-        if importlib.util.find_spec(self.package) is not None:
-            return None
-        if self.extra is None:
-            return f"solver {name!r} needs the package {self.package}: pip install {self.package}"
-        return f"solver {name!r} needs the extra: pip install optmodels[{self.extra}]"
-
-
-#: Solvers by name; add your own.
-SOLVERS: dict[str, Solver] = {
-    "highs": Solver("optmodels.mip.highs:solve", "highspy"),
-    "scip": Solver("optmodels.mip.scip:solve", "pyscipopt", "scip"),
-    "cpsat": Solver("optmodels.mip.cpsat:solve", "ortools", "cpsat"),
-}
-
 _EXPLAINER = "optmodels.mip.highs:explain"
 
 
@@ -125,7 +91,8 @@ class Highs:
     Parameters
     ----------
     solver
-        ``"highs"``, or with the extras of these names ``"scip"`` and ``"cpsat"``.
+        ``"highs"``, or with the extras of these names ``"scip"`` and ``"cpsat"``; or one that another distribution
+        offers: ``optmodels list`` names all.
     threads
         For the solver; by default what it chooses.
     gap

@@ -101,8 +101,8 @@ def test_warming_up_runs_every_strategy_of_a_kind_and_counts(call):
     code, out, err = call("warm-up", "threshold")
     lines = err.splitlines()
     assert (code, out) == (0, "")
-    assert lines[0] == "optmodels: 1 of 6: threshold by exhaustive"
-    assert lines[5] == "optmodels: 6 of 6: threshold, simulated"
+    assert lines[0] == "optmodels: 1 of 7: threshold by exhaustive"
+    assert lines[6] == "optmodels: 7 of 7: threshold, simulated"
     assert lines[-1].startswith("optmodels: done; ")
 
 
@@ -119,7 +119,7 @@ def test_what_fails_is_told_and_the_others_go_on(call, monkeypatch):
     monkeypatch.setattr("optmodels.solving.solve", failing)
     code, out, err = call("warm-up", "placement", "--json")
     told = json.loads(out)
-    assert (code, told["runs"], len(told["failed"])) == (2, 6, 6)
+    assert (code, told["runs"], len(told["failed"])) == (2, 7, 7)
     assert "placement by highs: RuntimeError: cannot cache function" in err
 
 
