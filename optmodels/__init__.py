@@ -8,8 +8,8 @@ The front door::
     print(om.solve(problem, "annealing", seconds=5))
 
 Every verb takes the path of an instance file, the name of a shipped instance, an `Instance` or a `Problem`: `load`,
-`solve`, `evaluate`, `compare`, `sweep`, `pareto`, `simulate`, `verify`, `plot`, `visits`; `generate` and `fit` make
-instances, and `instances` lists those that are shipped.
+`solve`, `evaluate`, `compare`, `sweep`, `pareto`, `simulate`, `verify`, `plot`, `visits`, `export`; `generate` and
+`fit` make instances, and `instances` lists those that are shipped.
 
 Names are loaded when first used, so that ``import optmodels`` costs nothing.
 

@@ -22,6 +22,7 @@ from .instance import read_instance as read_instance
 from .instance import write_instance as write_instance
 from .kinds import Kind as Kind
 from .mip import check_solver as check_solver
+from .mip import export as export
 from .multipliers import Multipliers as Multipliers
 from .multipliers import find_multipliers as find_multipliers
 from .placement import PlacementProblem as PlacementProblem
@@ -105,6 +106,7 @@ __all__ = [
     "erlang",
     "evaluate",
     "exponential",
+    "export",
     "find_multipliers",
     "fit",
     "generate",

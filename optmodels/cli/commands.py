@@ -72,6 +72,7 @@ OWN = {
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",
+    "export": "optmodels.mip.commands:export",
     "new": "starting:new",
     "warm-up": "warming:warm_up",
     "doctor": "doctor:doctor",

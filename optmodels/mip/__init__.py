@@ -2,8 +2,12 @@
 
 `checking`
     A check that a solver keeps the contract.
+`commands`
+    The command ``export``.
 `cpsat`
     CP-SAT inside its own process, which it must not share with highspy.
+`exporting`
+    Integer programs as files that other solvers read: MPS and LP.
 `highs`
     HiGHS inside its own process: solve, and name an infeasible part.
 `process`

@@ -1,4 +1,5 @@
 from .checking import check_solver as check_solver
+from .exporting import export as export
 from .highs import load as load
 from .program import common_step as common_step
 from .pyomo import compile_model as compile_model
@@ -29,6 +30,7 @@ __all__ = [
     "common_step",
     "compile_model",
     "die_with",
+    "export",
     "load",
     "quiet_pyomo",
     "raised_to_step",

@@ -62,6 +62,24 @@ MOST_COLUMNS = 90_000
 #: Most patterns of a site whose operating cost must be known pattern by pattern, and of all such sites.
 MOST_PRICED_PATTERNS, MOST_PRICED_COLUMNS = 20_000, 200_000
 
+#: Variables and constraints by how many numbers of sites or cells their indices begin with; exported files name them.
+INDEXED = {
+    1: (
+        "is_open",
+        "nearest",
+        "nearer",
+        "pattern",
+        "one_pattern",
+        "every_cell_is_served",
+        "enough_ties",
+        "not_too_many_ties",
+        "nearer_is",
+        "within_capacity",
+    ),
+    2: ("served", "with_that_share", "by_the_nearest", "neighbours_agree", "in_patterns", "within_level"),
+    3: ("along_the_way",),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -193,6 +211,8 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     model = pyo.ConcreteModel(name="placement")
     model.plan = plan
     model.implied_whole = True  # `start` gives every feasible placement such a point
+    site = problem.layout.label
+    model.labels = {name: (site,) * count for count, names in INDEXED.items() for name in names}
     constraints.declare_variables(model, plan)
     constraints.every_cell_is_served(model, plan)
     constraints.ties_are_counted(model, plan)
