@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,6 +133,21 @@ def _something_else(file: Path) -> str | None:
     if {"problem", "status"} <= set(content):
         return "a result"
     return None if {"kind", "data"} & set(content) else "neither kind nor data"
+
+
+def on_cluster(file: str, address: str) -> AbstractContextManager[Any]:
+    """The problem of an instance, with a cluster to work on it, where its kind can use one."""
+    from ..instance import read
+    from ..registry import kinds
+
+    kind = read(file).kind
+    opened: Any = kinds.part(kind, "on_cluster") if kind in kinds else None
+    if opened is None:
+        able = ", ".join(kinds.having("on_cluster"))
+        told = f"a cluster works on problems of kind {able}, and this one is of kind {kind!r}"
+        raise RequestError(f"{file}: {told}; leave --cluster out.")
+    manager: AbstractContextManager[Any] = opened(file, address)
+    return manager
 
 
 def parse_decision(text: str, problem: str | None = None) -> Any:
@@ -369,6 +385,10 @@ ClusterAddress = Annotated[
 ]
 Evaluations = Annotated[
     int | None, typer.Option(parser=whole_number, metavar="E", help="Limit on the decisions that a run evaluates.")
+]
+Verify = Annotated[
+    bool,
+    typer.Option("--verify", help="Ask another solver for a second opinion; a third of --seconds is kept for it."),
 ]
 Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
 Seeds = Annotated[

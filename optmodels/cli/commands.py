@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import BrokenPlugin, InstanceError, RequestError
+from ..errors import BrokenPlugin, InstanceError
 from ..kinds import resolve
 from ..registry import AUTO, BUILT_IN, kinds, make_strategy, tell_once
 from .arguments import (
@@ -32,6 +32,8 @@ from .arguments import (
     Json,
     Seconds,
     Seed,
+    Verify,
+    on_cluster,
     parse_decision,
     read_answer,
     read_decision,
@@ -46,6 +48,7 @@ from .output import (
     print_evaluation,
     print_json,
     print_result,
+    refuted,
     run_progress,
     say,
     settle,
@@ -249,6 +252,7 @@ def solve(
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS|local", help="Dask cluster that processes a table of pages.")
     ] = None,
+    verify: Verify = False,
 ) -> int:
     """Find the best decision.
 
@@ -261,6 +265,7 @@ def solve(
         optmodels solve gautam-6x6
         optmodels solve gautam-6x6 --out answer.json
         optmodels solve gautam-6x6 --strategy genetic:population=100 --seconds 10
+        optmodels solve gautam-6x6 --seconds 60 --verify
     """
     from .. import instance as instances
     from .. import solving
@@ -271,10 +276,10 @@ def solve(
     with contextlib.ExitStack() as stack:
         content = instances.read(file)
         problem = (
-            instances.problem_of(content, file) if cluster is None else stack.enter_context(_on_cluster(file, cluster))
+            instances.problem_of(content, file) if cluster is None else stack.enter_context(on_cluster(file, cluster))
         )
         check_target(out, file, *kinds.beside(problem, file))
-        result, data, unwritten = _solved(problem, named, limits, seed, out, quiet=json)
+        result, data, unwritten = _solved(problem, named, limits, seed, out, quiet=json, verify=verify)
     if not json:
         print_result(result, data, problem, content.best_known)
     if json or unwritten:  # what no file could take is not lost
@@ -283,25 +288,12 @@ def solve(
     if unwritten:
         say(f"{unwritten} The answer is on standard output.")
         return NOT_UNDERSTOOD
-    return ANSWERED if result.decision is not None else NOTHING_FEASIBLE
-
-
-def _on_cluster(file: str, address: str) -> contextlib.AbstractContextManager[Any]:
-    """The problem of an instance, with a cluster to work on it, where its kind can use one."""
-    from ..instance import read
-
-    kind = read(file).kind
-    opened: Any = kinds.part(kind, "on_cluster") if kind in kinds else None
-    if opened is None:
-        able = ", ".join(kinds.having("on_cluster"))
-        told = f"a cluster works on problems of kind {able}, and this one is of kind {kind!r}"
-        raise RequestError(f"{file}: {told}; leave --cluster out.")
-    manager: contextlib.AbstractContextManager[Any] = opened(file, address)
-    return manager
+    answered = ANSWERED if result.decision is not None else NOTHING_FEASIBLE
+    return NOT_UNDERSTOOD if refuted(data["extra"]) else answered
 
 
 def _solved(
-    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool
+    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool, verify: bool
 ) -> tuple[Result, dict[str, Any], str | None]:
     """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from .. import solving
@@ -322,7 +314,8 @@ def _solved(
                 problem = replace(problem, tell=stack.enter_context(pages_progress(label, quiet=quiet)))
             else:
                 follow = stack.enter_context(run_progress(label, quiet=quiet))
-            result = solving.answer(problem, chosen, limits, seed, reason=reason, progress=follow)
+            answer = resolve("optmodels.verification:answer_twice") if verify else solving.answer
+            result = answer(problem, chosen, limits, seed, reason=reason, progress=follow)
             if not streamed:
                 settle()
             data, unwritten = kept_result(result, out)

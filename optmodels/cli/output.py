@@ -334,8 +334,16 @@ def print_multipliers(dual: Mapping[str, Any] | None) -> None:
     print(f"  dual bound {dual['bound']:.10g}{gap}, attained by {attained}")
 
 
+def refuted(extra: Mapping[str, Any]) -> bool:
+    """Tell whether a second opinion (``solve --verify``) says that a claim of the answer does not hold."""
+    return bool((extra.get("second_opinion") or {}).get("verdict") == "refuted")
+
+
 def print_reason(extra: Mapping[str, Any]) -> None:
     """Why there is no answer, where the strategy knows; what is to be known of one, where there is something."""
+    if second := extra.get("second_opinion"):
+        asked = f" ({', '.join(second['asked'])})" if second["asked"] else ""
+        print(f"second opinion{asked}: {second['verdict']}; {second['reason']}")
     for name in ("reason", "note", "left_out", "hint"):
         if isinstance(extra.get(name), str):
             print(f"{name.replace('_', ' ')}: {extra[name]}")

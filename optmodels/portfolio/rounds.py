@@ -1,9 +1,10 @@
 r"""Members at work one after the other, in rounds, in this process.
 
-A budget :math:`B` is spent in rounds of :math:`B/7`, :math:`2B/7` and the rest: first everybody has a short turn, which
-shows who finds something; what is found is where the longer turns begin. A turn is an equal part of what the round has
-left, so that what one leaves is for the next. With a budget in evaluations nothing depends on the clock: the same seed
-gives the same answer.
+A budget :math:`B` is spent in rounds of :math:`B/7` and the rest: first everybody has a short turn, which shows who
+finds something; what is found is where the long turns begin. A turn is an equal part of what the round has left, so
+that what one leaves is for the next; those who prove bounds have the last turns of a long round, since they begin anew
+each time, and cannot have time enough. With a budget in evaluations nothing depends on the clock: the same seed gives
+the same answer.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ..protocols import Listing
 from .informed import Known, informed
 from .members import Member
 
-#: Part of what is left that the first rounds may spend; all that follow may spend everything.
-PARTS = (1 / 7, 1 / 3)
+#: Part of the budget that the first round may spend; those that follow may spend everything.
+FIRST = 1 / 7
 
 
 class Rounds:
@@ -64,7 +65,9 @@ class Rounds:
             asked = [member for member in self.members if not member.retired]
             if not asked:
                 return "complete"
-            part = PARTS[turn] if limited and turn < len(PARTS) and len(self.members) > 1 else 1.0
+            part = FIRST if limited and turn == 0 and len(asked) > 1 else 1.0
+            if turn > 0:
+                asked.sort(key=lambda member: member.bound is not None)
             if self._round(asked, part, rng) == "interrupt":
                 return "interrupt"
             turn += 1

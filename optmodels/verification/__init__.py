@@ -2,6 +2,8 @@
 
 `proving`
     Proving again, cheaply, what an answer claims: lower bounds, and decisions that lie below them.
+`seconding`
+    A second opinion on an answer, from another solver or by another road.
 `verdicts`
     The verdict on each claim of an answer, with its reason.
 `verifying`
