@@ -4,6 +4,8 @@
     Strategies compared on a set, their answers held against its solution file, and changes that are offered.
 `commands`
     The command ``bench``.
+`papers`
+    The tables and figures of the five papers, remade beside what is printed.
 `sets`
     Named lists of instances: TOML files of shipped instances and of families drawn from seeds.
 `solutions`

@@ -35,6 +35,8 @@ from ..verification import verify
 from .sets import BenchmarkSet, read_set
 from .solutions import Solution, check_solution, kept_decision, patch_text, read_solutions
 
+CONFIRMED = "confirmed"
+
 #: Values that differ by less than this, relative, are the same value.
 SAME = 1e-6
 
@@ -93,13 +95,16 @@ class Benchmark:
         return patch_text(self.chosen, {**self.claims, **self.offers})
 
     def table(self) -> str:
-        """Write a line for each instance: the claim, who proved it, and what became of it."""
+        """Write what became of the claims: how many are confirmed, and a line for each of the others."""
         rows = [["instance", "known", "proved", "verdict", ""]]
         for finding in self.findings:
-            claim = self.claims[finding.instance]
-            proved = "yes" if claim.proved else ("no" if claim.value is not None else "")
-            rows.append([finding.instance, number(claim.value), proved, finding.verdict, finding.reason])
-        return columns(rows)
+            if finding.verdict != CONFIRMED:
+                claim = self.claims[finding.instance]
+                proved = "yes" if claim.proved else ("no" if claim.value is not None else "")
+                rows.append([finding.instance, number(claim.value), proved, finding.verdict, finding.reason])
+        confirmed = sum(finding.verdict == CONFIRMED for finding in self.findings)
+        head = f"solution file: {confirmed} of {len(self.findings)} claims are confirmed"
+        return head if len(rows) == 1 else f"{head}; the others:\n{columns(rows, '  ')}"
 
     def to_data(self) -> dict[str, Any]:
         """Everything as one JSON object."""
@@ -218,7 +223,7 @@ def _judge(
     if claim.status == "infeasible" and any(result.objective is not None for result in results):
         return Finding(name, "refuted", f"called infeasible by {claim.proved_by}, but a decision was found."), None
     if claim.value is None:
-        return Finding(name, "confirmed" if claim.proved else "open", reason or "nothing is claimed."), None
+        return Finding(name, CONFIRMED if claim.proved else "open", reason or "nothing is claimed."), None
     least = min((result.objective for result in results if result.objective is not None), default=None)
     above = [result for result in results if result.bound is not None and _below(claim.value, result.bound)]
     if above:
@@ -229,7 +234,7 @@ def _judge(
     if _below(claim.value, least):
         gap = (least - claim.value) / abs(claim.value) if claim.value else float("inf")
         return Finding(name, "not reached", f"the best run is {gap:.2%} above."), None
-    return Finding(name, "confirmed", reason or "reached again."), None
+    return Finding(name, CONFIRMED, reason or "reached again."), None
 
 
 def _improved(
@@ -260,7 +265,7 @@ def _improved(
         assert result is not None
         checked = verify(result, problem, seconds=VERIFYING)
         if checked.refuted:
-            verdict = "open" if claim.value is None else "confirmed"
+            verdict = "open" if claim.value is None else CONFIRMED
             return None, verdict, f"the answer of {result.strategy} was refuted: {checked.error}"
         if "bound" in checked.on_trust:
             again = "not proved again"

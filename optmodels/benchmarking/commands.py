@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,6 +25,9 @@ from ..cli import (
 from ..data import columns, write_text
 from ..errors import RequestError
 from ..kinds import resolve
+
+if TYPE_CHECKING:
+    from .papers import Remade
 
 
 def complete_set(incomplete: str) -> list[str]:
@@ -71,6 +74,8 @@ def bench(
     every claim of the file is evaluated again. A better value or a new proof is verified, said, and written to --patch
     as a unified diff; no file of the set is changed.
 
+    The set `papers` also remakes the tables and figures of the five papers, beside the printed values.
+
     For example:
         optmodels bench
         optmodels bench routing-random --seconds 5 --workers 2
@@ -87,6 +92,7 @@ def bench(
         raise RequestError(f"{report}: a report is an HTML file; end its name in .html.")
     write_report: Any = None if report is None else resolve("optmodels.reporting:write_report")
     chosen = read_set(name)
+    remade = _remade(chosen.papers, workers, json)
     with batch_progress(f"benchmark {chosen.name}", quiet=json, seconds=seconds, workers=workers) as progress:
         found = run(
             chosen,
@@ -101,9 +107,13 @@ def bench(
         )
 
     def text() -> str:
-        return f"{found.comparison.table(terminal_width())}\n\n{found.table()}"
+        tables = [] if remade is None else [remade.text(full=True)]
+        return "\n\n".join([*tables, found.comparison.table(terminal_width()), found.table()])
 
-    deliver(found.to_data, text, as_json=json)
+    deliver(lambda: found.to_data() | ({} if remade is None else {"papers": remade.to_data()}), text, as_json=json)
+    if remade is not None and out is not None:
+        files = remade.to_csv(Path(out) / "papers")
+        note(f"wrote {len(files)} tables to {Path(out) / 'papers'}")
     for sentence in found.comparison.warnings:
         say(sentence)
     _write_patch(found, patch)
@@ -113,6 +123,16 @@ def bench(
     if not found.comparison.complete:
         say(f"interrupted; finished runs: {len(found.comparison.runs)}.")
     return ANSWERED if found.comparison.runs else NOTHING_FEASIBLE
+
+
+def _remade(papers: tuple[str, ...], workers: int, quiet: bool) -> Remade | None:
+    """Remake the tables of papers, where the set asks for it."""
+    if not papers:
+        return None
+    from .papers import remake
+
+    with batch_progress("remaking tables", quiet=quiet, workers=workers) as progress:
+        return remake(workers, progress, papers)
 
 
 def _write_patch(found: Any, patch: str | None) -> None:

@@ -46,6 +46,9 @@ FOLDER, SUFFIX, SOLUTIONS = "sets", ".toml", ".solutions.toml"
 #: Larger files are no sets, and larger sets no benchmarks.
 LARGEST_FILE, MOST_MEMBERS = 1_000_000, 10_000
 
+#: Papers whose tables can be remade, by first author.
+PAPERS = ("avrachenkov", "talim", "coffman", "altman", "gautam")
+
 #: Hexadecimal digits of a digest that a set holds.
 DIGEST_LENGTH = 16
 
@@ -112,6 +115,8 @@ class BenchmarkSet:
         The instances, in order.
     strategies, seconds, evaluations, seeds
         Of a comparison.
+    papers
+        Whose tables are remade besides (`optmodels.benchmarking.papers`).
     file
         Where it was read from.
     """
@@ -124,6 +129,7 @@ class BenchmarkSet:
     seconds: float | None = None
     evaluations: int | None = None
     seeds: int = 1
+    papers: tuple[str, ...] = ()
     file: Path | None = None
 
     def __len__(self) -> int:
@@ -302,7 +308,21 @@ def check_head(content: Mapping[str, Any], known: tuple[str, ...]) -> None:
         raise InstanceError("format", content["format"], "it is 1; this version reads no other.")
 
 
-_SET = (*("format", "name", "title", "about", "strategies", "seconds", "evaluations", "seeds", "instances", "family"),)
+_SET = (
+    *(
+        "format",
+        "name",
+        "title",
+        "about",
+        "strategies",
+        "seconds",
+        "evaluations",
+        "seeds",
+        "papers",
+        "instances",
+        "family",
+    ),
+)
 _FAMILY = ("name", "generator", "seeds", "digests", "options")
 
 
@@ -327,6 +347,9 @@ def _set_of(content: Mapping[str, Any], path: Path) -> BenchmarkSet:
         or not all(isinstance(one, str) and one for one in strategies)
     ):
         raise InstanceError("strategies", strategies, "it is a list of strategies such as 'annealing'.")
+    papers = content.get("papers", [])
+    if not isinstance(papers, list) or not all(paper in PAPERS for paper in papers):
+        raise InstanceError("papers", papers, f"it is a list of papers: {', '.join(PAPERS)}.")
     seconds = number_of(content, "seconds")
     if seconds is not None and seconds <= 0:
         raise InstanceError("seconds", seconds, "it is above 0.")
@@ -343,6 +366,7 @@ def _set_of(content: Mapping[str, Any], path: Path) -> BenchmarkSet:
         seconds,
         content.get("evaluations"),
         content.get("seeds", 1),
+        tuple(papers),
         path,
     )
 

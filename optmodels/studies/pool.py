@@ -70,6 +70,13 @@ def call_all(
     begun
         Called with the index of a call when it is made; a cluster does not tell.
 
+    Yields
+    ------
+    Answer
+        The index of a call, and its value or a sentence on why there is none.
+
+    Notes
+    -----
     Closing the iterator, or an exception at the caller such as Ctrl-C, ends the processes.
     """
     count = as_whole(workers)

@@ -56,7 +56,7 @@ os._exit(code)
 
 def largest() -> list[tuple[str, Path]]:
     """Each strategy, and of every sort of problem the instance with the most decisions that it takes."""
-    loaded = {file: instances.load(file) for file in sorted(FOLDER.rglob("*.json"))}
+    loaded = {file: instances.load(file) for file in sorted(FOLDER.glob("*/*.json"))}
     in_order = sorted(loaded, key=lambda file: (loaded[file].space.size, file.stat().st_size), reverse=True)
     pairs = []
     for name in NAMES:

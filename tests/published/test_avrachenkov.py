@@ -24,7 +24,7 @@ from optmodels.threshold import ThresholdProblem
 from optmodels.threshold.subsets import of_subset
 from queueing import BMAP, Mode, PhaseType, ThresholdQueue, independent_modes, reduce_order
 
-PAPER = json.loads((Path(__file__).parent / "avrachenkov.json").read_text(encoding="utf-8"))
+PAPER = json.loads((Path(__file__).parents[2] / "instances/sets/papers/avrachenkov.json").read_text(encoding="utf-8"))
 FOLDER = Path(__file__).parents[2] / "instances" / "threshold"
 REPAIRS = ("inria-batches-mended", "inria-quiet-mended")
 

@@ -15,7 +15,7 @@ from queueing.simulation import Estimate, joint_limit
 from queueing.threshold.simulation import usual_time
 from queueing.threshold.simulation.runs import simulate
 
-PAPER = json.loads((Path(__file__).parent / "avrachenkov.json").read_text(encoding="utf-8"))
+PAPER = json.loads((Path(__file__).parents[2] / "instances/sets/papers/avrachenkov.json").read_text(encoding="utf-8"))
 FOLDER = Path(__file__).parents[2] / "instances" / "threshold"
 REPLICATIONS = 25
 

@@ -22,7 +22,7 @@ from optmodels.instance import load, read
 from optmodels.placement import PlacementProblem
 from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance
 
-PAPER = json.loads((Path(__file__).parent / "gautam.json").read_text(encoding="utf-8"))
+PAPER = json.loads((Path(__file__).parents[2] / "instances/sets/papers/gautam.json").read_text(encoding="utf-8"))
 LARGE = PAPER["section_6_1"]
 TABLE = np.array(PAPER["table_1"]["rows"])
 GRID = (11, 22)

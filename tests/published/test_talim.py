@@ -26,7 +26,7 @@ from queueing.robots import (
     static_measures,
 )
 
-PAPER = json.loads((Path(__file__).parent / "talim.json").read_text(encoding="utf-8"))
+PAPER = json.loads((Path(__file__).parents[2] / "instances/sets/papers/talim.json").read_text(encoding="utf-8"))
 FOLDER = Path(__file__).parents[2] / "instances" / "robots"
 ROWS = [(table, row) for table in ("table_1", "table_2") for row in range(27)]
 

@@ -156,6 +156,7 @@ values.
         ["auto"],
         papers,
         seconds=20.0,
+        papers=["avrachenkov", "talim", "coffman", "altman", "gautam"],
     )
     write(
         "gautam-25",

@@ -18,7 +18,7 @@ from optmodels.instance import read_instance
 from queueing import BMAP, Mode, PhaseType
 
 ROOT = Path(__file__).parents[3]
-SHIPPED = sorted((ROOT / "instances").rglob("*.json"))
+SHIPPED = sorted((ROOT / "instances").glob("*/*.json"))
 #: One instance of each class, and of each form of it.
 FORMS = [
     "placement/gautam-4x4",
