@@ -5,9 +5,9 @@ that it does not find is said to be refuted, and not used. After the comparison 
 
 ``confirmed``
     the claim holds, and nothing better was found;
-``better``, ``proof``, ``bound``
-    a lower value, a proof that the value is optimal, or a higher bound was found: offered as a change of the file, once
-    it is verified again (`optmodels.verification`);
+``new``, ``better``, ``proof``, ``bound``
+    a first or a lower value, a proof that the value is optimal, or a higher bound was found: offered as a change of the
+    file, once it is verified again (`optmodels.verification`);
 ``refuted``
     the claim does not hold: its decision has another value, or a value that was called optimal is not;
 ``not reached``
@@ -35,7 +35,7 @@ from ..verification import verify
 from .sets import BenchmarkSet, read_set
 from .solutions import Solution, check_solution, kept_decision, patch_text, read_solutions
 
-CONFIRMED = "confirmed"
+CONFIRMED, NEW, BETTER = "confirmed", "new", "better"
 
 #: Values that differ by less than this, relative, are the same value.
 SAME = 1e-6
@@ -217,11 +217,9 @@ def _judge(
     if refuted is not None:
         return Finding(name, "refuted", refuted + (f" Found instead: {reason}" if reason else "")), offer
     if offer is not None:
-        if claim.status == "optimal" and verdict == "better":
-            verdict, reason = "refuted", f"called optimal by {claim.proved_by}, but {reason}"
+        if claim.proved and verdict in (BETTER, NEW):
+            verdict, reason = "refuted", f"called {claim.status} by {claim.proved_by}, but {reason}"
         return Finding(name, verdict, reason), offer
-    if claim.status == "infeasible" and any(result.objective is not None for result in results):
-        return Finding(name, "refuted", f"called infeasible by {claim.proved_by}, but a decision was found."), None
     if claim.value is None:
         return Finding(name, CONFIRMED if claim.proved else "open", reason or "nothing is claimed."), None
     least = min((result.objective for result in results if result.objective is not None), default=None)
@@ -279,8 +277,10 @@ def _improved(
         offer = replace(offer, bound=bounded.bound, proved_by=f"bound by {_who(bounded)}; {again}")
     proved = f", optimal by {offer.proved_by}" if proves else ""
     if better:
-        before = "nothing" if claim.value is None else number(claim.value)
-        return offer, "better", f"{number(value)} by {_who(best)}{proved}; {before} was claimed."
+        told = f"{number(value)} by {_who(best)}{proved}"
+        if claim.value is None:
+            return offer, NEW, f"{told}."
+        return offer, BETTER, f"{told}; {number(claim.value)} was claimed."
     if proves:
         return offer, "proof", f"{number(value)}{proved}."
     return offer, "bound", f"nothing lies below {number(offer.bound)}, {offer.proved_by}."

@@ -82,7 +82,14 @@ def test_a_value_that_the_evaluator_does_not_find_is_refuted_and_not_used(benche
 
 def test_a_claim_of_infeasibility_falls_with_a_decision(benched):
     found = benched(Solution("gautam-2x3", "infeasible", proved_by="z", when=DAY))
-    assert finding(found)[0] == "better" and found.offers["gautam-2x3"].value == 8.0
+    verdict, reason = finding(found)
+    assert verdict == "refuted" and reason.startswith("called infeasible by z, but 8 by exhaustive")
+    assert found.offers["gautam-2x3"].value == 8.0
+
+
+def test_a_first_value_is_new(benched):
+    found = benched(Solution("gautam-2x3"), ["dejavu"])
+    assert finding(found) == ("new", "8 by dejavu, optmodels 0.1.0.")
 
 
 def test_a_claim_that_no_run_reaches(benched):
@@ -118,7 +125,7 @@ def test_the_command_runs_a_set_and_writes_a_patch(capsys, tmp_path):
     words = ["bench", "--strategies", "exhaustive", "dejavu", str(tmp_path / "mine.toml"), "--patch", str(patch)]
     assert main([*words, "--out", str(tmp_path / "runs")]) == 0
     out = capsys.readouterr().out
-    assert "better" in out and "nothing was claimed" in out
+    assert "0 of 1 claims are confirmed; the others:" in out and " new " in out
     assert "+value = 8.0" in patch.read_text() and (tmp_path / "runs" / "runs.jsonl").is_file()
     assert not (tmp_path / "mine.solutions.toml").exists(), "nothing is changed in place"
 
