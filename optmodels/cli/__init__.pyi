@@ -2,6 +2,7 @@ from .arguments import ANSWERED as ANSWERED
 from .arguments import File as File
 from .arguments import Json as Json
 from .arguments import Seed as Seed
+from .arguments import instance_files as instance_files
 from .arguments import whole_number as whole_number
 from .commands import command_of as command_of
 from .output import batch_progress as batch_progress
@@ -22,6 +23,7 @@ __all__ = [
     "check_target",
     "command_of",
     "deliver",
+    "instance_files",
     "main",
     "note",
     "print_json",

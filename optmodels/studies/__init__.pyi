@@ -7,6 +7,11 @@ from .pareto_front import Front as Front
 from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
 from .simulating import simulate as simulate
+from .store import merge_comparisons as merge_comparisons
+from .store import read_comparison as read_comparison
+from .store import read_study as read_study
+from .store import write_ioh as write_ioh
+from .store import write_parquet as write_parquet
 from .sweeping import Sweep as Sweep
 from .sweeping import sweep as sweep
 from .visiting import visits as visits
@@ -17,11 +22,16 @@ __all__ = [
     "Sweep",
     "compare",
     "comparing",
+    "merge_comparisons",
     "pareto",
     "plot_front",
+    "read_comparison",
+    "read_study",
     "simulate",
     "simulating",
     "sweep",
     "sweeping",
     "visits",
+    "write_ioh",
+    "write_parquet",
 ]

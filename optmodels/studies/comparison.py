@@ -244,6 +244,7 @@ def _record(run: Run, reference: tuple[str, float] | None, budget: Budget) -> di
         "gap_to_reference": None if value is None else result.gap(value),
         **{name: getattr(result, name) for name in _TOLD},
         "error": run.error,
+        **{name: getattr(run, name) for name in ("reason", "threads", "megabytes", "study", "machine")},
         "versions": json.dumps(dict(result.versions)),
         "key": run.key,
     }
@@ -412,7 +413,7 @@ def _footnotes(comparison: Comparison, shown: Sequence[str]) -> list[str]:
 
 
 def _summary(runs: Sequence[Run], reference: tuple[str, float] | None) -> Summary:
-    answered = [run.result for run in runs if run.error is None]
+    answered = [run.result for run in runs if run.answered]
     objectives = [result.objective for result in answered if result.objective is not None]
     bounds = [result.bound for result in answered if result.bound is not None]
     to_best = [result.seconds_to_best for result in answered if result.seconds_to_best is not None]
@@ -434,7 +435,7 @@ def _summary(runs: Sequence[Run], reference: tuple[str, float] | None) -> Summar
         seconds=fmean(result.seconds for result in answered) if answered else None,
         seconds_to_best=fmean(to_best) if to_best else None,
         ended_by=_tally([run.result.stopped_by for run in runs]),
-        errors=tuple(dict.fromkeys(run.error for run in runs if run.error)),
+        errors=tuple(dict.fromkeys(told for run in runs if (told := run.error or run.reason))),
     )
 
 
