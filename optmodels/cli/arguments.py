@@ -57,7 +57,7 @@ def _is_instance(word: str) -> bool:
     """Tell whether a word stands for an instance, or a folder of them, rather than for one more value of a flag."""
     if ":" in word or "=" in word:
         return False
-    if word.endswith(".json"):
+    if word.endswith((".json", ".toml")):
         return True
     from ..data import shipped_files
     from ..registry import AUTO, strategies
@@ -288,9 +288,11 @@ Evaluations = Annotated[
 ]
 Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
 Seeds = Annotated[
-    int,
+    int | None,
     typer.Option(
-        parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers, with different seeds."
+        parser=whole_number,
+        metavar="N",
+        help="Runs of each strategy that draws random numbers, with different seeds (default 1).",
     ),
 ]
 ChosenName = Annotated[
@@ -304,4 +306,10 @@ ChosenName = Annotated[
 ]
 Workers = Annotated[
     int, typer.Option(parser=whole_number, metavar="W", help="Number of processes that share the runs.")
+]
+SharedBy = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", parser=whole_number, metavar="W", help="Number of processes that share the runs (default 1)."
+    ),
 ]

@@ -65,6 +65,7 @@ OWN = {
     "pareto": "studies:pareto",
     "simulate": "studies:simulate",
     "compare": "studies:compare",
+    "merge": "studies:merge",
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",

@@ -1,4 +1,5 @@
 from .exporting import COLUMNS as COLUMNS
+from .exporting import check_exports as check_exports
 from .exporting import write_parquet as write_parquet
 from .folder import Record as Record
 from .folder import Store as Store
@@ -23,6 +24,7 @@ __all__ = [
     "Store",
     "Study",
     "Subject",
+    "check_exports",
     "is_study",
     "machine",
     "machine_digest",

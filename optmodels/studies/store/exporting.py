@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...data import parquet, replaced
+from ...errors import UnwritableFile
 from ...results import plain, result_to_data
+from .ioh import new_folder
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -94,6 +97,30 @@ def write_parquet(comparison: Comparison, path: str | os.PathLike[str]) -> None:
     table = pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields))
     with replaced(path) as stream:
         module.write_table(table, stream)
+
+
+def check_exports(parquet_file: str | os.PathLike[str] | None, ioh: str | os.PathLike[str] | None) -> None:
+    """Refuse exports that will not be possible, before the work is done.
+
+    Parameters
+    ----------
+    parquet_file
+        Of `write_parquet`, or ``None``.
+    ioh
+        Folder of `write_ioh`, or ``None``.
+
+    Raises
+    ------
+    RequestError
+        If pyarrow is not installed, or the folder cannot be made, or holds something.
+    """
+    if parquet_file is not None:
+        parquet()
+        parent = Path(parquet_file).absolute().parent
+        if not parent.is_dir():
+            raise UnwritableFile("cannot be written: there is no such folder.", os.fspath(parquet_file))
+    if ioh is not None:
+        new_folder(Path(ioh))
 
 
 POINT = ("seconds", "evaluations", "objective", "bound")

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Version of the format, as IOHexperimenter writes it.
 FORMAT = "0.3.5"
 
+#: More than readers can hold in the number of a dimension.
+MOST_DIMENSIONS = 65535
+
 
 def write_ioh(comparison: Comparison, folder: str | os.PathLike[str]) -> list[str]:
     """Write a comparison for IOHanalyzer: objectives by evaluations.
@@ -52,7 +55,7 @@ def write_ioh(comparison: Comparison, folder: str | os.PathLike[str]) -> list[st
         If the folder is not empty, or cannot be made.
     """
     place = Path(folder)
-    _make(place)
+    new_folder(place)
     left: list[str] = []
     numbers = {problem: number for number, problem in enumerate(comparison.problems, 1)}
     for strategy in dict.fromkeys(run.strategy for run in comparison.runs):
@@ -69,7 +72,8 @@ def write_ioh(comparison: Comparison, folder: str | os.PathLike[str]) -> list[st
     return left
 
 
-def _make(place: Path) -> None:
+def new_folder(place: Path) -> None:
+    """Make a folder, or refuse one that holds something."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         if any(place.iterdir()):
@@ -148,7 +152,7 @@ def _described(run: Run) -> dict[str, Any]:
 
 
 def _dimension(decision: Any) -> int:
-    return len(decision) if hasattr(decision, "__len__") else 1
+    return min(len(decision), MOST_DIMENSIONS) if hasattr(decision, "__len__") else 1
 
 
 def _number(value: float) -> str:

@@ -155,7 +155,7 @@ def read_folder(folder: str | os.PathLike[str]) -> Part:
     subjects, digests, warnings = _subjects(place, record)
     found, doubts, others = _lines(place, record, subjects, digests)
     asked = list(found) if record is None else [key for key in record.asked if key in found]
-    runs = [found[key] for key in asked]
+    runs = ordered([found[key] for key in asked])
     unknown = [label for label in dict.fromkeys(run.problem for run in runs) if label not in subjects]
     warnings += [
         f"{place}: the problem {label!r} is not in the folder; its answers are taken on trust."

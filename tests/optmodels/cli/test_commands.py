@@ -471,7 +471,7 @@ def test_long_decisions_are_cut_for_people():
         (["solve", "FOLDER", "--strategy", "exhaustive"], "this is a directory"),
         (["solve", "FILE", "--strategy", "exhaustive", "--out", "none/r.json"], "none/r.json: cannot be written"),
         (["evaluate", "FILE"], "Missing option '--at'"),
-        (["compare", "FILE"], "Missing option '--strategies'"),
+        (["compare", "FILE"], "a comparison needs at least one strategy: name some (--strategies A B), or give a"),
         (["compare", "--strategies", "exhaustive"], "Missing argument 'FILE...'"),
         (["compare", "FILE", "--strategies", "exhaustive", "--seeds", "0"], "the number of seeds is 1 or more, got 0"),
         (["compare", "FILE", "--strategies", "exhaustive", "--workers", "0"], "workers must be 1 or more, got 0"),
