@@ -218,7 +218,11 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 
 def write_result(
-    result: heuristics.Result, path: str | os.PathLike[str], *, further: Mapping[str, Any] | None = None
+    result: heuristics.Result,
+    path: str | os.PathLike[str],
+    *,
+    further: Mapping[str, Any] | None = None,
+    durable: bool = True,
 ) -> dict[str, Any]:
     """Write a result file, whole or not at all.
 
@@ -230,6 +234,8 @@ def write_result(
         Of the file; a very long decision goes into a file beside it.
     further
         What a comparison tells of the run besides: its key, study, threads and the like.
+    durable
+        Whether to wait for the disk: not where the same is kept elsewhere.
 
     Returns
     -------
@@ -253,7 +259,7 @@ def write_result(
     """
     target = Path(path)
     data = result_to_data(result, folder=target.parent, stem=target.stem) | dict(further or {})
-    write_text(target, json.dumps(data, allow_nan=False) + "\n")
+    write_text(target, json.dumps(data, allow_nan=False) + "\n", durable=durable)
     return data
 
 

@@ -42,6 +42,8 @@ from .subjects import Subject
 #: Letters of an instance that is kept in the folder; a longer one is a reference with a checksum.
 LONGEST_INSTANCE = 10_000_000
 
+ADVICE = "add --resume to go on with {them}, --append to add others, or choose another folder."
+
 LINES, RECORD, INSTANCES = "runs.jsonl", "comparison.json", "instances"
 
 
@@ -146,18 +148,17 @@ class Store:
         Where; it is made if it is not there.
     resume
         Whether runs may be there already.
+    advice
+        What to do if they are and may not, as the end of a sentence.
     """
 
-    def __init__(self, folder: Path, resume: bool = False) -> None:
+    def __init__(self, folder: Path, resume: bool = False, advice: str = ADVICE) -> None:
         self.folder = folder
         self.lines = folder / LINES
         held = 0 if resume else _count_lines(self.lines)
         if held:
             runs, them = ("1 run", "it") if held == 1 else (f"{held} runs", "them")
-            raise RequestError(
-                f"{folder} already holds {runs}; add --resume to go on with {them}, --append to add others, or choose "
-                "another folder."
-            )
+            raise RequestError(f"{folder} already holds {runs}; {advice.format(them=them)}")
         try:
             for name in ("results", "best", INSTANCES):
                 (folder / name).mkdir(parents=True, exist_ok=True)
@@ -232,13 +233,20 @@ class Store:
                 continue
             known = run.result.of(cell.problem)
             found[run.key] = replace(run, problem=cell.subject, strategy=cell.label, result=known)
+        for run in found.values():
+            if run.answered and not _has_content(self.folder / "results" / f"{run.stem}.json"):
+                self._write_result(run)
         return found, doubts
 
     def add(self, run: Run) -> None:
-        """Write a finished run: its own file first, then its line."""
+        """Write a finished run: its own file first, then its line, which is on the disk when this returns."""
         if run.answered:
-            write_result(run.result, self.folder / "results" / f"{run.stem}.json", further=run.further())
+            self._write_result(run)
         append_line(self.lines, json.dumps(run.to_data(folder=self.folder), allow_nan=False))
+
+    def _write_result(self, run: Run) -> None:
+        path = self.folder / "results" / f"{run.stem}.json"
+        write_result(run.result, path, further=run.further(), durable=False)  # the line says the same
 
     def close(self, comparison: Comparison) -> None:
         """Write the tables and the best answers."""
@@ -278,6 +286,13 @@ def _portable(subject: Subject) -> str | None:
     except RequestError:  # no registered kind, a cost that is code, or files that are named inside
         return None
     return text if problem_digest(again) == subject.digest else None
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _count_lines(path: Path) -> int:

@@ -125,7 +125,7 @@ def merge_comparisons(folders: Sequence[str | os.PathLike[str]], out: str | os.P
     if not folders:
         raise RequestError("name at least one folder of a comparison.")
     whole = merge_parts([read_folder(folder) for folder in folders])
-    store = Store(Path(out))
+    store = Store(Path(out), advice="choose another folder.")
     assert whole.record is not None
     store.open(whole.record, whole.subjects.values())
     for run in whole.runs:

@@ -31,9 +31,10 @@ if __name__ == "__main__":
 
 def told(comparison):
     """The table without the seconds, which are never the same twice, and every run without them."""
+    of_run = ("problem", "strategy", "seed", "status", "reason", "key", "study")
+    of_result = ("objective", "decision", "evaluations", "stopped_by")
     runs = [
-        (run.problem, run.strategy, run.seed, run.status, run.result.objective, run.result.decision, run.reason)
-        + (run.result.evaluations, run.result.stopped_by, run.key, run.study)
+        [getattr(run, name) for name in of_run] + [getattr(run.result, name) for name in of_result]
         for run in comparison.runs
     ]
     table = [re.sub(r"\s*-?\d+\.\d{3}\b", " SECONDS", line) for line in comparison.table().splitlines()]

@@ -277,3 +277,12 @@ def test_another_problem_of_the_same_name_stays_another(made, tmp_path):
     assert whole.problems == ("gautam-2x3", "avrachenkov-k5", "gautam-2x3 (2)")
     again = read_comparison(tmp_path / "c")
     assert (again.warnings, again.table()) == ((), whole.table())
+
+
+def test_a_result_file_that_was_lost_is_written_again(made, tmp_path):
+    files = sorted((tmp_path / "a" / "results").iterdir())
+    before = [file.read_text() for file in files]
+    files[0].unlink()
+    files[1].write_text("")
+    compare(["gautam-2x3", "avrachenkov-k5"], STRATEGIES, seeds=2, evaluations=60, out=tmp_path / "a", resume=True)
+    assert [file.read_text() for file in files] == before
