@@ -135,7 +135,18 @@ def machine() -> dict[str, Any]:
 
 
 def machine_digest(described: Mapping[str, Any]) -> str:
-    """Compute a short checksum of the description of a machine, which stands in the line of each run."""
+    """Compute a short checksum of the description of a machine, which stands in the line of each run.
+
+    Parameters
+    ----------
+    described
+        Of `machine`.
+
+    Returns
+    -------
+    str
+        Twelve hexadecimal digits.
+    """
     return hashlib.sha256(json.dumps(plain(described), sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -76,7 +76,18 @@ class Study:
 
 
 def is_study(thing: object) -> bool:
-    """Tell whether a path is that of a study file."""
+    """Tell whether a path is that of a study file.
+
+    Parameters
+    ----------
+    thing
+        What was given in place of problems.
+
+    Returns
+    -------
+    bool
+        Whether it is a path that ends in ``.toml``.
+    """
     return isinstance(thing, (str, os.PathLike)) and os.fspath(thing).endswith(SUFFIX)
 
 
