@@ -162,8 +162,8 @@ class Comparison:
 
         Columns: ``problem``, ``kind``, ``strategy``, ``seed``, ``status``, ``objective``, ``bound``, ``gap_to_bound``
         and ``gap_to_best_known`` (relative; of a best known objective that the evaluator has confirmed),
-        ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``, and one for each
-        measure.
+        ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``, ``reason``
+        (why a strategy does not take the problem), ``threads``, ``megabytes``, and one for each measure.
         """
         from ..notebook import COLUMNS, frame, run_row
 
@@ -171,6 +171,7 @@ class Comparison:
         for run in self.runs:
             known = self.best_known.get(run.problem)
             told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
+            told |= {"reason": run.reason, "threads": run.threads, "megabytes": run.megabytes}
             gap = None if known is None else run.result.gap(known)
             rows.append(run_row(run.result, **told, gap_to_best_known=gap))
         return frame(rows, COLUMNS)
