@@ -170,8 +170,8 @@ class Comparison:
         rows = []
         for run in self.runs:
             known = self.best_known.get(run.problem)
-            told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
-            told |= {"reason": run.reason, "threads": run.threads, "megabytes": run.megabytes}
+            told: dict[str, Any] = {"problem": run.problem, "strategy": run.strategy, "status": run.status}
+            told |= {name: getattr(run, name) for name in ("error", "reason", "threads", "megabytes")}
             gap = None if known is None else run.result.gap(known)
             rows.append(run_row(run.result, **told, gap_to_best_known=gap))
         return frame(rows, COLUMNS)
