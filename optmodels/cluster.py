@@ -24,6 +24,9 @@ from .errors import RequestError, UnreadableFile, brief, short
 #: In place of an address: processes of this machine.
 LOCAL = "local"
 
+#: Variable of the environment that limits the threads of a run.
+THREADS = "OPTMODELS_THREADS"
+
 #: Where processes of this machine listen: no other machine hears of them.
 LOOPBACK = "127.0.0.1"
 
@@ -74,6 +77,12 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Any]
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def allowed_threads() -> int | None:
+    """How many threads a run may use where it would choose by itself (``OPTMODELS_THREADS``); ``None``: any number."""
+    told = os.environ.get(THREADS, "")
+    return int(told) if told.isascii() and told.isdigit() and int(told) > 0 else None
 
 
 def _scheduler_in(file: str) -> str:

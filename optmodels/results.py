@@ -38,7 +38,9 @@ FIELDS = (
 REQUIRED = tuple(name for name in FIELDS if name not in ("judged_in_full", "trace"))
 
 #: What a comparison adds to the line of a run.
-FURTHER = ("key", "label", "error", "budget", "reference")
+FURTHER = (
+    "key", "label", "error", "budget", "reference", "reason", "study", "machine", "threads", "megabytes",
+)  # fmt: skip
 
 
 def result_to_data(
@@ -215,7 +217,13 @@ def read_result(path: str | os.PathLike[str]) -> Result:
         raise failure if failure.file else failure.at(os.fspath(path)) from None
 
 
-def write_result(result: heuristics.Result, path: str | os.PathLike[str]) -> dict[str, Any]:
+def write_result(
+    result: heuristics.Result,
+    path: str | os.PathLike[str],
+    *,
+    further: Mapping[str, Any] | None = None,
+    durable: bool = True,
+) -> dict[str, Any]:
     """Write a result file, whole or not at all.
 
     Parameters
@@ -224,6 +232,10 @@ def write_result(result: heuristics.Result, path: str | os.PathLike[str]) -> dic
         Of a run, or of `optmodels.evaluate`.
     path
         Of the file; a very long decision goes into a file beside it.
+    further
+        What a comparison tells of the run besides: its key, study, threads and the like.
+    durable
+        Whether to wait for the disk: not where the same is kept elsewhere.
 
     Returns
     -------
@@ -246,8 +258,8 @@ def write_result(result: heuristics.Result, path: str | os.PathLike[str]) -> dic
     (1, 'feasible')
     """
     target = Path(path)
-    data = result_to_data(result, folder=target.parent, stem=target.stem)
-    write_text(target, json.dumps(data, allow_nan=False) + "\n")
+    data = result_to_data(result, folder=target.parent, stem=target.stem) | dict(further or {})
+    write_text(target, json.dumps(data, allow_nan=False) + "\n", durable=durable)
     return data
 
 

@@ -6,6 +6,7 @@ from .arguments import Json as Json
 from .arguments import Seconds as Seconds
 from .arguments import Seed as Seed
 from .arguments import Workers as Workers
+from .arguments import instance_files as instance_files
 from .arguments import read_answer as read_answer
 from .arguments import whole_number as whole_number
 from .commands import command_of as command_of
@@ -32,6 +33,7 @@ __all__ = [
     "check_target",
     "command_of",
     "deliver",
+    "instance_files",
     "main",
     "note",
     "print_json",

@@ -392,9 +392,11 @@ Verify = Annotated[
 ]
 Seed = Annotated[int, typer.Option(parser=whole_number, metavar="N", help="Seed of the random numbers.")]
 Seeds = Annotated[
-    int,
+    int | None,
     typer.Option(
-        parser=whole_number, metavar="N", help="Runs of each strategy that draws random numbers, with different seeds."
+        parser=whole_number,
+        metavar="N",
+        help="Runs of each strategy that draws random numbers, with different seeds (default 1).",
     ),
 ]
 ChosenName = Annotated[
@@ -408,4 +410,10 @@ ChosenName = Annotated[
 ]
 Workers = Annotated[
     int, typer.Option(parser=whole_number, metavar="W", help="Number of processes that share the runs.")
+]
+SharedBy = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", parser=whole_number, metavar="W", help="Number of processes that share the runs (default 1)."
+    ),
 ]

@@ -72,6 +72,7 @@ OWN = {
     "simulate": "studies:simulate",
     "compare": "studies:compare",
     "bench": "optmodels.benchmarking.commands:bench",
+    "merge": "studies:merge",
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",

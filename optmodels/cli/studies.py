@@ -23,6 +23,7 @@ from .arguments import (
     Seconds,
     Seed,
     Seeds,
+    SharedBy,
     Workers,
     complete_kind,
     complete_strategy,
@@ -168,23 +169,36 @@ def simulate(
 def compare(
     files: Files,
     strategies: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--strategies",
             metavar="A B C",
-            help="Strategies to compare, each NAME[:p=v,...].",
+            help="Strategies to compare, each NAME[:p=v,...]; needed unless a study file names them.",
             autocompletion=complete_strategy,
         ),
-    ],
-    seeds: Seeds = 1,
+    ] = None,
+    seeds: Seeds = None,
     seconds: Seconds = None,
     evaluations: Evaluations = None,
-    workers: Workers = 1,
+    workers: SharedBy = None,
+    threads: Annotated[
+        int | None, typer.Option(parser=whole_number, metavar="N", help="Threads that each run may use (default 1).")
+    ] = None,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Give each run a process of its own, and measure its peak memory.")
+    ] = False,
     cluster: ClusterAddress = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder for all runs, tables and the best results.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Skip runs that are already in --out.")] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="Add to the runs in --out; the table covers all of them.")
+    ] = False,
+    parquet: Annotated[str | None, typer.Option(metavar="F.parquet", help="Write the runs to this file.")] = None,
+    ioh: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write the runs for IOHanalyzer to this new folder.")
+    ] = None,
     form: Annotated[
         str,
         typer.Option(
@@ -209,8 +223,9 @@ def compare(
 ) -> int:
     """Compare several strategies on several instances.
 
-    All runs have the same limits. Where a strategy does not apply to an instance, its line says so. Ctrl-C keeps the
-    runs that are finished.
+    All runs have the same limits and the same number of threads. Where a strategy does not apply to an instance, its
+    line says so. A study file (TOML) in place of FILE says all at once; options override it. Ctrl-C keeps the runs that
+    are finished.
 
     Over several seeds the table shows medians and the worst run. It has two gaps: to the best value known (marked *
     where that is proved optimal), and to the bound that the run itself proved.
@@ -219,23 +234,29 @@ def compare(
         optmodels compare gautam-4x4 --strategies highs dejavu genetic --seconds 10
         optmodels compare gautam-4x4 gautam-6x6 --strategies dejavu genetic --seeds 5 --seconds 10 --out runs
         optmodels compare gautam-4x4 --strategies highs dejavu --format latex --columns strategy,objective,seconds
+        optmodels compare study.toml
     """
     from ..studies import check_format, comparing
+    from ..studies.store import check_exports
 
     chosen_columns = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     check_format(form, chosen_columns, sort)
 
-    with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers) as progress:
+    check_exports(parquet, ioh)
+    with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers or 1) as progress:
         comparison = comparing.compare(
             instance_files(files),
-            strategies,
+            strategies or None,
             seeds=seeds,
             seconds=seconds,
             evaluations=evaluations,
             workers=workers,
+            threads=threads,
+            memory=memory or None,
             cluster=cluster,
             out=out,
             resume=resume,
+            append=append,
             progress=progress,
         )
 
@@ -260,8 +281,39 @@ def compare(
     chosen = [run for run in comparison.runs if AUTO in run.result.extra]
     for sentence in dict.fromkeys(f"{run.problem}: auto chose {_choice_of(run.result)}." for run in chosen):
         note(sentence)
+    if parquet:
+        from ..studies import write_parquet
+
+        write_parquet(comparison, parquet)
+    if ioh:
+        from ..studies import write_ioh
+
+        for sentence in write_ioh(comparison, ioh):
+            note(sentence)
     if not comparison.complete:
         say(f"interrupted; finished runs: {len(comparison.runs)}.")
+    return ANSWERED if comparison.runs else NOTHING_FEASIBLE
+
+
+def merge(
+    folders: Annotated[list[str], typer.Argument(metavar="DIR...", help="Folders that `compare --out` has written.")],
+    out: Annotated[str, typer.Option(metavar="DIR", help="New folder for all runs, tables and the best results.")],
+    json: Json = False,
+) -> int:
+    """Merge the folders of comparisons, from several machines, say.
+
+    Every stored answer is evaluated again. A run that is in two folders counts once; contradictions, and machines that
+    differ, are said. The folders must have the same budget; they are left as they are.
+
+    For example:
+        optmodels merge runs-a runs-b --out runs
+    """
+    from ..studies import merge_comparisons
+
+    comparison = merge_comparisons(folders, out)
+    deliver(comparison.to_data, lambda: comparison.table(terminal_width()), as_json=json)
+    for sentence in comparison.warnings:
+        say(sentence)
     return ANSWERED if comparison.runs else NOTHING_FEASIBLE
 
 

@@ -31,13 +31,16 @@ _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os,
 
 
 @contextlib.contextmanager
-def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replaced(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a stream whose content takes the place of a file when the block ends well, and is gone otherwise.
 
     Parameters
     ----------
     path
         Of the file.
+    durable
+        Whether to wait for the disk. A file that can be made again need not survive the loss of power, only that of
+        the program.
 
     Yields
     ------
@@ -59,16 +62,18 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 stream.flush()
                 if rights is not None:
                     os.chmod(temporary, rights)  # the umask may have taken some
-                os.fsync(stream.fileno())
+                if durable:
+                    os.fsync(stream.fileno())
             os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
-        sync_folder(target.parent)
+        if durable:
+            sync_folder(target.parent)
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str, *, durable: bool = True) -> None:
     """Replace the content of a file by a text, in UTF-8.
 
     Parameters
@@ -77,13 +82,15 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         Of the file.
     text
         The new content.
+    durable
+        Whether to wait for the disk, see `replaced`.
 
     Raises
     ------
     UnwritableFile
         One sentence with the file and the reason.
     """
-    with replaced(path) as stream:
+    with replaced(path, durable=durable) as stream:
         stream.write(text.encode())
 
 

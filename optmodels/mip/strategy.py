@@ -94,7 +94,7 @@ class Highs:
         ``"highs"``, or with the extras of these names ``"scip"`` and ``"cpsat"``; or one that another distribution
         offers: ``optmodels list`` names all.
     threads
-        For the solver; by default what it chooses.
+        For the solver; by default what a comparison allows (``OPTMODELS_THREADS``), else what it chooses.
     gap
         Relative gap at which the solver may stop; 0 asks for a proof.
     start
@@ -204,12 +204,16 @@ class _Run:
 
     def through(self, process: SolverProcess) -> Result:
         """Ask the solver; ask again before believing that there is no solution."""
+        from ..cluster import allowed_threads
+
         with interrupting.immediate():  # filling in a large model takes its time
             start = self.start_point()
+        threads = self.strategy.threads or allowed_threads()
+        self.detail |= {} if threads is None else {"threads": threads}
         request = Request(
             self.scaled,
             gap=self.strategy.gap,
-            threads=self.strategy.threads,
+            threads=threads,
             presolve=self.strategy.presolve,
             start=start,
         )

@@ -14,10 +14,14 @@
     Two roads to a Pareto front, and which of the points met on the way are on it or on its hull.
 `pool`
     Many independent calls, in this process or in several.
+`resources`
+    Threads and memory of runs: the same number of threads for all of them, and the peak of what a process holds.
 `runs`
     The runs that a study asks for: what makes two of them the same run, and how they are made.
 `simulating`
     Exact and simulated side by side: a simulation that shares nothing with the evaluator confirms it, or not.
+`store`
+    What a comparison is asked for, and what it leaves: the study file, its folder, exports.
 `sweep_file`
     The CSV file of a sweep, from which a sweep that was killed resumes.
 `sweeping`

@@ -9,6 +9,11 @@ from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
 from .pool import call_all as call_all
 from .simulating import simulate as simulate
+from .store import merge_comparisons as merge_comparisons
+from .store import read_comparison as read_comparison
+from .store import read_study as read_study
+from .store import write_ioh as write_ioh
+from .store import write_parquet as write_parquet
 from .sweeping import Sweep as Sweep
 from .sweeping import sweep as sweep
 from .visiting import visits as visits
@@ -21,11 +26,16 @@ __all__ = [
     "check_format",
     "compare",
     "comparing",
+    "merge_comparisons",
     "pareto",
     "plot_front",
+    "read_comparison",
+    "read_study",
     "simulate",
     "simulating",
     "sweep",
     "sweeping",
     "visits",
+    "write_ioh",
+    "write_parquet",
 ]

@@ -1,41 +1,49 @@
 """Problems times strategies times seeds, under one budget.
 
 Each run is one `Result`; every figure of the table is computed from them. With `out` each finished run is on disk
-before the next one counts, so that nothing is lost when a comparison is ended, and it can be resumed.
+before the next one counts, so that nothing is lost when a comparison is ended, and it can be resumed, or added to.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from heuristics import Budget, Problem, Result, Strategy, parameters
+from heuristics import Budget, Strategy
 
-from ..data import append_line, as_path, as_whole, check_switch, csv_text, parse_json, whole_lines, write_text
-from ..errors import InstanceError, RequestError, UnreadableFile, brief, printable, short
-from ..instance import Instance, check_best_known
-from ..protocols import origin_of
+from ..data import as_path, as_whole, check_switch
+from ..errors import RequestError, brief, short
 from ..registry import AUTO, make_strategy
-from ..results import file_stem, plain, write_result
-from ..solving import ProblemLike, as_problem, check_seed, choose, make_budget
-from ..verification import judge
+from ..solving import ProblemLike, check_seed, choose, make_budget, versions
 from .comparison import Comparison
-from .pool import Answer, sentence
+from .pool import Answer
+from .resources import check_threads
 from .runs import (
     BatchProgress,
     Cell,
-    Run,
     following_batch,
     is_deterministic,
     label_of,
     make_runs,
-    problem_digest,
     run_key,
+    study_digest,
+)
+from .store import (
+    Part,
+    Record,
+    Store,
+    Study,
+    Subject,
+    is_study,
+    machine,
+    machine_digest,
+    ordered,
+    read_folder,
+    read_study,
+    subjects_of,
 )
 
 #: More runs than this are a slip of the pen.
@@ -44,43 +52,57 @@ MOST_RUNS = 100_000
 
 def compare(
     problems: ProblemLike | Iterable[ProblemLike],
-    strategies: str | Strategy | Iterable[str | Strategy],
+    strategies: str | Strategy | Iterable[str | Strategy] | Mapping[str, str | Strategy] | None = None,
     *,
-    seeds: int | Iterable[int] = 1,
+    seeds: int | Iterable[int] | None = None,
     budget: Budget | None = None,
     seconds: float | None = None,
     evaluations: int | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    threads: int | None = None,
+    memory: bool | None = None,
     cluster: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    append: bool = False,
     progress: bool | BatchProgress | None = None,
 ) -> Comparison:
-    """Run every strategy on every problem with every seed, under the same budget.
+    """Run every strategy on every problem with every seed, under the same budget, with the same number of threads.
 
-    Deterministic strategies are run once. A strategy that cannot take a problem, or fails on it, gives a line that says
-    why. Ctrl-C ends the comparison and keeps what is finished.
+    Deterministic strategies are run once. A strategy that does not take a problem gives a line that says so, and one
+    that fails on it a line that says why. Ctrl-C ends the comparison and keeps what is finished.
 
     Parameters
     ----------
     problems, strategies
-        One or several; problems, instances, files and names as in `optmodels.solve`.
+        One or several; problems, instances, files and names as in `optmodels.solve`. Strategies may have labels: a
+        mapping from label to strategy. Or the path of a study file (``.toml``) alone, which says all that follows;
+        what is given beside it overrides what it says, and the comparison warns of that.
     seeds
-        How many, or which.
+        How many, or which; 1 by default.
     budget, seconds, evaluations
         Limits of each run; exact solvers keep the seconds only.
     workers
-        Processes that share the runs.
+        Processes that share the runs; 1 by default.
+    threads
+        How many threads each run may use, 1 by default: those of BLAS, OpenMP and Numba, and of solvers that are not
+        told otherwise by a parameter of their own.
+    memory
+        Give each run a process of its own, and measure the peak of its memory.
     cluster
         Address of a Dask cluster whose workers share the runs instead, or ``"local"``.
     out
         Folder for ``runs.jsonl`` and ``runs.csv`` (one line per run), ``table.txt`` and ``table.csv``, ``results/``
-        (one file per run) and ``best/`` (one file per problem).
+        (one file per run) and ``best/`` (one file per problem), and for what is needed to read them later:
+        ``instances/``, the study file, and ``comparison.json`` with machine and versions. See `read_comparison`.
     resume
-        Skip the runs that `out` holds already; the same problem, strategy, parameters, seed and budget make the same
-        run. Stored answers are evaluated again (bounds that contradict nothing are taken on trust); what
+        Skip the runs that `out` holds already; the same problem, strategy, parameters, seed, budget and threads make
+        the same run. Stored answers are evaluated again (bounds that contradict nothing are taken on trust); what
         does not hold is run again, with a warning. Without it a folder that holds runs is refused, so that none is
         lost.
+    append
+        Add to the runs that `out` holds: other problems, strategies or seeds, under the same budget, which need not be
+        given again. The comparison then covers all of them.
     progress
         Called with what is done, what is to do, and a word on it; ``True`` tells it in a line on stderr, or in a
         notebook.
@@ -97,89 +119,205 @@ def compare(
     >>> len(comparison.runs), comparison.complete
     (2, True)
     """
-    check_switch("resume", resume)
-    folder = as_path("out", out)
-    if resume and folder is None:
-        raise RequestError("resuming needs the folder of the comparison to resume: give out as well.")
-    limits = make_budget(budget, seconds, evaluations)
-    subjects = _subjects(problems)
-    cells = _cells(subjects, _strategies(strategies), _seeds(seeds), limits)
-    store = None if folder is None else Store(folder, resume)
+    for name, switch in (("resume", resume), ("append", append)):
+        check_switch(name, switch)
+    given = _Request(problems, strategies, seeds, budget, seconds, evaluations, workers, threads, memory, cluster, out)
+    asked, notes = given.settled()
+    if (resume or append) and asked.out is None:
+        verb = "resuming" if resume else "appending"
+        raise RequestError(f"{verb} needs the folder of the comparison: give out as well.")
+    folder = as_path("out", asked.out)
+    store = None if folder is None else Store(folder, resume or append)
+    earlier = read_folder(store.folder) if store and append and store.lines.is_file() else None
+    limits, allowed = _conditions(asked, earlier)
+    kept = store.record.instances if store and append else {}
+    taken = {label: told.get("digest", "") for label, told in kept.items()}
+    subjects = subjects_of(asked.problems, taken)
+    chosen, numbers = _strategies(asked.strategies), _seeds(1 if asked.seeds is None else asked.seeds)
+    cells = _cells(subjects, chosen, numbers, limits, allowed)
+    described = machine()
+    circumstances: dict[str, Any] = {
+        "study": study_digest({one.label: one.digest for one in subjects}, chosen.values(), numbers, limits, allowed),
+        "machine": machine_digest(described) if asked.cluster is None else None,
+        "budget": limits,
+    }
     finished, doubts = store.finished(cells) if store else ({}, [])
     missing = [cell for cell in cells if cell.key not in finished]
+    before = [] if earlier is None else [run for run in earlier.runs if run.key not in {cell.key for cell in cells}]
+    if store:
+        record = Record(
+            study=circumstances["study"],
+            budget=limits,
+            threads=allowed,
+            asked=_asked(cells, earlier),
+            machines={machine_digest(described): described} if asked.cluster is None else {},
+            versions={"python": described["python"], **versions()},
+        )
+        store.open(record, subjects, given.text)
 
     def finish(index: int, answer: Answer) -> None:
-        run = finished[missing[index].key] = missing[index].run(answer)
+        cell = missing[index]
+        run = replace(cell.run(answer), threads=_own_threads(cell.strategy) or allowed, **circumstances)
+        finished[cell.key] = run
         if store:
             store.add(run)
 
     with following_batch(progress, "comparison") as follow:
-        complete = make_runs(missing, limits, workers, cluster, finish, len(cells) - len(missing), follow)
-    runs = tuple(finished[cell.key] for cell in cells if cell.key in finished)
-    known = {subject.label: subject.best_known for subject in subjects if subject.best_known is not None}
-    proved = frozenset(subject.label for subject in subjects if subject.proved)
-    warnings = [subject.warning for subject in subjects if subject.warning is not None]
-    comparison = Comparison(runs, known, limits, complete, (*warnings, *doubts), proved)
-    contradictions = [one.contradiction for one in comparison.references.values() if one.contradiction]
-    comparison = replace(comparison, warnings=(*comparison.warnings, *contradictions))
+        complete = make_runs(
+            missing,
+            limits,
+            1 if asked.workers is None else asked.workers,
+            asked.cluster,
+            finish,
+            len(cells) - len(missing),
+            follow,
+            threads=allowed,
+            memory=bool(asked.memory),
+        )
+    runs = [*before, *(finished[cell.key] for cell in cells if cell.key in finished)]
+    known = {one.label: one.best_known for one in subjects if one.best_known is not None}
+    proved = frozenset(one.label for one in subjects if one.proved)
+    if earlier is not None:
+        runs, complete = ordered(runs), complete and earlier.complete
+        known = dict(earlier.comparison.best_known) | known
+        proved |= earlier.comparison.proved
+    warnings = [*notes, *_greedy(chosen, allowed), *(one.warning for one in subjects if one.warning is not None)]
+    warnings += [*doubts, *(told for told in (earlier.warnings if earlier else ()) if told not in doubts)]
+    comparison = Comparison(tuple(runs), known, limits, complete, tuple(dict.fromkeys(warnings)), proved).doubted
     if store:
         store.close(comparison)
     return comparison
 
 
-# -- inside -----------------------------------------------------------------------------------------------------------
+# -- what is asked for ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A problem that takes part."""
+@dataclass
+class _Request:
+    """What was given, and behind it what a study file says."""
 
-    label: str
-    problem: Problem
-    digest: str
-    best_known: float | None = None
-    warning: str | None = None
-    proved: bool = False
+    problems: Any
+    strategies: Any
+    seeds: Any
+    budget: Budget | None
+    seconds: float | None
+    evaluations: int | None
+    workers: int | None
+    threads: int | None
+    memory: bool | None
+    cluster: str | None
+    out: str | os.PathLike[str] | None
+    #: Text of the study file.
+    text: str | None = None
+
+    def settled(self) -> tuple[_Request, list[str]]:
+        """What holds, and a sentence for each field of the study file that it overrides."""
+        study = self._study()
+        if study is None:
+            if self.strategies is None:
+                raise RequestError(
+                    "a comparison needs at least one strategy: name some (--strategies A B), or give a study file "
+                    "(.toml) that does."
+                )
+            limits = make_budget(self.budget, self.seconds, self.evaluations)
+            return replace(self, budget=limits, seconds=None, evaluations=None), []
+        self.text = study.text
+        notes: list[str] = []
+        held: dict[str, Any] = {"problems": list(study.instances), "budget": self._limits(study, notes)}
+        for name in ("strategies", "seeds", "threads", "memory", "workers", "cluster", "out"):
+            told, own = getattr(study, name), getattr(self, name)
+            own = list(own) if name == "seeds" and own is not None and not isinstance(own, int) else own
+            if own is not None and told is not None and _shown(own) != _shown(told):
+                notes.append(_note(study, name, own, told))
+            held[name] = told if own is None else own
+        if self.cluster is not None:
+            held["workers"] = self.workers
+        elif self.workers is not None:
+            held["cluster"] = None
+        return replace(self, **held, seconds=None, evaluations=None), notes
+
+    def _study(self) -> Study | None:
+        several = isinstance(self.problems, (list, tuple))
+        files = [one for one in (self.problems if several else [self.problems]) if is_study(one)]
+        if not files:
+            return None
+        if several and len(self.problems) > 1:
+            raise RequestError(f"{os.fspath(files[0])}: a study file names its own instances; give it alone.")
+        return read_study(files[0])
+
+    def _limits(self, study: Study, notes: list[str]) -> Budget:
+        """The limits of the study, each overridden by one that is given."""
+        own = make_budget(self.budget, self.seconds, self.evaluations)
+        limits = Budget() if self.budget is not None else study.budget
+        for limit in fields(Budget):
+            told, other = getattr(study.budget, limit.name), getattr(own, limit.name)
+            if other is not None:
+                limits = replace(limits, **{limit.name: other})
+            if told is not None and getattr(limits, limit.name) != told:
+                notes.append(_note(study, f"budget.{limit.name}", getattr(limits, limit.name), told))
+        return limits
 
 
-def _subjects(problems: ProblemLike | Iterable[ProblemLike]) -> list[Subject]:
-    one = isinstance(problems, (str, os.PathLike, Instance, Problem)) or not isinstance(problems, Iterable)
-    given: list[Any] = [problems] if one else list(cast(Iterable[Any], problems))
-    if not given:
-        raise RequestError("a comparison needs at least one problem.")
-    subjects: list[Subject] = []
-    for one in given:
-        problem = as_problem(one)
-        best, warning = _confirmed(problem)
-        digest = problem_digest(problem)
-        if any(subject.digest == digest and subject.problem.name == problem.name for subject in subjects):
-            continue  # the same file by two paths
-        taken = sum(subject.problem.name == problem.name for subject in subjects)
-        label = f"{problem.name} ({taken + 1})" if taken else problem.name
-        stated = origin_of(problem).best_known
-        proved = best is not None and stated is not None and stated.proved
-        subjects.append(Subject(label, problem, digest, best, warning, proved))
-    return subjects
+def _shown(value: Any) -> Any:
+    """What is compared, and told, of a value: strategies by their labels, seeds as a list."""
+    if isinstance(value, str) or not isinstance(value, (Iterable, Mapping)):
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
+    return [label_of(one) if hasattr(one, "solve") else one for one in value]
 
 
-def _confirmed(problem: Problem) -> tuple[float | None, str | None]:
-    """The best-known objective if the evaluator confirms it; else a sentence on why it is not used."""
-    origin = origin_of(problem)
-    best, file = origin.best_known, origin.file or problem.name
-    if best is None:
-        return None, None
-    if best.decision is None:
-        return None, f"{file}: best_known has no decision that would confirm its objective; it is not used."
-    try:
-        check_best_known(best, problem)
-    except InstanceError as failure:
-        return None, f"{str(failure.at(file)).rstrip('.')}; it is not used."
-    except Exception as failure:  # the runs will tell more; one instance must not take the others down
-        return None, f"{file}: best_known cannot be evaluated ({printable(sentence(failure))}); it is not used."
-    return best.objective, None
+def _note(study: Study, name: str, own: Any, told: Any) -> str:
+    return f"{study.file}: {name} is overridden: {_shown(own)!r} in place of {_shown(told)!r}."
 
 
-def _strategies(strategies: str | Strategy | Iterable[str | Strategy]) -> dict[str, Strategy]:
+def _conditions(asked: _Request, earlier: Part | None) -> tuple[Budget, int]:
+    """Budget and threads, which are those of earlier runs where there are any."""
+    limits = asked.budget or Budget()
+    allowed = None if asked.threads is None else check_threads(asked.threads)
+    if earlier is None or not earlier.runs:
+        return limits, allowed or 1
+    if limits not in (Budget(), earlier.budget):
+        raise RequestError(
+            f"{earlier.folder}: its runs had the budget {earlier.budget!r}, and {limits!r} is another; only runs under "
+            "the same budget are compared: leave it out, or choose another folder."
+        )
+    before = (earlier.record.threads if earlier.record else None) or 1
+    if allowed not in (None, before):
+        raise RequestError(
+            f"{earlier.folder}: its runs were allowed {before} threads, and {allowed} is another number; leave it out, "
+            "or choose another folder."
+        )
+    return earlier.budget, before
+
+
+def _asked(cells: Sequence[Cell], earlier: Part | None) -> tuple[str, ...]:
+    """Keys of all runs that the table covers, in its order."""
+    keys = [cell.key for cell in cells]
+    if earlier is None:
+        return tuple(keys)
+    held = [run.key for run in earlier.runs] if earlier.record is None else list(earlier.record.asked)
+    return tuple(dict.fromkeys([*held, *keys]))
+
+
+def _own_threads(strategy: Strategy) -> int | None:
+    """The number of threads that a strategy asks for by a parameter of its own."""
+    own = getattr(strategy, "threads", None)
+    return own if isinstance(own, int) and not isinstance(own, bool) else None
+
+
+def _greedy(chosen: Mapping[str, Strategy], allowed: int) -> list[str]:
+    """A sentence for each strategy that takes more threads than the others are allowed."""
+    return [
+        f"{label} asks for {own} threads by a parameter of its own; the comparison allows {allowed}."
+        for label, strategy in chosen.items()
+        if (own := _own_threads(strategy)) is not None and own != allowed
+    ]
+
+
+def _strategies(
+    strategies: str | Strategy | Iterable[str | Strategy] | Mapping[str, str | Strategy],
+) -> dict[str, Strategy]:
+    if isinstance(strategies, Mapping) and strategies:
+        return {str(label): make_strategy(one) for label, one in strategies.items()}
     single = isinstance(strategies, str) or hasattr(strategies, "solve")
     if not single and not isinstance(strategies, Iterable):
         raise RequestError(f"strategies are names, or objects with a method 'solve', got {short(strategies)}.")
@@ -209,7 +347,11 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
 
 
 def _cells(
-    subjects: Sequence[Subject], strategies: Mapping[str, Strategy], seeds: Sequence[int], budget: Budget
+    subjects: Sequence[Subject],
+    strategies: Mapping[str, Strategy],
+    seeds: Sequence[int],
+    budget: Budget,
+    threads: int,
 ) -> list[Cell]:
     asked = [
         (subject, label, *choose(strategy, subject.problem))
@@ -225,93 +367,6 @@ def _cells(
     for subject, label, strategy, reason in asked:
         whose = subject.label if reason is None else f"{subject.label} {AUTO}"  # a line beside that of the strategy
         for seed in seeds[:1] if is_deterministic(strategy) else seeds:
-            key = run_key(subject.digest + whose, strategy, seed, budget)
+            key = run_key(subject.digest + whose, strategy, seed, budget, _own_threads(strategy) or threads)
             cells.setdefault(key, Cell(subject.problem, strategy, seed, subject.label, label, key, reason))
     return list(cells.values())
-
-
-class Store:
-    """The folder of a comparison."""
-
-    def __init__(self, folder: Path, resume: bool) -> None:
-        if folder.is_file():
-            raise RequestError(f"{folder}: the folder cannot be created: this is a file; name a folder.")
-        self.folder = folder
-        self.lines = folder / "runs.jsonl"
-        held = 0 if resume else _count_lines(self.lines)
-        if held:
-            runs, them = ("1 run", "it") if held == 1 else (f"{held} runs", "them")
-            raise RequestError(
-                f"{folder} already holds {runs}; add --resume to go on with {them}, or choose another folder."
-            )
-        try:
-            for name in ("results", "best"):
-                (folder / name).mkdir(parents=True, exist_ok=True)
-        except OSError as failure:
-            raise UnreadableFile(
-                f"the folder cannot be created: {failure.strerror or failure}.", os.fspath(folder)
-            ) from None
-
-    def finished(self, cells: Sequence[Cell]) -> tuple[dict[str, Run], list[str]]:
-        """Runs on disk that are asked for again and hold, and a sentence for each line that is not believed.
-
-        Failed runs are tried anew, and so are those that another version, a torn disk or a hand has made say what the
-        evaluator does not find.
-        """
-        asked = {cell.key: cell for cell in cells}
-        found: dict[str, Run] = {}
-        doubts: list[str] = []
-        for number, line in enumerate(whole_lines(self.lines), 1):
-            try:
-                data = parse_json(line, os.fspath(self.lines))
-                key = data.get("key") if isinstance(data, Mapping) else None
-                if isinstance(key, str) and key not in asked:
-                    continue
-                run = Run.from_data(data, folder=self.folder)
-                if run.error is not None:
-                    continue
-                cell = asked[run.key]
-                _require(run.result, cell)
-            except Exception as failure:  # one line must not take the others down
-                named = failure.at("") if isinstance(failure, InstanceError) else failure
-                doubts.append(f"{self.lines}: line {number} is not used: {printable(sentence(named))}")
-                continue
-            known = run.result.of(cell.problem)
-            found[run.key] = replace(run, problem=cell.subject, strategy=cell.label, result=known)
-        return found, doubts
-
-    def add(self, run: Run) -> None:
-        """Write a finished run: its own file first, then its line."""
-        if run.error is None:
-            write_result(run.result, self.folder / "results" / f"{run.stem}.json")
-        append_line(self.lines, json.dumps(run.to_data(folder=self.folder), allow_nan=False))
-
-    def close(self, comparison: Comparison) -> None:
-        """Write the tables and the best answers."""
-        write_text(self.folder / "table.txt", comparison.table() + "\n")
-        write_text(self.folder / "table.csv", csv_text([plain(asdict(line)) for line in comparison.summaries]))
-        comparison.to_csv(self.folder / "runs.csv")
-        for problem in comparison.problems:
-            best = comparison.best(problem)
-            if best is not None:
-                write_result(best.result, self.folder / "best" / f"{file_stem(problem)}.json")
-
-
-def _require(result: Result, cell: Cell) -> None:
-    """Refuse a stored answer that is not one of this run, or that the evaluator does not find."""
-    asked = {"strategy": cell.strategy.name, "parameters": plain(parameters(cell.strategy)), "seed": cell.seed}
-    for name, value in asked.items():
-        told = plain(getattr(result, name))
-        if told != value:
-            raise InstanceError(name, told, f"its key is that of a run with {short(value)}.")
-    judge(result, cell.problem, extra=False).check()
-
-
-def _count_lines(path: Path) -> int:
-    """Runs in a file, one that was torn off included; none where there is no such file."""
-    try:
-        return sum(bool(line.strip()) for line in path.read_bytes().splitlines())
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
-    except OSError as failure:
-        raise UnreadableFile(f"cannot be read: {failure.strerror or failure}.", os.fspath(path)) from None

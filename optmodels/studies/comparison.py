@@ -7,7 +7,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean, median
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: What the record of a run takes from its result as it is.
 _TOLD = ("evaluations", "seconds", "seconds_to_best", "stopped_by", "checked")
 
+#: What it takes from the run itself.
+CIRCUMSTANCES = ("reason", "threads", "megabytes", "study", "machine")
+
 #: What a gap can be measured from, best first.
 OPTIMUM, BOUND, BEST_KNOWN, BEST_SEEN = "optimum", "bound", "best known", "best seen"
 
@@ -41,7 +44,7 @@ TABLES, RECORDS = ("text", "md", "latex"), ("csv", "json")
 FIELDS = (
     *("problem", "kind", "strategy", "parameters", "seed", "budget_seconds", "budget_evaluations", "status"),
     *("objective", "bound", "gap", "reference", "reference_value", "gap_to_reference", "gap_to_bound"),
-    *("best_known", "best_known_proved", "gap_to_best_known", *_TOLD, "megabytes", "error", "versions", "key"),
+    *("best_known", "best_known_proved", "gap_to_best_known", *_TOLD, "error", *CIRCUMSTANCES, "versions", "key"),
 )
 
 
@@ -150,6 +153,12 @@ class Comparison:
         """By problem the best value known, of its file or of a run, and whether it is proved to be the best."""
         return references_of(self.runs, self.best_known, self.proved)
 
+    @property
+    def doubted(self) -> Comparison:
+        """The same, with a warning for each answer that lies below what was claimed to be best."""
+        found = [one.contradiction for one in self.references.values() if one.contradiction]
+        return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *found))))
+
     @cached_property
     def statistics(self) -> Statistics:
         """Intervals, integrals, times to targets, tests and a summary in words: see `optmodels.statistics.judge`.
@@ -228,16 +237,16 @@ class Comparison:
 
         Columns: ``problem``, ``kind``, ``strategy``, ``seed``, ``status``, ``objective``, ``bound``, ``gap_to_bound``
         and ``gap_to_best_known`` (relative; of the best value that a file states and the evaluator has confirmed, or
-        that a run found),
-        ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``, and one for each
-        measure.
+        that a run found), ``evaluations``, ``seconds``, ``seconds_to_best``, ``stopped_by``, ``error``, ``decision``,
+        ``reason`` (why a strategy does not take the problem), ``threads``, ``megabytes``, and one for each measure.
         """
         from ..notebook import COLUMNS, frame, run_row
 
         rows = []
         for run in self.runs:
             known = self.references[run.problem].value
-            told = {"problem": run.problem, "strategy": run.strategy, "status": run.status, "error": run.error}
+            told: dict[str, Any] = {"problem": run.problem, "strategy": run.strategy, "status": run.status}
+            told |= {name: getattr(run, name) for name in ("error", "reason", "threads", "megabytes")}
             gap = None if known is None else run.result.gap(known)
             rows.append(run_row(run.result, **told, gap_to_best_known=gap))
         return frame(rows, COLUMNS)
@@ -325,8 +334,8 @@ def _record(run: Run, reference: tuple[str, float] | None, known: Reference, bud
         "best_known_proved": known.proved,
         "gap_to_best_known": None if known.value is None else result.gap(known.value),
         **{name: getattr(result, name) for name in _TOLD},
-        "megabytes": run.megabytes,
         "error": run.error,
+        **{name: getattr(run, name) for name in CIRCUMSTANCES},
         "versions": json.dumps(dict(result.versions)),
         "key": run.key,
     }
@@ -356,7 +365,7 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
 
 
 def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Reference) -> Summary:
-    answered = [run.result for run in runs if run.error is None]
+    answered = [run.result for run in runs if run.answered]
     objectives = [result.objective for result in answered if result.objective is not None]
     bounds = [result.bound for result in answered if result.bound is not None]
     to_best = [result.seconds_to_best for result in answered if result.seconds_to_best is not None]
@@ -388,7 +397,7 @@ def _summary(runs: Sequence[Run], reference: tuple[str, float] | None, known: Re
         seconds_to_best=_middle(to_best),
         megabytes=_middle([run.megabytes for run in runs if run.megabytes is not None]),
         ended_by=_tally([run.result.stopped_by for run in runs]),
-        errors=tuple(dict.fromkeys(run.error for run in runs if run.error)),
+        errors=tuple(dict.fromkeys(told for run in runs if (told := run.error or run.reason))),
     )
 
 

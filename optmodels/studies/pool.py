@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from types import FrameType
@@ -26,6 +26,7 @@ from heuristics import UnsupportedProblem, clock
 from ..data import as_whole
 from ..errors import RequestError, short
 from ..registry import shield
+from .resources import MemoryPeak, thread_environment
 
 #: What a worker says when something must be compiled first.
 COMPILING = True
@@ -45,6 +46,10 @@ class Answer:
     index: int
     value: Any = None
     error: str | None = None
+    #: Whether the error is a refusal: the strategy does not take this problem.
+    refused: bool = False
+    #: Peak of the memory that the process of this call held; only where each call has a process of its own.
+    megabytes: float | None = None
 
 
 def call_all(
@@ -53,6 +58,9 @@ def call_all(
     workers: int = 1,
     cluster: str | None = None,
     begun: Callable[[int], None] = lambda index: None,
+    *,
+    threads: int | None = None,
+    fresh: bool = False,
 ) -> Generator[Answer, None, None]:
     """Call `function` with each tuple of arguments and yield the answers as they come.
 
@@ -69,6 +77,10 @@ def call_all(
         ``"local"`` has as many processes as `workers` says, or one for each processor where that is 1.
     begun
         Called with the index of a call when it is made; a cluster does not tell.
+    threads
+        How many threads libraries start in the processes; by default what they choose.
+    fresh
+        Give every call a process of its own, also where there is one worker, and measure its memory.
 
     Yields
     ------
@@ -88,15 +100,17 @@ def call_all(
     if workers > MOST_WORKERS:
         raise RequestError(f"a machine runs at most {MOST_WORKERS} workers, got {workers}; ask a --cluster for more.")
     if cluster is not None:
+        if fresh:
+            raise RequestError("the memory of runs is measured in processes of this machine, not of a cluster.")
         yield from call_on_cluster(cluster, partial(attempt, function), calls, workers if workers > 1 else None)
         return
-    if workers == 1 or len(calls) < 2:
+    if not fresh and (workers == 1 or len(calls) < 2):
         for index, arguments in enumerate(calls):
             begun(index)
             yield attempt(function, index, arguments)
         return
     waiting = list(reversed(range(len(calls))))
-    crew = [_Worker() for _ in range(min(workers, len(calls)))]
+    crew = [_Worker(threads, fresh) for _ in range(min(workers, len(calls)))]
     try:
         while True:
             for worker in crew:
@@ -114,8 +128,10 @@ def call_all(
                 answer = worker.take()
                 if answer is not None:
                     yield answer
-                if worker.lost:
-                    crew[crew.index(worker)] = _Worker()
+                if worker.lost or (fresh and answer is not None):
+                    worker.end()
+                    place = crew.index(worker)
+                    crew[place : place + 1] = [_Worker(threads, fresh)] if waiting else []
     finally:
         for worker in crew:
             worker.end()
@@ -160,16 +176,16 @@ def attempt(function: Callable[..., Any], index: int, arguments: tuple[Any, ...]
     try:
         return Answer(index, function(*arguments))
     except Exception as failure:
-        return Answer(index, error=sentence(failure))
+        return Answer(index, error=sentence(failure), refused=isinstance(failure, UnsupportedProblem))
 
 
 class _Worker:
-    """One process and the pipe to it."""
+    """One process and the pipe to it; libraries in it start so many threads, and it may measure its memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int | None = None, measured: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), name="optmodels worker")
+        self.process = context.Process(target=_serve, args=(theirs, measured), name="optmodels worker")
         self.busy_with: int | None = None
         self.lost = False
         self._greeted = False
@@ -177,7 +193,8 @@ class _Worker:
         # Ctrl-C reaches the whole group of processes: children ignore it from their first moment, the parent ends them.
         previous = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
         try:
-            self.process.start()
+            with thread_environment(threads, kernels=True):
+                self.process.start()
         finally:
             if main:
                 signal.signal(signal.SIGINT, previous)
@@ -233,7 +250,7 @@ class _Worker:
             self.process.join(PATIENCE)
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, measured: bool = False) -> None:
     """Work off calls until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -248,8 +265,9 @@ def _serve(connection: Connection) -> None:
             except Exception as failure:
                 answer = Answer(index, error=f"this run cannot travel to another process ({sentence(failure)}).")
             else:
-                with clock.telling(partial(connection.send, COMPILING)):
+                with clock.telling(partial(connection.send, COMPILING)), MemoryPeak(measured) as peak:
                     answer = attempt(function, index, arguments)
+                answer = replace(answer, megabytes=peak.megabytes)
             try:
                 connection.send(answer)
             except Exception as failure:  # one that is of the pipe comes again, and ends this

@@ -7,8 +7,8 @@ import hashlib
 import json
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,15 @@ from heuristics import Budget, Problem, Strategy, parameters
 
 from ..costs import cost_to_data
 from ..data import parameter_fields
-from ..errors import RequestError, UnreadableFile
+from ..errors import InstanceError, RequestError, UnreadableFile
 from ..protocols import Stored, cost_of, followed, limits_of
 from ..results import file_stem, plain, result_from_data, result_to_data
 from ..solving import Result, answer, nothing_found
 from .pool import Answer, call_all
+from .resources import limited_threads
+
+#: The status of a run that was never made, because the strategy does not take the problem.
+NOT_APPLICABLE = "not applicable"
 
 #: Called when a run begins, and after each run: runs done, runs in all, what is running (after the last, what was run).
 BatchProgress = Callable[[int, int, str], None]
@@ -59,14 +63,41 @@ class Cell:
     def run(self, answer: Answer) -> Run:
         """The run, answered or failed."""
         told = {"strategy": self.strategy.name, "parameters": parameters(self.strategy), "seed": self.seed}
-        result = answer.value or nothing_found(self.problem, told | {"stopped_by": "error"})
+        ended = NOT_APPLICABLE if answer.refused else "error"
+        result = answer.value or nothing_found(self.problem, told | {"stopped_by": ended})
+        error, reason = (None, answer.error) if answer.refused else (answer.error, None)
         # One that comes from another process has left its problem there.
-        return Run(self.subject, self.label, self.seed, result.of(self.problem), answer.error, self.key)
+        run = Run(self.subject, self.label, self.seed, result.of(self.problem), error, self.key, reason)
+        return replace(run, megabytes=answer.megabytes)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One cell of a comparison: a result, or a sentence on why there is none."""
+    """One cell of a comparison: a result, or a sentence on why there is none.
+
+    Parameters
+    ----------
+    problem, strategy, seed
+        What people call the problem and the strategy, and the seed.
+    result
+        What was found; without a decision where the run failed, or was never made.
+    error
+        Why the run failed.
+    key
+        The same for the same run, see `run_key`.
+    reason
+        Why the strategy does not take the problem: the run was never made, and that is no failure.
+    threads
+        How many threads the run was allowed.
+    megabytes
+        Peak of the memory of its process, in units of 1e6 bytes; ``None`` where it was not measured.
+    study
+        Checksum of the study that asked for it, see `study_digest`.
+    machine
+        Checksum of the description of the machine on which it was made.
+    budget
+        Its limits.
+    """
 
     problem: str
     strategy: str
@@ -74,12 +105,22 @@ class Run:
     result: Result
     error: str | None = None
     key: str = ""
+    reason: str | None = None
+    threads: int | None = None
     megabytes: float | None = None
+    study: str | None = None
+    machine: str | None = None
+    budget: Budget | None = None
 
     @property
     def status(self) -> str:
-        """What became of it: the status of the result, or ``"error"``."""
-        return "error" if self.error else str(self.result.status)
+        """What became of it: the status of the result, ``"error"``, or ``"not applicable"``."""
+        return "error" if self.error else NOT_APPLICABLE if self.reason else str(self.result.status)
+
+    @property
+    def answered(self) -> bool:
+        """Whether the run was made and ended well, with a decision or without."""
+        return self.error is None and self.reason is None
 
     @property
     def stem(self) -> str:
@@ -88,10 +129,20 @@ class Run:
 
     def to_data(self, *, folder: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """The line of ``runs.jsonl``: a result and what identifies the run."""
-        return result_to_data(self.result, folder=folder, stem=self.stem) | {
+        return result_to_data(self.result, folder=folder, stem=self.stem) | self.further()
+
+    def further(self) -> dict[str, Any]:
+        """What a line, or the file of a result, tells of the run beside its result."""
+        return {
             "label": {"problem": self.problem, "strategy": self.strategy},
             "key": self.key,
             "error": self.error,
+            "reason": self.reason,
+            "threads": self.threads,
+            "megabytes": self.megabytes,
+            "study": self.study,
+            "machine": self.machine,
+            "budget": plain(self.budget),
         }
 
     @classmethod
@@ -100,10 +151,41 @@ class Run:
         label = data.get("label") if isinstance(data, Mapping) else None
         if not isinstance(label, Mapping) or not isinstance(data.get("key"), str):
             raise UnreadableFile("a line of a comparison has a label and a key.")
+        for name in ("problem", "strategy"):
+            if not isinstance(label.get(name), str):
+                raise InstanceError(f"label.{name}", label.get(name), "a label is a text.")
         result = result_from_data(data, folder=folder)
+        texts = {name: _optional(data, name, str, "a text") for name in ("error", "reason", "study", "machine")}
         return cls(
-            str(label["problem"]), str(label["strategy"]), result.seed or 0, result, data.get("error"), data["key"]
+            label["problem"],
+            label["strategy"],
+            result.seed or 0,
+            result,
+            key=data["key"],
+            threads=_optional(data, "threads", int, "a whole number"),
+            megabytes=_optional(data, "megabytes", (int, float), "a number"),
+            budget=budget_from_data(data.get("budget")),
+            **texts,
         )
+
+
+def budget_from_data(data: Any) -> Budget | None:
+    """Read the limits of a run back."""
+    if data is None:
+        return None
+    if not isinstance(data, Mapping) or not set(data) <= {"seconds", "evaluations", "stall"}:
+        raise InstanceError("budget", data, "a budget has seconds, evaluations and stall.")
+    try:
+        return Budget(**data)
+    except ValueError as failure:
+        raise InstanceError("budget", dict(data), str(failure)) from None
+
+
+def _optional(data: Mapping[str, Any], name: str, kind: Any, noun: str) -> Any:
+    value = data.get(name)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise InstanceError(name, value, f"this is {noun}, or null.")
+    return value
 
 
 def make_runs(
@@ -114,6 +196,9 @@ def make_runs(
     finish: Callable[[int, Answer], None],
     done: int = 0,
     progress: BatchProgress | None = None,
+    *,
+    threads: int | None = None,
+    memory: bool = False,
 ) -> bool:
     """Make runs, and tell whether all of them were made: Ctrl-C ends them.
 
@@ -129,6 +214,10 @@ def make_runs(
         Runs that were made before.
     progress
         Told of what is done and what is running.
+    threads
+        How many threads each run may use; by default what the libraries choose.
+    memory
+        Give each run a process of its own, and measure its memory.
     """
     total = done + len(cells)
     running: dict[int, str] = {}
@@ -142,11 +231,8 @@ def make_runs(
         tell("")
 
     tell("starting" if cells else "nothing left to run")
-    calls = [
-        (cell.problem, cell.strategy, budget, cell.seed, *(() if cell.reason is None else (cell.reason,)))
-        for cell in cells
-    ]
-    answers = call_all(solve_cell, calls, workers, cluster, begin)
+    calls = [(cell.problem, cell.strategy, budget, cell.seed, cell.reason, threads) for cell in cells]
+    answers = call_all(solve_cell, calls, workers, cluster, begin, threads=threads, fresh=memory)
     try:
         for answer in answers:
             if answer.value is not None and answer.value.stopped_by == "interrupt":
@@ -175,9 +261,17 @@ def following_batch(
     return followed(progress, on_screen, ("what is done", "what is to do", "a word on it"))
 
 
-def solve_cell(problem: Problem, strategy: Strategy, budget: Budget, seed: int, reason: str | None = None) -> Result:
+def solve_cell(
+    problem: Problem,
+    strategy: Strategy,
+    budget: Budget,
+    seed: int,
+    reason: str | None = None,
+    threads: int | None = None,
+) -> Result:
     """Make one run; at the top of the module so that other processes find it."""
-    return answer(problem, strategy, budget, seed, reason=reason, helpful=False)
+    with limited_threads(threads):
+        return answer(problem, strategy, budget, seed, reason=reason, helpful=False)
 
 
 def problem_digest(problem: Problem) -> str:
@@ -196,9 +290,35 @@ def problem_digest(problem: Problem) -> str:
     return _checksum([problem.kind, problem.to_data(), cost_data, limits.to_data() if limits else None])
 
 
-def run_key(digest: str, strategy: Strategy, seed: int, budget: Budget) -> str:
+def run_key(digest: str, strategy: Strategy, seed: int, budget: Budget, threads: int | None = None) -> str:
     """Compute what makes two runs the same run."""
-    return _checksum([digest, strategy.name, parameters(strategy), seed, budget])[:32]
+    return stored_key(digest, strategy.name, parameters(strategy), seed, budget, threads)
+
+
+def stored_key(
+    digest: str, strategy: str | None, given: Mapping[str, Any], seed: int, budget: Budget, threads: int | None
+) -> str:
+    """Compute the key of a run from what its line tells; one thread is what a run has unless more is said."""
+    several = [] if threads in (None, 1) else [threads]
+    return _checksum([digest, strategy, given, seed, budget, *several])[:32]
+
+
+def study_digest(
+    problems: Mapping[str, str], strategies: Iterable[Strategy], seeds: Iterable[int], budget: Budget, threads: int
+) -> str:
+    """Compute a checksum of what determines the results of a study, in whichever order and by whichever way it is told.
+
+    Parameters
+    ----------
+    problems
+        The checksum of each problem, by what people call it.
+    strategies
+        Who takes part, with their parameters; what people call them does not matter.
+    seeds, budget, threads
+        Of the runs.
+    """
+    told = sorted(json.dumps([one.name, plain(parameters(one))], sort_keys=True) for one in strategies)
+    return _checksum([sorted(problems.items()), told, sorted(set(seeds)), budget, threads])
 
 
 def label_of(strategy: Strategy) -> str:

@@ -371,11 +371,11 @@ def test_a_comparison_on_a_cluster_is_the_comparison(client, instances, tmp_path
 
     def told(comparison):
         return [
-            (run.problem, run.strategy, run.result.seed, run.result.objective, run.error) for run in comparison.runs
+            (run.problem, run.strategy, run.result.seed, run.result.objective, run.reason) for run in comparison.runs
         ]
 
     assert told(there) == told(here)
-    assert any(run.error for run in there.runs), "two servers are not three: a sentence, wherever it is said"
+    assert any(run.reason for run in there.runs), "two servers are not three: a sentence, wherever it is said"
     again = compare(
         files, names[:2], seeds=2, evaluations=100, cluster="no address", out=tmp_path / "study", resume=True
     )

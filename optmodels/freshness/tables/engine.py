@@ -28,7 +28,7 @@ import numpy as np
 
 from heuristics import interrupting
 
-from ...cluster import LOCAL, connected, distributed, processors
+from ...cluster import LOCAL, allowed_threads, connected, distributed, processors
 from ...data import Part, naming, read_as, whole_folder, write_manifest, write_npy, write_parquet
 from ...errors import RequestError
 
@@ -154,7 +154,7 @@ def in_order(task: Callable[[S], T], items: Iterable[S], workers: int | None = N
     T
         What the task returned, in the order of the items.
     """
-    count = workers or processors()
+    count = workers or allowed_threads() or processors()
     with ThreadPoolExecutor(count) as pool:
         waiting: deque[Future[T]] = deque()
         try:

@@ -133,7 +133,7 @@ def is_one_sentence(text):
 
 COMMANDS = (
     "list", "evaluate", "solve", "compare", "bench", "sweep", "pareto", "simulate", "check", "plot", "generate",
-    "verify", "schema", "fit", "visits", "demo", "new", "warm-up", "doctor",
+    "verify", "schema", "fit", "visits", "demo", "new", "warm-up", "doctor", "merge",
 )  # fmt: skip
 
 
@@ -515,7 +515,7 @@ def test_long_decisions_are_cut_for_people():
         (["solve", "FOLDER", "--strategy", "exhaustive"], "this is a directory"),
         (["solve", "FILE", "--strategy", "exhaustive", "--out", "none/r.json"], "none/r.json: cannot be written"),
         (["evaluate", "FILE"], "Missing option '--at'"),
-        (["compare", "FILE"], "Missing option '--strategies'"),
+        (["compare", "FILE"], "a comparison needs at least one strategy: name some (--strategies A B), or give a"),
         (["compare", "--strategies", "exhaustive"], "Missing argument 'FILE...'"),
         (["compare", "FILE", "--strategies", "exhaustive", "--seeds", "0"], "the number of seeds is 1 or more, got 0"),
         (["compare", "FILE", "--strategies", "exhaustive", "--workers", "0"], "workers must be 1 or more, got 0"),
@@ -722,10 +722,45 @@ def test_compare_without_resume_leaves_a_finished_comparison_alone(call, small, 
     words = ("compare", small, "--strategies", "exhaustive", "--out", tmp_path / "out")
     assert call(*words)[0] == 0
     lines = (tmp_path / "out" / "runs.jsonl").read_text()
-    said = "already holds 1 run; add --resume to go on with it, or choose another folder."
+    said = "already holds 1 run; add --resume to go on with it, --append to add others, or choose another folder."
     assert call(*words) == (2, "", f"optmodels: {tmp_path / 'out'} {said}\n")
     assert (tmp_path / "out" / "runs.jsonl").read_text() == lines
     assert call(*words, "--resume")[0] == 0
+
+
+def test_compare_takes_a_study_and_merge_puts_folders_together(call, tmp_path):
+    text = 'instances = ["gautam-2x3"]\nstrategies = ["exhaustive", "annealing"]\nout = "a"\nbudget.evaluations = 64\n'
+    (tmp_path / "study.toml").write_text(text)
+    code, out, err = call("compare", tmp_path / "study.toml", "--ioh", tmp_path / "ioh")
+    assert (code, err) == (0, "")
+    assert (tmp_path / "a" / "table.txt").read_text() == out
+    assert list((tmp_path / "ioh").glob("*/*.json"))
+    words = ("compare", tmp_path / "study.toml", "--strategies", "local-search", "--out", tmp_path / "b", "--memory")
+    code, out, err = call(*words)
+    assert code == 0
+    assert "study.toml: strategies is overridden: ['local-search'] in place of ['exhaustive', 'annealing']." in err
+    assert "study.toml: out is overridden" in err
+    code, out, err = call("merge", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "c", "--json")
+    assert (code, err) == (0, "")
+    runs = json.loads(out)["runs"]
+    assert [run["label"]["strategy"] for run in runs] == ["exhaustive", "annealing", "local-search"]
+    assert [run["megabytes"] is None for run in runs] == [True, True, False]
+    code, out, err = call("merge", tmp_path / "a", "--out", tmp_path / "c")
+    assert (code, err) == (2, f"optmodels: {tmp_path / 'c'} already holds 3 runs; choose another folder.\n")
+    code, out, err = call(
+        "compare",
+        "gautam-2x3",
+        "--strategies",
+        "dejavu",
+        "--append",
+        "--threads",
+        "1",
+        "--out",
+        tmp_path / "c",
+        "--json",
+    )
+    assert (code, err) == (0, "")
+    assert len(json.loads(out)["runs"]) == 4
 
 
 def test_compare_warns_of_a_wrong_best_known(call, small, tmp_path):

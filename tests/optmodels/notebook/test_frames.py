@@ -48,8 +48,8 @@ def test_a_comparison_has_a_row_for_each_run(pandas):
     assert ours.gap_to_best_known.notna().sum() == ours.objective.notna().sum() > 0
     assert table[table.problem != "gautam-2x3"].opening.isna().all()
     failed = table[(table.problem == "coffman-4") & (table.strategy == "exhaustive")]
-    assert failed.status.tolist() == ["error"]
-    assert "strategy 'exhaustive'" in failed.error.iloc[0]
+    assert failed.status.tolist() == ["not applicable"]
+    assert "strategy 'exhaustive'" in failed.reason.iloc[0]
 
 
 def test_a_comparison_without_runs_has_columns_all_the_same(pandas):

@@ -142,11 +142,13 @@ def test_resuming_needs_a_folder():
 def test_a_refusal_is_a_line_of_the_table(workers):
     comparison = compare(Knapsack(), ["highs", "exhaustive"], workers=workers)
     refused, answered = comparison.runs
-    assert "this one has no from_pyomo, to_pyomo" in refused.error
+    assert "this one has no from_pyomo, to_pyomo" in refused.reason
+    assert (refused.status, refused.error) == ("not applicable", None)
     assert answered.result.status == Status.OPTIMAL
     table = comparison.table()
     assert "knapsack by highs: strategy 'highs' does not apply to 'knapsack': it needs" in table
-    assert "error" in table
+    assert "not applicable" in table
+    assert "error" not in table
 
 
 def test_a_failure_is_a_line_of_the_table_and_one_sentence():
@@ -338,8 +340,9 @@ def test_the_csv_holds_one_line_per_run_with_all_it_takes_to_run_it_again(tmp_pa
     assert json.loads(first["parameters"])["steps"] == 7
     assert (first["budget_evaluations"], first["budget_seconds"]) == ("20", "")
     assert "numpy" in json.loads(first["versions"])
-    assert rows[-1]["status"] == "error"
-    assert "this one has no from_pyomo" in rows[-1]["error"]
+    assert rows[-1]["status"] == "not applicable"
+    assert rows[-1]["error"] == ""
+    assert "this one has no from_pyomo" in rows[-1]["reason"]
 
 
 def test_the_jsonl_holds_one_result_per_line(tmp_path):
@@ -359,7 +362,7 @@ def test_the_folder_holds_runs_tables_results_and_the_best(tmp_path, small):
         found
     )
     results = [name for name in found if name.startswith("results/")]
-    assert len(results) == sum(run.error is None for run in comparison.runs)
+    assert len(results) == sum(run.answered for run in comparison.runs)
     assert read_result(tmp_path / "best" / "gautam-2x3.json").objective == 8.0
     assert (tmp_path / "table.txt").read_text() == comparison.table() + "\n"
     assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == len(comparison.runs)
@@ -371,9 +374,9 @@ def counted(monkeypatch):
     made = []
     solve = optmodels.studies.runs.solve_cell
 
-    def counting(problem, strategy, budget, seed):
+    def counting(problem, strategy, budget, seed, *further):
         made.append((problem.name, strategy.name, seed))
-        return solve(problem, strategy, budget, seed)
+        return solve(problem, strategy, budget, seed, *further)
 
     monkeypatch.setattr(optmodels.studies.runs, "solve_cell", counting)
     return made
@@ -420,9 +423,27 @@ def test_another_budget_parameter_or_problem_is_another_run(tmp_path, counted):
 
 
 def test_failed_runs_are_tried_again(tmp_path, counted):
-    compare(Knapsack(), "highs", out=tmp_path)
-    compare(Knapsack(), "highs", out=tmp_path, resume=True)
+    failing = Sampler(fails_on="knapsack")
+    compare(Knapsack(), failing, out=tmp_path)
+    compare(Knapsack(), failing, out=tmp_path, resume=True)
     assert len(counted) == 2
+
+
+def test_a_run_that_does_not_apply_is_no_failure_and_never_tried_again(tmp_path, counted):
+    first = compare(Knapsack(), ["highs", "exhaustive"], out=tmp_path)
+    again = compare(Knapsack(), ["highs", "exhaustive"], out=tmp_path, resume=True)
+    assert len(counted) == 2
+    assert [run.status for run in again.runs] == ["not applicable", "optimal"]
+    assert again.runs[0].reason == first.runs[0].reason
+    line = again.summaries[0]
+    assert (line.evaluations, line.seconds, line.best) == (None, None, None)
+
+
+def test_a_strategy_that_takes_the_problem_by_now_is_run(tmp_path, counted, monkeypatch):
+    monkeypatch.setattr(Exhaustive, "refuses", lambda self, problem: "its solver is not installed.", raising=False)
+    assert compare(Knapsack(), "exhaustive", out=tmp_path).runs[0].status == "not applicable"
+    monkeypatch.undo()
+    assert compare(Knapsack(), "exhaustive", out=tmp_path, resume=True).runs[0].status == "optimal"
 
 
 @pytest.mark.parametrize(("seeds", "held"), [(1, "1 run; add --resume to go on with it"), (2, "2 runs; add --resume")])
@@ -498,7 +519,7 @@ def test_progress_names_the_run_under_way_and_the_total_from_the_start():
 
 
 def test_progress_names_all_runs_that_workers_share(monkeypatch):
-    def two_at_a_time(function, calls, workers, cluster, begun):
+    def two_at_a_time(function, calls, workers, cluster, begun, **how):
         begun(0)
         begun(1)
         yield Answer(1, function(*calls[1]))
@@ -524,7 +545,8 @@ def test_everything_fits_into_one_json_object():
     data = compare(Knapsack(), ["exhaustive", "highs"], evaluations=9).to_data()
     json.dumps(data, allow_nan=False)
     assert [line["strategy"] for line in data["table"]] == ["exhaustive", "highs"]
-    assert data["runs"][1]["error"]
+    assert data["runs"][1]["reason"]
+    assert data["runs"][1]["error"] is None
     assert data["budget"]["evaluations"] == 9
 
 

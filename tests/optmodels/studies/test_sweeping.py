@@ -33,11 +33,11 @@ def counted(monkeypatch):
     made = []
     solve_cell = optmodels.studies.runs.solve_cell
 
-    def counting(problem, strategy, budget, seed):
+    def counting(problem, strategy, budget, seed, *further):
         made.append(problem)
         if len(made) == counting.interrupt_at:
             raise KeyboardInterrupt
-        return solve_cell(problem, strategy, budget, seed)
+        return solve_cell(problem, strategy, budget, seed, *further)
 
     counting.interrupt_at = None
     made_by = counting
