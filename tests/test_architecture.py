@@ -112,7 +112,8 @@ def test_the_wheel_holds_the_three_packages_the_instances_and_nothing_else(root,
     instances = [file for file in (root / "instances").rglob("*") if file.is_file()]
     shipped = {f"optmodels/_shipped/{file.relative_to(root / 'instances').as_posix()}" for file in instances}
     assert len(shipped) > 100
-    assert names == sources | shipped | {f"{package}/py.typed" for package in PACKAGES}
+    page = {f"optmodels/reporting/page.{suffix}" for suffix in ("html", "css", "js")}
+    assert names == sources | shipped | page | {f"{package}/py.typed" for package in PACKAGES}
 
 
 def test_shipped_instances_are_small(root):
@@ -169,7 +170,7 @@ def test_the_lock_has_every_dependency_but_those_no_test_needs(project, lock):
 # --- what is imported when --------------------------------------------------------------------------------------------
 
 HEAVY = {
-    "dask", "deap", "distributed", "highspy", "matplotlib", "numba", "ortools", "pandas", "pyarrow", "pyomo",
+    "dask", "deap", "distributed", "highspy", "jinja2", "matplotlib", "numba", "ortools", "pandas", "pyarrow", "pyomo",
     "pyscipopt", "scipy", "topohub",
 }  # fmt: skip
 

@@ -1,0 +1,5 @@
+from .page import report_html as report_html
+from .page import write_report as write_report
+from .pictures import as_inline as as_inline
+
+__all__ = ["as_inline", "report_html", "write_report"]

@@ -1,0 +1,330 @@
+"""A comparison as one HTML file: `report_html` and `write_report`.
+
+The file asks nobody for anything: style, script, charts and pictures are inside, and its own policy of contents forbids
+requests and any script but ours, which it names by checksum. The template escapes every text, so that a name in a file
+stays a name, whatever letters it has.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..data import write_text
+from ..statistics import NOT_APPLICABLE, Reference, Statistics, judge
+from .charts import HEIGHT, WIDTH, Chart
+from .figures import anytime, overview
+from .pictures import Picture, Styles, draw_answer
+from .tables import cells_table, pairs_table, runs_table, strategies_table
+from .writing import counted, gap, lines_of, name_of, sentence_of, value
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from ..studies import Comparison
+    from ..studies.runs import Run
+
+#: Characters that all pictures together, and all anytime charts together, may have.
+PICTURES, CHARTS = 560_000, 200_000
+
+#: Sentences of one kind that are shown; more are counted.
+MOST_SENTENCES = 60
+
+
+def write_report(
+    comparison: Comparison, path: str | os.PathLike[str], *, title: str | None = None, study: str | None = None
+) -> None:
+    """Write a comparison as one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    comparison
+        Of `optmodels.compare`, or read back from a folder.
+    path
+        Of the file, which is whole or not written at all.
+    title
+        Of the page; by default it counts strategies and instances.
+    study
+        Text of the study file that asked for the runs, to be shown.
+
+    Raises
+    ------
+    UnwritableFile
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from optmodels import compare
+    >>> from optmodels.reporting import write_report
+    >>> comparison = compare("instances/placement/gautam-2x3.json", ["exhaustive", "dejavu"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(comparison, f"{folder}/report.html", title="Two strategies")
+    ...     Path(folder, "report.html").read_text(encoding="utf-8").count("<title>Two strategies</title>")
+    1
+    """
+    write_text(path, report_html(comparison, title=title, study=study))
+
+
+def report_html(comparison: Comparison, *, title: str | None = None, study: str | None = None) -> str:
+    """Make the page of a comparison: words, tables, charts, pictures, failures, and how it was made.
+
+    Parameters
+    ----------
+    comparison
+        Of `optmodels.compare`, or read back from a folder.
+    title
+        Of the page; by default it counts strategies and instances.
+    study
+        Text of the study file that asked for the runs, to be shown.
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+
+    Examples
+    --------
+    >>> from optmodels import compare
+    >>> from optmodels.reporting import report_html
+    >>> page = report_html(compare("instances/placement/gautam-2x3.json", ["exhaustive", "dejavu"]))
+    >>> page.splitlines()[0], "://" in page
+    ('<!DOCTYPE html>', False)
+    """
+    statistics = judge(comparison)
+    looks = {name: place for place, name in enumerate(statistics.strategies)}
+    places = {problem: f"instance-{place}" for place, problem in enumerate(comparison.problems)}
+    styles = Styles()
+    shown = _instances(comparison, statistics, looks, places, styles)
+    several = len(statistics.problems) > 1
+    tables = [
+        *([strategies_table(statistics)] if several and len(statistics.strategies) > 1 else []),
+        cells_table(comparison, statistics, places),
+        *([pairs_table(statistics)] if several and statistics.tests else []),
+    ]
+    sheet, script = _text("page.css"), _text("page.js")
+    return _template().render(
+        title=_title(comparison, statistics) if title is None else sentence_of(title),
+        version=__version__,
+        facts=_facts(comparison, statistics),
+        summary=_summary(statistics),
+        warnings=[sentence_of(one) for one in comparison.warnings],
+        complete=comparison.complete,
+        tables=[table for table in tables if table.rows],
+        charts=overview(statistics, looks),
+        instances=shown,
+        failures=_failures(comparison),
+        runs=runs_table(comparison, statistics, places),
+        origins=_origins(comparison),
+        study=None if study is None else lines_of(study),
+        size=(WIDTH, HEIGHT),
+        sheet=sheet + styles.sheet,
+        script=script,
+        checksum=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+# -- inside ------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_text), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html")
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _title(comparison: Comparison, statistics: Statistics) -> str:
+    if not comparison.runs:
+        return "A comparison without runs"
+    strategies = counted(len(statistics.strategies), "strategy", "strategies")
+    return f"{strategies} on {counted(len(statistics.problems), 'instance')}"
+
+
+def _facts(comparison: Comparison, statistics: Statistics) -> str:
+    """What was asked for, in one line."""
+    limits = {"seconds": "s", "evaluations": "evaluations", "stall": "evaluations without progress"}
+    budget = [f"{given:g} {unit}" for name, unit in limits.items() if (given := getattr(comparison.budget, name))]
+    seeds = max(Counter((run.problem, run.strategy) for run in comparison.runs).values(), default=0)
+    told = [
+        counted(len(comparison.runs), "run"),
+        counted(len(statistics.strategies), "strategy", "strategies"),
+        counted(len(statistics.problems), "instance"),
+        f"up to {counted(seeds, 'seed')}",
+        f"budget of a run: {', '.join(budget) or 'none'}",
+    ]
+    return "; ".join(told)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The verdict, what else must be known, and every comparison in words."""
+
+    verdict: str
+    remarks: tuple[str, ...]
+    details: tuple[str, ...]
+
+
+def _summary(statistics: Statistics) -> Summary:
+    """Take the sentences apart: the verdict, those on pairs and on strategies, which tables tell too, and the rest."""
+    verdict, *rest = statistics.sentences
+    told = len(statistics.tests) + sum(standing.runs > 0 for standing in statistics.standings.values())
+    details = rest[:told] if statistics.strategies else []
+    remarks = rest[len(details) :]
+    return Summary(
+        sentence_of(verdict), tuple(map(sentence_of, remarks)), tuple(map(sentence_of, details[:MOST_SENTENCES]))
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One instance: where it stands, what is known of it, its curves and its picture."""
+
+    place: str
+    name: str
+    kind: str
+    sentence: str
+    chart: Chart | None
+    picture: Picture
+    unseen: str = ""
+
+
+def _instances(
+    comparison: Comparison,
+    statistics: Statistics,
+    looks: dict[str, int],
+    places: dict[str, str],
+    styles: Styles,
+) -> list[Shown]:
+    groups: dict[str, list[Run]] = {}
+    for run in comparison.runs:
+        groups.setdefault(run.problem, []).append(run)
+    shown = []
+    pictures, charts = float(PICTURES), float(CHARTS)
+    for done, (problem, runs) in enumerate(groups.items()):
+        reference = statistics.references[problem]
+        left = len(groups) - done
+        best = comparison.best(problem)
+        chart = anytime(problem, runs, reference, looks)
+        size = 0 if chart is None else 1500 + sum(len(line.path) + 80 for line in chart.lines)
+        unseen = "" if size <= charts else "The curves are left out: they would make this page too large."
+        charts -= size if not unseen else 0
+        picture = Picture() if best is None else draw_answer(best, places[problem], styles, pictures / left)
+        pictures -= len(picture.svg)
+        shown.append(
+            Shown(
+                places[problem],
+                name_of(problem),
+                name_of(runs[0].result.kind or ""),
+                _told(reference, best),
+                None if unseen else chart,
+                picture,
+                unseen,
+            )
+        )
+    return shown
+
+
+def _told(reference: Reference, best: Run | None) -> str:
+    """What is known of an instance, in words."""
+    if best is None:
+        bound = "" if reference.bound is None else f" The best bound proved is {value(reference.bound)}."
+        return f"No run found a feasible decision.{bound}"
+    worth = "proved optimal" if best.result.status == "optimal" else "not proved optimal by this run"
+    if best.result.extra.get("attained") is False:
+        worth = "a bound that no schedule can be below, attained by none"
+    told = f"Best answer here: {value(best.result.objective)} by {name_of(best.strategy)}, {worth}."
+    if reference.value is not None and reference.value != best.result.objective:
+        told += f" The best value known is {value(reference.value)} ({reference.label})."
+    elif reference.proved and best.result.status != "optimal":
+        told += f" That this is the optimum is known ({reference.label})."
+    if reference.bound is not None and not reference.proved and reference.value is not None:
+        distance = best.result.gap(reference.bound)
+        told += f" The best bound proved is {value(reference.bound)}, a gap of {gap(distance)}."
+    return told
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One sentence, and the runs that ended with it."""
+
+    status: str
+    sentence: str
+    where: str
+    count: int
+
+
+def _failures(comparison: Comparison) -> list[Failure]:
+    """What went wrong, each sentence once; runs that were never made, because they cannot be, come last."""
+    groups: dict[tuple[bool, str, str, str], list[Run]] = {}
+    for run in comparison.runs:
+        said = _complaint(run)
+        if said:
+            groups.setdefault((run.status == NOT_APPLICABLE, run.status, run.strategy, said), []).append(run)
+    failures = []
+    for (_, status, strategy, said), runs in sorted(groups.items(), key=lambda item: item[0][0]):
+        problems = list(dict.fromkeys(name_of(run.problem) for run in runs))
+        rest = f" and {len(problems) - 6} more" if len(problems) > 6 else ""
+        where = f"{name_of(strategy)} on {', '.join(problems[:6])}{rest}"
+        failures.append(Failure(status, sentence_of(said), where, len(runs)))
+    if len(failures) > MOST_SENTENCES:
+        left = sum(failure.count for failure in failures[MOST_SENTENCES:])
+        failures[MOST_SENTENCES:] = [Failure("", f"{counted(left, 'more run')} failed with other sentences.", "", left)]
+    return failures
+
+
+def _complaint(run: Run) -> str | None:
+    """Why a run has no answer; ``None`` if it has one."""
+    if run.error:
+        return run.error
+    reason: str | None = getattr(run, "reason", None)
+    if reason:
+        return reason
+    if run.result.objective is not None:
+        return None
+    if run.status == "infeasible":
+        return "it is proved that no decision is feasible."
+    hint = run.result.extra.get("hint")
+    return f"{hint}." if isinstance(hint, str) else "no feasible decision was found."
+
+
+def _origins(comparison: Comparison) -> list[tuple[str, str]]:
+    """Versions and machines, as the runs tell them."""
+    told: list[tuple[str, str]] = []
+    versions: dict[str, Counter[str]] = {}
+    for run in comparison.runs:
+        for name, version in run.result.versions.items():
+            versions.setdefault(str(name), Counter())[str(version)] += 1
+    for name, found in sorted(versions.items(), key=lambda item: item[0] != "optmodels"):
+        told.append((name_of(name), _listed(found)))
+    for label, field in (("threads of a run", "threads"), ("machine", "machine"), ("study", "study")):
+        found = Counter(str(one) for run in comparison.runs if (one := getattr(run, field, None)) is not None)
+        if found:
+            told.append((label, _listed(found)))
+    checked = sum(run.result.checked for run in comparison.runs)
+    told.append(("answers recomputed by the evaluator", f"{checked} of {len(comparison.runs)} runs"))
+    return told
+
+
+def _listed(found: Counter[str]) -> str:
+    """Values with the number of runs where there are several."""
+    if len(found) == 1:
+        return name_of(next(iter(found)))
+    some: Sequence[tuple[str, Any]] = found.most_common(8)
+    return ", ".join(f"{name_of(text)} ({counted(many, 'run')})" for text, many in some)
