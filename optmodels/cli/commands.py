@@ -73,6 +73,7 @@ OWN = {
     "compare": "studies:compare",
     "bench": "optmodels.benchmarking.commands:bench",
     "merge": "studies:merge",
+    "report": "optmodels.reporting.commands:report",
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",

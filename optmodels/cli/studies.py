@@ -219,6 +219,7 @@ def compare(
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="Print these columns only, such as problem,strategy,worst_gap.")
     ] = None,
+    report: Annotated[str | None, typer.Option(metavar="F.html", help="Write a report, one HTML page.")] = None,
     json: Json = False,
 ) -> int:
     """Compare several strategies on several instances.
@@ -243,6 +244,7 @@ def compare(
     check_format(form, chosen_columns, sort)
 
     check_exports(parquet, ioh)
+    check_target(report)
     with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers or 1) as progress:
         comparison = comparing.compare(
             instance_files(files),
@@ -276,6 +278,10 @@ def compare(
         return comparison.write(form, columns=chosen_columns, sort=sort).rstrip("\n")
 
     deliver(data, written, as_json=json)
+    if report:
+        from ..reporting import study_text, write_report
+
+        write_report(comparison, report, study=study_text(*files))
     for sentence in comparison.warnings:
         say(sentence)
     chosen = [run for run in comparison.runs if AUTO in run.result.extra]

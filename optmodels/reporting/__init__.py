@@ -8,6 +8,8 @@ True
 
 `charts`
     Line charts as data that a page draws as inline SVG.
+`commands`
+    The command ``report``: the report of folders that ``optmodels compare --out`` has written.
 `figures`
     Which charts there are: profiles, ECDF, anytime curves.
 `page`

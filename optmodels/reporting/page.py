@@ -11,15 +11,17 @@ import base64
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..data import write_text
+from ..data import explained, write_text
 from ..statistics import NOT_APPLICABLE, Reference, Statistics, judge
+from ..studies.store import Record, machine, machine_digest
 from .charts import HEIGHT, WIDTH, Chart
 from .figures import anytime, overview
 from .pictures import Picture, Styles, draw_answer
@@ -40,7 +42,12 @@ MOST_SENTENCES = 60
 
 
 def write_report(
-    comparison: Comparison, path: str | os.PathLike[str], *, title: str | None = None, study: str | None = None
+    comparison: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    study: str | None = None,
+    machines: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write a comparison as one HTML file that needs nothing else.
 
@@ -54,6 +61,8 @@ def write_report(
         Of the page; by default it counts strategies and instances.
     study
         Text of the study file that asked for the runs, to be shown.
+    machines
+        Descriptions of the machines of the runs, by their checksums; this machine needs none.
 
     Raises
     ------
@@ -72,10 +81,16 @@ def write_report(
     ...     Path(folder, "report.html").read_text(encoding="utf-8").count("<title>Two strategies</title>")
     1
     """
-    write_text(path, report_html(comparison, title=title, study=study))
+    write_text(path, report_html(comparison, title=title, study=study, machines=machines))
 
 
-def report_html(comparison: Comparison, *, title: str | None = None, study: str | None = None) -> str:
+def report_html(
+    comparison: Comparison,
+    *,
+    title: str | None = None,
+    study: str | None = None,
+    machines: Mapping[str, Mapping[str, Any]] | None = None,
+) -> str:
     """Make the page of a comparison: words, tables, charts, pictures, failures, and how it was made.
 
     Parameters
@@ -86,6 +101,8 @@ def report_html(comparison: Comparison, *, title: str | None = None, study: str 
         Of the page; by default it counts strategies and instances.
     study
         Text of the study file that asked for the runs, to be shown.
+    machines
+        Descriptions of the machines of the runs, by their checksums; this machine needs none.
 
     Returns
     -------
@@ -124,13 +141,57 @@ def report_html(comparison: Comparison, *, title: str | None = None, study: str 
         instances=shown,
         failures=_failures(comparison),
         runs=runs_table(comparison, statistics, places),
-        origins=_origins(comparison),
+        origins=_origins(comparison, machines or {}),
         study=None if study is None else lines_of(study),
         size=(WIDTH, HEIGHT),
         sheet=sheet + styles.sheet,
         script=script,
         checksum=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def study_text(*places: str | os.PathLike[str]) -> str | None:
+    """Find the text of the study file among files, or in the folder of a comparison.
+
+    Parameters
+    ----------
+    *places
+        Files and folders; those that are no study file, and have none, are passed over.
+
+    Returns
+    -------
+    str or None
+        The text of the first that is found.
+    """
+    for place in map(Path, places):
+        file = place / "study.toml" if place.is_dir() else place
+        if file.suffix == ".toml" and file.is_file():
+            with explained(file):
+                return file.read_text(encoding="utf-8", errors="replace")
+    return None
+
+
+def machines_of(*folders: str | os.PathLike[str]) -> dict[str, Mapping[str, Any]]:
+    """Read the descriptions of machines that the folders of comparisons hold.
+
+    Parameters
+    ----------
+    *folders
+        Of comparisons.
+
+    Returns
+    -------
+    dict
+        Descriptions by their checksums.
+    """
+    records = [Record.read(Path(folder)) for folder in folders]
+    return {
+        digest: told
+        for record in records
+        if record is not None
+        for digest, told in record.machines.items()
+        if isinstance(told, Mapping)
+    }
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------
@@ -293,9 +354,8 @@ def _complaint(run: Run) -> str | None:
     """Why a run has no answer; ``None`` if it has one."""
     if run.error:
         return run.error
-    reason: str | None = getattr(run, "reason", None)
-    if reason:
-        return reason
+    if run.reason:
+        return run.reason
     if run.result.objective is not None:
         return None
     if run.status == "infeasible":
@@ -304,7 +364,7 @@ def _complaint(run: Run) -> str | None:
     return f"{hint}." if isinstance(hint, str) else "no feasible decision was found."
 
 
-def _origins(comparison: Comparison) -> list[tuple[str, str]]:
+def _origins(comparison: Comparison, machines: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Versions and machines, as the runs tell them."""
     told: list[tuple[str, str]] = []
     versions: dict[str, Counter[str]] = {}
@@ -313,13 +373,31 @@ def _origins(comparison: Comparison) -> list[tuple[str, str]]:
             versions.setdefault(str(name), Counter())[str(version)] += 1
     for name, found in sorted(versions.items(), key=lambda item: item[0] != "optmodels"):
         told.append((name_of(name), _listed(found)))
-    for label, field in (("threads of a run", "threads"), ("machine", "machine"), ("study", "study")):
-        found = Counter(str(one) for run in comparison.runs if (one := getattr(run, field, None)) is not None)
-        if found:
-            told.append((label, _listed(found)))
+    here = machine()
+    known = {machine_digest(here): here, **machines}
+    used = Counter(run.machine for run in comparison.runs if run.machine is not None)
+    for digest, many in used.most_common(8):
+        words = _described(known.get(digest, {})) or f"not described, checksum {name_of(digest)}"
+        told.append(("machine", words if len(used) == 1 else f"{words} ({counted(many, 'run')})"))
+    for label, values in (
+        ("threads of a run", [run.threads for run in comparison.runs]),
+        ("checksum of the study", [run.study for run in comparison.runs]),
+    ):
+        if some := Counter(str(one) for one in values if one is not None):
+            told.append((label, _listed(some)))
     checked = sum(run.result.checked for run in comparison.runs)
-    told.append(("answers recomputed by the evaluator", f"{checked} of {len(comparison.runs)} runs"))
+    told.append(("answers recomputed by the evaluator", f"{checked} of {counted(len(comparison.runs), 'run')}"))
     return told
+
+
+def _described(told: Mapping[str, Any]) -> str:
+    """A machine in words, from what its description has."""
+    words = [
+        str(told[name]) if unit == "" else f"{told[name]} {unit}"
+        for name, unit in (("cpu", ""), ("cores", "cores used"), ("memory_gigabytes", "GB"), ("platform", ""))
+        if told.get(name) is not None
+    ]
+    return sentence_of(", ".join(words))
 
 
 def _listed(found: Counter[str]) -> str:

@@ -243,7 +243,7 @@ def runs_table(comparison: Comparison, statistics: Statistics, places: Mapping[s
     Table
         A row per run.
     """
-    measured = any(_megabytes(run) is not None for run in comparison.runs)
+    measured = any(run.megabytes is not None for run in comparison.runs)
     columns = (
         Column("instance", text=True),
         Column("strategy", text=True),
@@ -277,7 +277,7 @@ def runs_table(comparison: Comparison, statistics: Statistics, places: Mapping[s
                     seconds(result.seconds) if made else NOTHING,
                     seconds(result.seconds_to_best),
                     count(result.evaluations) if made else NOTHING,
-                    *((count(_megabytes(run)),) if measured else ()),
+                    *((count(run.megabytes),) if measured else ()),
                     name_of(result.stopped_by),
                 ),
                 places.get(run.problem, ""),
@@ -285,11 +285,6 @@ def runs_table(comparison: Comparison, statistics: Statistics, places: Mapping[s
             )
         )
     return Table("runs", "All runs", columns, tuple(rows))
-
-
-def _megabytes(run: Run) -> float | None:
-    found: float | None = getattr(run, "megabytes", None)
-    return found
 
 
 def tally(runs: Sequence[Run]) -> str:
