@@ -25,7 +25,7 @@ DEMO_SECONDS ?= 60
 DEMO_PICTURE := gautam-11x22
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-placement test test-all fuzz mutants bench lint smoke house fields errata docs browse lock size \
+.PHONY: help venv demo demo-placement test test-all fuzz mutants bench lint smoke house fields errata docs report browse lock size \
 	clean
 
 help: ## what can be made
@@ -98,9 +98,18 @@ docs: $(READY) ## the pages, in docs/_build/html: warnings are errors, the code 
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs $(PAGES)
 	@echo "$(PAGES)/index.html"
 
+# What a report is tried with: small, but with several seeds, kinds, proofs and a strategy that does not fit.
+REPORT := docs/_build/report
+REPORT_OF := gautam-2x3 gautam-4x4 avrachenkov-k5 loss-3 --strategies exhaustive dejavu annealing local-search genetic \
+	--seeds 3 --evaluations 2000
+
+report: $(READY) ## a small comparison as one HTML page, docs/_build/report/report.html
+	@mkdir -p $(REPORT)
+	$(BIN)/optmodels compare $(REPORT_OF) --report $(REPORT)/report.html
+
 # The page of `make demo` is opened too, if it was made.
-browse: $(READY) ## open the built pages in Chromium: errors, requests to elsewhere, broken links (pictures: docs/_build/screenshots)
-	$(BIN)/python tools/browse.py $(PAGES) $(patsubst %/index.html,%,$(wildcard $(DEMO)/index.html)) --pictures docs/_build/screenshots
+browse: $(READY) report ## open the built pages in Chromium: errors, requests to elsewhere, broken links (pictures: docs/_build/screenshots)
+	$(BIN)/python tools/browse.py $(PAGES) $(REPORT) $(patsubst %/index.html,%,$(wildcard $(DEMO)/index.html)) --pictures docs/_build/screenshots
 
 lock: ## resolve the newest versions anew into requirements.lock (needs the environment, and the network)
 	$(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \

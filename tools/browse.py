@@ -5,8 +5,9 @@
 
 Every ``.html`` file of a folder is served on the loopback interface and opened. Complaints are: an error on the console
 or in a script, a request to another place, a request that fails, a link to a page or an anchor that is not there, text
-wider than a phone, and a Python object shown by its address where a picture or a table is meant. Pictures of a few
-pages, wide and narrow, light and dark, are kept for people to look at.
+wider than a phone, and a Python object shown by its address where a picture or a table is meant. Reports of comparisons
+are tried out: their tables must sort by click and by key, filter, and be whole without JavaScript. Pictures of a few
+pages, wide and narrow, light and dark (of reports also as printed), are kept for people to look at.
 
 The browser is the one that is installed (`chromium`, or what ``CHROMIUM`` names); nothing is downloaded. Where there is
 none, or no playwright, one sentence says so and the exit code is 0.
@@ -31,6 +32,7 @@ from urllib.parse import quote, unquote, urldefrag
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+PAPER = {"width": 720, "height": 1000}
 
 #: Pages of which pictures are kept, if they are there.
 SHOWN = (
@@ -53,6 +55,12 @@ EXCESS = "document.documentElement.scrollWidth - document.documentElement.client
 
 #: What Python writes of a thing that cannot show itself.
 BARE = r"<Figure size [^>]*>|<[\w.]+ object at 0x[0-9a-f]+>"
+
+
+#: By what a report is known, and what is read of its largest table: texts of a column, rows that are seen.
+REPORT = 'meta[name="generator"][content="optmodels report"]'
+COLUMN = "(table, place) => [...table.tBodies[0].rows].map(row => row.cells[place].textContent)"
+SEEN = "table => [...table.tBodies[0].rows].filter(row => row.offsetParent !== null).map(row => row.textContent)"
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -84,6 +92,7 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
     links: set[str] = field(default_factory=set)
     anchors: set[str] = field(default_factory=set)
+    report: bool = False
 
 
 def missing() -> str | None:
@@ -122,12 +131,73 @@ def open_page(context: Any, address: str, page: str) -> Visit:
     tab.goto(address + quote(page), wait_until="load")
     visit.links = set(tab.evaluate(LINKS))
     visit.anchors = set(tab.evaluate(ANCHORS))
+    visit.report = tab.query_selector(REPORT) is not None
     if (excess := tab.evaluate(EXCESS)) > 0:
         visit.complaints.append(f"{excess} pixels wider than a phone of {PHONE['width']}")
     if found := re.search(BARE, tab.evaluate("document.body.innerText")):
         visit.complaints.append(f"a thing is not shown: {found[0]}")
     tab.close()
     return visit
+
+
+def try_report(browser: Any, address: str, page: str) -> Iterator[str]:
+    """Use a report as a reader would, with and without JavaScript, and name what does not work."""
+    plain = browser.new_context(viewport=PHONE, java_script_enabled=False)
+    tab = plain.new_page()
+    tab.goto(address + quote(page), wait_until="load")
+    rows = tab.locator("table").last.evaluate(SEEN) if tab.locator("table").count() else []
+    if tab.locator("input, button").count():
+        yield "without JavaScript there are controls that do nothing"
+    if (excess := tab.evaluate(EXCESS)) > 0:
+        yield f"without JavaScript {excess} pixels wider than a phone of {PHONE['width']}"
+    plain.close()
+    if len(rows) < 6:
+        return
+    context = browser.new_context(viewport=WIDE)
+    tab = context.new_page()
+    tab.set_default_timeout(5000)
+    tab.goto(address + quote(page), wait_until="load")
+    try:
+        yield from _try_table(tab, tab.locator(".sortable").last, len(rows))
+    except Exception as failure:  # a control that is not there
+        yield f"its last table cannot be used: {' '.join(str(failure).split())[:200]}"
+    context.close()
+
+
+def _try_table(tab: Any, part: Any, count: int) -> Iterator[str]:
+    table = part.locator("table")
+    if len(table.evaluate(SEEN)) != count:
+        yield f"its last table has {count} rows without JavaScript, and {len(table.evaluate(SEEN))} with it"
+    heads = [head.strip() for head in table.locator("th").all_text_contents()]
+    place = heads.index("seconds")
+    head = table.locator("th").nth(place)
+    button = head.get_by_role("button")
+    button.click()
+    rising = _numbers(table, place)
+    if rising != sorted(rising) or head.get_attribute("aria-sort") != "ascending":
+        yield "a click does not sort a column"
+    button.focus()
+    tab.keyboard.press("Enter")
+    if _numbers(table, place) != rising[::-1] or head.get_attribute("aria-sort") != "descending":
+        yield "the key Enter does not turn the order of a column"
+    word = table.locator("tbody td").nth(1).text_content()
+    box = part.get_by_role("searchbox")
+    box.fill(word)
+    seen = table.evaluate(SEEN)
+    if not seen or not all(word in row for row in seen):
+        yield f"the filter {word!r} shows rows without it, or none"
+    box.fill("no row has these words")
+    if table.evaluate(SEEN):
+        yield "a filter that fits no row shows some"
+    box.fill("")
+    if len(table.evaluate(SEEN)) != count:
+        yield "an empty filter does not show all rows"
+
+
+def _numbers(table: Any, place: int) -> list[float]:
+    """Read the numbers of a column, in the order in which they stand; what is none is left out."""
+    texts = table.evaluate(f"table => ({COLUMN})(table, {place})")
+    return [float(text) for text in texts if re.fullmatch(r"[\d.]+", text)]
 
 
 def broken(visits: dict[str, Visit], folder: Path, address: str) -> Iterator[str]:
@@ -153,7 +223,12 @@ def picture(browser: Any, address: str, page: str, file: Path) -> None:
             context = browser.new_context(viewport=viewport, color_scheme=scheme)
             tab = context.new_page()
             tab.goto(address + quote(page), wait_until="load")
-            tab.screenshot(path=file.with_name(f"{file.name}-{width}-{scheme}.png"), full_page=False)
+            report = bool(tab.query_selector(REPORT))
+            tab.screenshot(path=file.with_name(f"{file.name}-{width}-{scheme}.png"), full_page=report)
+            if report and width == "wide" and scheme == "dark":
+                tab.set_viewport_size(PAPER)
+                tab.emulate_media(media="print")
+                tab.screenshot(path=file.with_name(f"{file.name}-print.png"), full_page=True)
             context.close()
 
 
@@ -168,6 +243,8 @@ def look_through(folder: Path, pictures: Path | None = None) -> tuple[int, list[
         visits = {page: open_page(phone, address, page) for page in pages}
         complaints = [f"{visit.page}: {one}" for visit in visits.values() for one in visit.complaints]
         complaints += broken(visits, folder, address)
+        reports = [visit.page for visit in visits.values() if visit.report]
+        complaints += [f"{page}: {one}" for page in reports for one in try_report(browser, address, page)]
         if pictures is not None:
             pictures.mkdir(parents=True, exist_ok=True)
             for page in (page for page in pages if any(Path(page).match(f"{shown}.html") for shown in SHOWN)):

@@ -52,8 +52,16 @@ _RULE = re.compile(r"[\w\s:;,.#%()'-]+")
 class Styles:
     """Looks that elements of several pictures share, each with a short name, for one style sheet."""
 
-    def __init__(self) -> None:
-        self._names: dict[str, str] = {}
+    def __init__(self, known: Mapping[str, str] | None = None) -> None:
+        self._names: dict[str, str] = dict(known or {})
+
+    def trial(self) -> Styles:
+        """Make a copy, to be kept by `keep` or forgotten."""
+        return Styles(self._names)
+
+    def keep(self, trial: Styles) -> None:
+        """Take over what a copy has named."""
+        self._names |= trial._names
 
     def name(self, rule: str) -> str | None:
         """Name a look; ``None`` if it refers to one picture, or is made of what no style sheet should hold."""
@@ -135,11 +143,26 @@ def _svg(
     if room < LEAST_ROOM:
         return ""
     figure = plot_problem(problem, answer, best_known=best_known)
-    picture = _as_lines(figure)
-    if len(as_inline(picture, prefix, Styles())) <= room:
-        return as_inline(picture, prefix, styles)
+    _settle(figure)
+    trial = None if styles is None else styles.trial()
+    lines = as_inline(_as_lines(figure), prefix, trial)
+    if len(lines) <= room:
+        if styles is not None and trial is not None:
+            styles.keep(trial)
+        return lines
     dots = _as_dots(figure)
     return dots if len(dots) <= room else ""
+
+
+def _settle(figure: Figure) -> None:
+    """Lay a figure out once; otherwise each time it is written it is drawn twice, and the first time for nothing."""
+    from ..plotting import house_style
+
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        with house_style():
+            engine.execute(figure)
+            figure.set_layout_engine("none")
 
 
 def _as_lines(figure: Figure) -> str:
