@@ -51,6 +51,8 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
     What a problem may offer besides the contract.
 `registry`
     Names of kinds, strategies and costs, and the modules they stand for.
+`reporting`
+    Comparisons as one HTML page.
 `results`
     Results as JSON, and back.
 `robots`

@@ -30,8 +30,8 @@ def report(
     for screens, phones and print. Every stored answer is evaluated again before it counts.
 
     For example:
-        optmodels compare gautam-2x3 gautam-4x4 --strategies exhaustive dejavu --seconds 1 --out runs
         optmodels report runs --out runs.html
+        optmodels report monday tuesday --out both.html --title "Two days"
     """
     from ..studies import read_comparison
     from .page import machines_of, study_text, write_report
