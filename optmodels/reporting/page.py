@@ -11,7 +11,7 @@ import base64
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -139,7 +139,8 @@ def report_html(
         tables=[table for table in tables if table.rows],
         charts=overview(statistics, looks),
         instances=shown,
-        failures=_failures(comparison),
+        failures=_failures(run for run in comparison.runs if run.status != NOT_APPLICABLE),
+        unfit=_failures(run for run in comparison.runs if run.status == NOT_APPLICABLE),
         runs=runs_table(comparison, statistics, places),
         origins=_origins(comparison, machines or {}),
         study=None if study is None else lines_of(study),
@@ -331,22 +332,22 @@ class Failure:
     count: int
 
 
-def _failures(comparison: Comparison) -> list[Failure]:
-    """What went wrong, each sentence once; runs that were never made, because they cannot be, come last."""
-    groups: dict[tuple[bool, str, str, str], list[Run]] = {}
-    for run in comparison.runs:
+def _failures(asked: Iterable[Run]) -> list[Failure]:
+    """Why runs have no answer, each sentence once."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in asked:
         said = _complaint(run)
         if said:
-            groups.setdefault((run.status == NOT_APPLICABLE, run.status, run.strategy, said), []).append(run)
+            groups.setdefault((run.status, run.strategy, said), []).append(run)
     failures = []
-    for (_, status, strategy, said), runs in sorted(groups.items(), key=lambda item: item[0][0]):
+    for (status, strategy, said), runs in groups.items():
         problems = list(dict.fromkeys(name_of(run.problem) for run in runs))
         rest = f" and {len(problems) - 6} more" if len(problems) > 6 else ""
         where = f"{name_of(strategy)} on {', '.join(problems[:6])}{rest}"
         failures.append(Failure(status, sentence_of(said), where, len(runs)))
     if len(failures) > MOST_SENTENCES:
         left = sum(failure.count for failure in failures[MOST_SENTENCES:])
-        failures[MOST_SENTENCES:] = [Failure("", f"{counted(left, 'more run')} failed with other sentences.", "", left)]
+        failures[MOST_SENTENCES:] = [Failure("", f"{counted(left, 'more run')} with other sentences.", "", left)]
     return failures
 
 
@@ -385,8 +386,9 @@ def _origins(comparison: Comparison, machines: Mapping[str, Mapping[str, Any]]) 
     ):
         if some := Counter(str(one) for one in values if one is not None):
             told.append((label, _listed(some)))
-    checked = sum(run.result.checked for run in comparison.runs)
-    told.append(("answers recomputed by the evaluator", f"{checked} of {counted(len(comparison.runs), 'run')}"))
+    answers = [run.result for run in comparison.runs if run.result.objective is not None]
+    checked = sum(answer.checked for answer in answers)
+    told.append(("answers recomputed by the evaluator", f"{checked} of {len(answers)}"))
     return told
 
 
@@ -394,7 +396,7 @@ def _described(told: Mapping[str, Any]) -> str:
     """A machine in words, from what its description has."""
     words = [
         str(told[name]) if unit == "" else f"{told[name]} {unit}"
-        for name, unit in (("cpu", ""), ("cores", "cores used"), ("memory_gigabytes", "GB"), ("platform", ""))
+        for name, unit in (("cpu", ""), ("cores", "cores"), ("memory_gigabytes", "GB"), ("platform", ""))
         if told.get(name) is not None
     ]
     return sentence_of(", ".join(words))

@@ -1,6 +1,7 @@
 """The page is whole, small and its own: nothing outside is asked for, and nothing in a file becomes markup."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -93,7 +94,7 @@ def test_a_comparison_is_told_in_words_tables_and_charts(grid):
         "Data profiles: a gap of 1%",
         *["Best objective so far"] * 7,
     ]
-    assert "optmodels 0.1.0" in found.text and "42 of 42 runs" in found.text
+    assert "optmodels 0.1.0" in found.text and "42 of 42" in found.text
 
 
 def test_numbers_are_those_of_the_runs(grid):
@@ -155,6 +156,14 @@ def test_all_runs_failed(make_run, make_comparison):
     assert "a on p0, p1 (2 runs): there is no such thing." in found.text
     assert "No run found a feasible decision." in found.text
     assert not [one for _, one in found.elements if one.get("class") == "chart"]
+
+
+def test_what_is_not_applicable_is_no_failure(make_run, make_comparison):
+    unfit = replace(make_run("p", "b", 0, None), reason="it takes no such problem.")
+    found = read(report_html(make_comparison([make_run("p", "a"), unfit])))
+    assert "No run failed." in found.text and "Not applicable" in found.texts
+    assert "b on p: it takes no such problem." in found.text
+    assert "1 of 1" in found.text  # answers
 
 
 def test_one_run(make_run, make_comparison):
