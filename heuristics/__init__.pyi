@@ -6,6 +6,7 @@ from .oracle import Disagreement as Disagreement
 from .oracle import Oracle as Oracle
 from .oracle import Progress as Progress
 from .oracle_share import Share as Share
+from .oracle_share import adopt as adopt
 from .oracle_walk import OracleWalk as OracleWalk
 from .protocols import NOTHING as NOTHING
 from .protocols import Batch as Batch
@@ -95,6 +96,7 @@ __all__ = [
     "UnsupportedProblem",
     "Walk",
     "Words",
+    "adopt",
     "agree",
     "clock",
     "interrupting",

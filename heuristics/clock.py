@@ -55,6 +55,16 @@ def afterwards(call: Callable[[], None]) -> None:
 
 
 @contextmanager
+def standing() -> Iterator[None]:
+    """A block that is not counted, as what is imported or compiled is not: processes that start for a run, say."""
+    _stop()
+    try:
+        yield
+    finally:
+        _go_on()
+
+
+@contextmanager
 def telling(how: Callable[[], None]) -> Iterator[None]:
     """A block in which `how` is called whenever something must be compiled, that is, when no cache holds it."""
     global _tell

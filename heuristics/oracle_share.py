@@ -111,3 +111,20 @@ class Share(Oracle[P]):
     def _consider(self, decision: Decision, evaluation: Evaluation) -> None:
         super()._consider(decision, evaluation)
         self._whole._consider(decision, evaluation)
+
+
+def adopt(whole: Oracle[Any], decision: Decision, evaluation: Evaluation) -> None:
+    """Show a decision that was evaluated elsewhere, in a process that works for the run, to the oracle of the run.
+
+    It is evaluated anew, as every answer, if the run is closed on it.
+
+    Parameters
+    ----------
+    whole
+        The oracle of the run.
+    decision
+        In canonical form.
+    evaluation
+        What the problem said of it there.
+    """
+    whole._consider(decision, evaluation)

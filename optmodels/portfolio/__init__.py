@@ -5,8 +5,12 @@ problems", Science 275 (1997), 51-54: which of several strategies does best on a
 each gets a share of the time. Here they also help one another: a decision that one finds is where others start, and a
 bound that one proves ends the search of all as soon as the best decision of any of them meets it.
 
+`crew`
+    Members in several processes side by side, for budgets in seconds.
 `informed`
     The problem of a run, with what is known by now among its suggestions.
+`lane`
+    The inside of one of these processes.
 `members`
     Which strategies take part, which are left out and why, and what each of them did.
 `rounds`

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from heuristics import BudgetSpent, Oracle, Problem, Result
+from heuristics import Budget, BudgetSpent, Oracle, Problem, Result
 
 from ..registry import make_strategy
-from .members import fitting_members, written
+from .crew import CannotStart, Crew
+from .members import Member, fitting_members, written
 from .rounds import Rounds, common_bound
+
+#: More processes than this are a slip of the pen.
+MOST_CORES = 1024
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,10 @@ class BestOf:
         Names with ``+`` between them: ``highs+annealing``. A member may have parameters, with ``;`` between them:
         ``highs:solver=scip+genetic:population=50;mutation=0.1``. By default what `auto` would choose, and the
         strategies that are recommended for the kind of the problem.
+    cores
+        Processes among which members are dealt out, where the budget is one of seconds; better decisions and bounds go
+        from one to the other at once. With 1, and with a budget in evaluations, members take turns in one process, and
+        the same seed and evaluations give the same answer.
 
     Examples
     --------
@@ -39,11 +48,14 @@ class BestOf:
     """
 
     strategies: str | None = None
+    cores: int = 1
 
     name: ClassVar[str] = "best-of"
     needs: ClassVar[type] = Problem
 
     def __post_init__(self) -> None:
+        if isinstance(self.cores, bool) or not 1 <= self.cores <= MOST_CORES:
+            raise ValueError(f"cores must be a whole number from 1 to {MOST_CORES}, got {self.cores!r}.")
         if self.strategies is None:
             return
         if not isinstance(self.strategies, str):
@@ -71,9 +83,18 @@ class BestOf:
     def solve(self, oracle: Oracle[Problem], rng: np.random.Generator) -> Result:
         """Let the members take turns, and close on what all of them found and proved."""
         members, left_out = fitting_members(oracle.problem, self.strategies)
-        rounds = Rounds(oracle, members, left_out)
+        rounds: Rounds | Crew = Rounds(oracle, members, left_out)
         try:
-            stopped_by = rounds.work(rng)
+            if self._in_processes(oracle.budget, members):
+                try:
+                    rounds = Crew(oracle, members, left_out, self.cores)
+                    stopped_by = rounds.work(rng)
+                except CannotStart as reason:
+                    oracle.extra["note"] = f"all members worked in one process: {reason}."
+                    rounds = Rounds(oracle, members, left_out)
+                    stopped_by = rounds.work(rng)
+            else:
+                stopped_by = rounds.work(rng)
         except KeyboardInterrupt:
             stopped_by = "interrupt"
         oracle.extra |= self._told(rounds)
@@ -84,7 +105,12 @@ class BestOf:
             raise BudgetSpent(stopped_by)
         return oracle.result(proved=rounds.infeasible, stopped_by=stopped_by)
 
-    def _told(self, rounds: Rounds) -> dict[str, Any]:
+    def _in_processes(self, budget: Budget, members: Sequence[Member]) -> bool:
+        """Whether members work side by side: evaluations cannot be shared out among processes and stay the same."""
+        counted = budget.evaluations is not None or budget.stall is not None
+        return self.cores > 1 and len(members) > 1 and budget.seconds is not None and not counted
+
+    def _told(self, rounds: Rounds | Crew) -> dict[str, Any]:
         """What each member did, whose decision and whose bound the answer has, and what was left out."""
         members, best = rounds.members, rounds.oracle.best
         bound = common_bound(rounds.oracle, members)
