@@ -126,5 +126,13 @@ def adopt(whole: Oracle[Any], decision: Decision, evaluation: Evaluation) -> Non
         In canonical form.
     evaluation
         What the problem said of it there.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Separable
+    >>> whole = Oracle(Separable((1, 0, 1)))
+    >>> adopt(whole, (1, 0, 0), Evaluation(4.0))
+    >>> whole.best.decision, whole.evaluations
+    ((1, 0, 0), 0)
     """
     whole._consider(decision, evaluation)
