@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -81,6 +82,11 @@ class Annealing:
 
     name: ClassVar[str] = "annealing"
     needs: ClassVar[type] = Problem
+    tunable: ClassVar[Mapping[str, str]] = {
+        "coolings": "1..30:log",
+        "start_temperature": "none,0.01..10:log",  # of objectives between 1 and 1000, as those of most instances
+        "end_temperature": "none,0.001..1:log",
+    }
 
     def __post_init__(self) -> None:
         start, end = self.start_temperature, self.end_temperature

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -97,6 +97,15 @@ class Genetic:
 
     name: ClassVar[str] = "genetic"
     needs: ClassVar[type] = Problem
+    tunable: ClassVar[Mapping[str, str]] = {
+        "population": "10..200:log",
+        "crossover": "0.3..1",
+        "mutation": "0.1..1",
+        "tournament": "2..8",
+        "elite": "1..9",
+        "polish": "0..60",
+        "patience": "5..80:log",
+    }
 
     def __post_init__(self) -> None:
         require_fields(

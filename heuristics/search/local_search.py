@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -73,6 +73,7 @@ class LocalSearch:
 
     name: ClassVar[str] = "local-search"
     needs: ClassVar[type] = Problem
+    tunable: ClassVar[Mapping[str, str]] = {"improvement": "first,best", "swaps": "0..200"}
 
     def __post_init__(self) -> None:
         require_fields(

@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
@@ -93,6 +93,7 @@ class Dejavu:
     name: ClassVar[str] = "dejavu"
     needs: ClassVar[type] = SitingProblem
     deterministic: ClassVar[bool] = True
+    tunable: ClassVar[Mapping[str, str]] = {"transpose": "false,true"}
 
     def solve(self, oracle: Oracle[SitingProblem], rng: np.random.Generator) -> Result:
         """Run all stages on every reading of the grid, and close on the best placement shown."""

@@ -10,6 +10,16 @@
     Named lists of instances: TOML files of shipped instances and of families drawn from seeds.
 `solutions`
     Solution files: the best known value of each instance, who proved it, and when.
+`tuned`
+    What tuning found: who fell when, and what the test says of the winner.
+`tuning`
+    The parameters of a strategy tuned on some instances of a set, and tested on the others.
+`tuning_command`
+    The command ``tune``.
+`tuning_race`
+    A race of configurations: successive halving on the same blocks for all, with a paired test.
+`tuning_space`
+    Ranges of parameters, declared by a strategy or given, and configurations drawn from them.
 """
 
 import lazy_loader

@@ -12,13 +12,23 @@ from .solutions import kept_decision as kept_decision
 from .solutions import patch_text as patch_text
 from .solutions import read_solutions as read_solutions
 from .solutions import solutions_text as solutions_text
+from .tuned import Tuning as Tuning
+from .tuning import tune as tune
+from .tuning_race import Entrant as Entrant
+from .tuning_race import Race as Race
+from .tuning_space import TuningSpace as TuningSpace
+from .tuning_space import space_of as space_of
 
 __all__ = [
     "Benchmark",
     "BenchmarkSet",
+    "Entrant",
     "Finding",
     "Member",
+    "Race",
     "Solution",
+    "Tuning",
+    "TuningSpace",
     "bench",
     "check_solution",
     "instance_digest",
@@ -28,4 +38,6 @@ __all__ = [
     "read_solutions",
     "shipped_sets",
     "solutions_text",
+    "space_of",
+    "tune",
 ]

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 ANSWERED, DEFECT, NOT_UNDERSTOOD, NOTHING_FEASIBLE = 0, 1, 2, 3
 
 #: Options that take several values after one flag, by command.
-SEVERAL = {"compare": ("--strategies",), "bench": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)}
+SEVERAL = {
+    **{"compare": ("--strategies",), "bench": ("--strategies",), "pareto": ("--measures",), "sweep": ("--vary",)},
+    **{"tune": ("--vary",)},
+}
 
 
 #: Files that are named in a note; others are counted.

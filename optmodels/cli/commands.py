@@ -74,6 +74,7 @@ OWN = {
     "bench": "optmodels.benchmarking.commands:bench",
     "merge": "studies:merge",
     "report": "optmodels.reporting.commands:report",
+    "tune": "optmodels.benchmarking.tuning_command:tune",
     "sweep": "studies:sweep",
     "generate": "studies:generate",
     "schema": "studies:schema",

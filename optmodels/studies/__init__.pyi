@@ -8,6 +8,8 @@ from .pareto_front import Front as Front
 from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
 from .pool import call_all as call_all
+from .runs import label_of as label_of
+from .runs import problem_digest as problem_digest
 from .simulating import simulate as simulate
 from .store import merge_comparisons as merge_comparisons
 from .store import read_comparison as read_comparison
@@ -26,9 +28,11 @@ __all__ = [
     "check_format",
     "compare",
     "comparing",
+    "label_of",
     "merge_comparisons",
     "pareto",
     "plot_front",
+    "problem_digest",
     "read_comparison",
     "read_study",
     "simulate",

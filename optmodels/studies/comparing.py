@@ -54,7 +54,7 @@ def compare(
     problems: ProblemLike | Iterable[ProblemLike],
     strategies: str | Strategy | Iterable[str | Strategy] | Mapping[str, str | Strategy] | None = None,
     *,
-    seeds: int | Iterable[int] | None = None,
+    seeds: int | Iterable[int] | Mapping[str, int | Iterable[int]] | None = None,
     budget: Budget | None = None,
     seconds: float | None = None,
     evaluations: int | None = None,
@@ -79,7 +79,7 @@ def compare(
         mapping from label to strategy. Or the path of a study file (``.toml``) alone, which says all that follows;
         what is given beside it overrides what it says, and the comparison warns of that.
     seeds
-        How many, or which; 1 by default.
+        How many, or which; 1 by default. The same for all problems, or by the name of the problem.
     budget, seconds, evaluations
         Limits of each run; exact solvers keep the seconds only.
     workers
@@ -133,7 +133,8 @@ def compare(
     kept = store.record.instances if store and append else {}
     taken = {label: told.get("digest", "") for label, told in kept.items()}
     subjects = subjects_of(asked.problems, taken)
-    chosen, numbers = _strategies(asked.strategies), _seeds(1 if asked.seeds is None else asked.seeds)
+    chosen = _strategies(asked.strategies)
+    numbers = _seeds_by_problem(1 if asked.seeds is None else asked.seeds, subjects)
     cells = _cells(subjects, chosen, numbers, limits, allowed)
     described = machine()
     circumstances: dict[str, Any] = {
@@ -226,7 +227,8 @@ class _Request:
         held: dict[str, Any] = {"problems": list(study.instances), "budget": self._limits(study, notes)}
         for name in ("strategies", "seeds", "threads", "memory", "workers", "cluster", "out"):
             told, own = getattr(study, name), getattr(self, name)
-            own = list(own) if name == "seeds" and own is not None and not isinstance(own, int) else own
+            if name == "seeds" and own is not None and not isinstance(own, int | Mapping):
+                own = list(own)
             if own is not None and told is not None and _shown(own) != _shown(told):
                 notes.append(_note(study, name, own, told))
             held[name] = told if own is None else own
@@ -346,10 +348,22 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     return list(dict.fromkeys(chosen))
 
 
+def _seeds_by_problem(
+    seeds: int | Iterable[int] | Mapping[str, int | Iterable[int]], subjects: Sequence[Subject]
+) -> dict[str, list[int]]:
+    labels = [subject.label for subject in subjects]
+    if not isinstance(seeds, Mapping):
+        return dict.fromkeys(labels, _seeds(seeds))
+    lacking = [label for label in labels if label not in seeds]
+    if lacking:
+        raise RequestError(f"seeds that are given by problem are given for all of them, and {lacking[0]!r} has none.")
+    return {label: _seeds(seeds[label]) for label in labels}
+
+
 def _cells(
     subjects: Sequence[Subject],
     strategies: Mapping[str, Strategy],
-    seeds: Sequence[int],
+    seeds: Mapping[str, Sequence[int]],
     budget: Budget,
     threads: int,
 ) -> list[Cell]:
@@ -358,7 +372,7 @@ def _cells(
         for subject in subjects
         for label, strategy in strategies.items()
     ]
-    runs = sum(1 if is_deterministic(strategy) else len(seeds) for _, _, strategy, _ in asked)
+    runs = sum(1 if is_deterministic(strategy) else len(seeds[subject.label]) for subject, _, strategy, _ in asked)
     if runs > MOST_RUNS:
         raise RequestError(
             f"a comparison has at most {MOST_RUNS} runs, and these problems, strategies and seeds are {runs}."
@@ -366,7 +380,8 @@ def _cells(
     cells: dict[str, Cell] = {}
     for subject, label, strategy, reason in asked:
         whose = subject.label if reason is None else f"{subject.label} {AUTO}"  # a line beside that of the strategy
-        for seed in seeds[:1] if is_deterministic(strategy) else seeds:
+        own = seeds[subject.label]
+        for seed in own[:1] if is_deterministic(strategy) else own:
             key = run_key(subject.digest + whose, strategy, seed, budget, _own_threads(strategy) or threads)
             cells.setdefault(key, Cell(subject.problem, strategy, seed, subject.label, label, key, reason))
     return list(cells.values())

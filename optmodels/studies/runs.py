@@ -275,7 +275,18 @@ def solve_cell(
 
 
 def problem_digest(problem: Problem) -> str:
-    """Compute a checksum of what a problem is, whatever it is called: kind, data, cost and limits."""
+    """Compute a checksum of what a problem is, whatever it is called: kind, data, cost and limits.
+
+    Parameters
+    ----------
+    problem
+        Of any kind.
+
+    Returns
+    -------
+    str
+        The same for problems that are the same.
+    """
     if not isinstance(problem, Stored):
         try:
             content = pickle.dumps(problem, protocol=4)
@@ -304,7 +315,11 @@ def stored_key(
 
 
 def study_digest(
-    problems: Mapping[str, str], strategies: Iterable[Strategy], seeds: Iterable[int], budget: Budget, threads: int
+    problems: Mapping[str, str],
+    strategies: Iterable[Strategy],
+    seeds: Mapping[str, Iterable[int]],
+    budget: Budget,
+    threads: int,
 ) -> str:
     """Compute a checksum of what determines the results of a study, in whichever order and by whichever way it is told.
 
@@ -314,15 +329,30 @@ def study_digest(
         The checksum of each problem, by what people call it.
     strategies
         Who takes part, with their parameters; what people call them does not matter.
-    seeds, budget, threads
+    seeds
+        Of the runs, by problem.
+    budget, threads
         Of the runs.
     """
     told = sorted(json.dumps([one.name, plain(parameters(one))], sort_keys=True) for one in strategies)
-    return _checksum([sorted(problems.items()), told, sorted(set(seeds)), budget, threads])
+    return _checksum(
+        [sorted(problems.items()), told, {name: sorted(set(own)) for name, own in seeds.items()}, budget, threads]
+    )
 
 
 def label_of(strategy: Strategy) -> str:
-    """Write the string a strategy could be made from: its name and the parameters that are not the defaults."""
+    """Write the string a strategy could be made from: its name and the parameters that are not the defaults.
+
+    Parameters
+    ----------
+    strategy
+        An object.
+
+    Returns
+    -------
+    str
+        Such as ``genetic:population=100``.
+    """
     fields = parameter_fields(type(strategy)).values()
     changed = [f"{f.name}={getattr(strategy, f.name)}" for f in fields if getattr(strategy, f.name) != f.default]
     return f"{strategy.name}:{','.join(changed)}" if changed else strategy.name
