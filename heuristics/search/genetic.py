@@ -103,7 +103,7 @@ class Genetic:
         "mutation": "0.1..1",
         "tournament": "2..8",
         "elite": "1..9",
-        "polish": "0..60",
+        "polish": "5..60",  # with fewer steps, so many evaluations are full ones, and take hundreds of times as long
         "patience": "5..80:log",
     }
 
