@@ -22,7 +22,6 @@ from ..cli import (
     whole_number,
 )
 from .commands import complete_set
-from .tuning import FILE, RUNS
 
 
 def complete_name(incomplete: str) -> list[str]:
@@ -62,9 +61,13 @@ def tune(
     seconds: Seconds = None,
     evaluations: Evaluations = None,
     runs: Annotated[
-        int,
-        typer.Option(parser=whole_number, metavar="N", help="Runs in all, for training and test; never exceeded."),
-    ] = RUNS,
+        int | None,
+        typer.Option(
+            parser=whole_number,
+            metavar="N",
+            help="Runs in all, training and test, never exceeded; 500 unless given.",
+        ),
+    ] = None,
     seed: Seed = 0,
     workers: Workers = 1,
     out: Annotated[
@@ -85,6 +88,7 @@ def tune(
         optmodels tune genetic --on gautam-25 --vary population=20..200:log polish --seconds 1 --out runs
         optmodels tune genetic --on gautam-25 --vary population=20..200:log polish --seconds 1 --out runs --resume
     """
+    from .tuning import FILE, RUNS
     from .tuning import tune as run
 
     if out is not None and out.endswith(".json"):
@@ -96,7 +100,7 @@ def tune(
             vary=vary or None,
             seconds=seconds,
             evaluations=evaluations,
-            runs=runs,
+            runs=RUNS if runs is None else runs,
             seed=seed,
             workers=workers,
             out=out,

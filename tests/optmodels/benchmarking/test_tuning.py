@@ -347,3 +347,25 @@ def test_what_we_tune_placement_on_is_not_in_a_benchmark_set():
     digests = [member.digest for member in ours.members]
     assert len(set(digests)) == 40 and not others & set(digests)
     assert ours.members[0].instance().kind == "placement"
+
+
+def test_the_page_says_what_the_stored_results_say():
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "guide" / "tuning.md").read_text(encoding="utf-8")
+    stored = [
+        json.loads((root / "benchmarks" / "tuning" / f"placement-{name}.json").read_text(encoding="utf-8"))
+        for name in ("annealing", "genetic")
+    ]
+    for key in ("training", "budget", "seed", "set"):
+        assert stored[0][key] == stored[1][key]
+    assert stored[0]["runs"] == stored[1]["runs"] == {"allowed": 1000, "training": 680, "test": 320}
+    for one in stored:
+        test, default, winner = one["test"], one["default"], one["winner"]
+        assert not set(one["training"]) & set(test["instances"]) and len(test["instances"]) == 20
+        assert f"`{winner}`" in page and f"p = {test['p_value']:.2g}" in page
+        assert f"{test['wins']}, {test['losses']}, {test['ties']}" in page
+        for label in (default, winner):
+            low, high = test["interval"][label]
+            assert f"{test['median_gap'][label]:.2%} ({low:.2%} to {high:.2%})" in page
+        assert f"{test['worst_gap'][default]:.2%}, {test['worst_gap'][winner]:.2%}" in page
+    assert [one["verdict"] for one in stored] == [BETTER, NOT_SHOWN]
