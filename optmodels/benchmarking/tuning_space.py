@@ -9,7 +9,7 @@ annotated; ``:log`` spreads a range evenly over orders of magnitude. An alternat
 ``none,0.1..10:log`` leaves a parameter alone in half of the configurations.
 
 >>> Dimension.of("population", "10..200:log", int).value(0.5)
-45
+44
 """
 
 from __future__ import annotations
