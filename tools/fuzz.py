@@ -181,7 +181,7 @@ class Files:
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder, self.seed = folder, seed
-        self.shipped = {file: json.loads(file.read_text()) for file in sorted(INSTANCES.rglob("*.json"))}
+        self.shipped = {file: json.loads(file.read_text()) for file in sorted(INSTANCES.glob("*/*.json"))}
         kinds = sorted({document["kind"] for document in self.shipped.values()})
         self.by_kind = {kind: [f for f, d in self.shipped.items() if d["kind"] == kind] for kind in kinds}
         self.answers: list[tuple[Path, Any]] = []
@@ -245,7 +245,7 @@ def solves(folder: Path, count: int, seed: int) -> Iterator[Case]:
     """Short runs of all strategies in turn, half of them on instances with one number changed."""
     from optmodels.registry import strategies
 
-    files = sorted(INSTANCES.rglob("*.json"))
+    files = sorted(INSTANCES.glob("*/*.json"))
     names = sorted(strategies)
     for number in range(count):
         rng = random.Random(f"solve-{seed}-{number}")

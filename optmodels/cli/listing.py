@@ -19,6 +19,7 @@ from .output import NARROW, deliver, terminal_width
 if TYPE_CHECKING:
     from heuristics import Problem
 
+    from ..data import FieldRow
     from ..kinds import Kind
     from ..registry import Registry
 
@@ -252,3 +253,28 @@ def _example_of(kind: Kind) -> Problem | None:
         return load(file)
     except RequestError:
         return None
+
+
+def print_rows(rows: Sequence[FieldRow]) -> None:
+    """Fields of files, a row each, folded where the terminal ends; in a narrow one below each other."""
+    width = terminal_width()
+    if width is not None and width < NARROW:
+        for row in rows:
+            rule = f"; rule: {row.rule}" if row.rule else ""
+            print("\n".join(wrap(field_line(row) + rule, max(width, 20), subsequent_indent="    ")))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*rows[0]._fields, box=None, pad_edge=False, header_style="")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console(width=width or 250, color_system=None).print(table)
+
+
+def field_line(row: FieldRow) -> str:
+    """One field in words: its type, its unit, its default, and what it means."""
+    plain = row.default.startswith(("required", "optional", "one of"))
+    told = [row.type, *([row.unit] if row.unit else []), row.default if plain else f"default {row.default}"]
+    return f"{row.field} ({', '.join(told)}): {row.meaning}"

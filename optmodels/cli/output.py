@@ -10,10 +10,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..data import columns, explained, number, refuse_device
@@ -22,7 +21,6 @@ from ..errors import RequestError, brief, printable
 if TYPE_CHECKING:
     from heuristics import Problem, Progress, Result
 
-    from ..data import FieldRow
     from ..instance import BestKnown
 
 #: Entries of a decision printed to a terminal; `--json` prints all.
@@ -213,31 +211,6 @@ def deliver(data: Any, text: Any, *, as_json: bool) -> None:
         print_json(made)
     elif made is not None:
         print(made)
-
-
-def print_rows(rows: Sequence[FieldRow]) -> None:
-    """Fields of files, a row each, folded where the terminal ends; in a narrow one below each other."""
-    width = terminal_width()
-    if width is not None and width < NARROW:
-        for row in rows:
-            rule = f"; rule: {row.rule}" if row.rule else ""
-            print("\n".join(wrap(field_line(row) + rule, max(width, 20), subsequent_indent="    ")))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*rows[0]._fields, box=None, pad_edge=False, header_style="")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console(width=width or 250, color_system=None).print(table)
-
-
-def field_line(row: FieldRow) -> str:
-    """One field in words: its type, its unit, its default, and what it means."""
-    plain = row.default.startswith(("required", "optional", "one of"))
-    told = [row.type, *([row.unit] if row.unit else []), row.default if plain else f"default {row.default}"]
-    return f"{row.field} ({', '.join(told)}): {row.meaning}"
 
 
 def print_result(

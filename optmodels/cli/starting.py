@@ -9,7 +9,8 @@ import typer
 
 from ..errors import RequestError
 from .arguments import ANSWERED, Json, KindName
-from .output import check_target, deliver, field_line, note
+from .listing import field_line
+from .output import check_target, deliver, note
 
 if TYPE_CHECKING:
     from ..instance import Instance

@@ -32,7 +32,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, check_target, deliver, note, print_rows, say, tell_written, terminal_width
+from .output import batch_progress, check_target, deliver, note, say, tell_written, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Result
@@ -451,6 +451,7 @@ def schema(
     """
     from ..instance import data_fields, pretty
     from ..instance import schema as described
+    from .listing import print_rows
 
     if kind is None or json or not (table or sys.stdout.isatty()):
         deliver(None, pretty(described(kind)), as_json=False)

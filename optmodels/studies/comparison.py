@@ -40,13 +40,6 @@ OPTIMUM, BOUND, BEST_KNOWN, BEST_SEEN = "optimum", "bound", "best known", "best 
 #: How a comparison is written: as a table, or as a record per run.
 TABLES, RECORDS = ("text", "md", "latex"), ("csv", "json")
 
-#: Fields of the record of a run.
-FIELDS = (
-    *("problem", "kind", "strategy", "parameters", "seed", "budget_seconds", "budget_evaluations", "status"),
-    *("objective", "bound", "gap", "reference", "reference_value", "gap_to_reference", "gap_to_bound"),
-    *("best_known", "best_known_proved", "gap_to_best_known", *_TOLD, "error", *CIRCUMSTANCES, "versions", "key"),
-)
-
 
 @dataclass(frozen=True)
 class Summary:
@@ -300,6 +293,8 @@ def check_format(form: str, columns: Sequence[str] | None = None, sort: str | No
     """
     if form not in (*TABLES, *RECORDS):
         raise UnknownName(f"there is no format {short(form)}. {suggestion(form, (*TABLES, *RECORDS))}")
+    from .store.exporting import COLUMNS as FIELDS
+
     known = list(COLUMNS if form in TABLES else FIELDS)
     check_columns(columns, known)
     check_columns(None if sort is None else [sort.removeprefix("-")], known)

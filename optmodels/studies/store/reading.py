@@ -210,7 +210,7 @@ def merge_parts(parts: Sequence[Part]) -> Part:
         missing = missing or not part.complete
     machines = {name: told for part in parts if part.record for name, told in part.record.machines.items()}
     kept = ordered(list(runs.values()))
-    warnings += differences(kept, machines) + contradictions(kept)
+    warnings += differences(kept, machines)
     asked = [key for part in parts if part.record for key in part.record.asked if key not in runs] if missing else []
     record = replace(
         next((part.record for part in parts if part.record), Record(budget=first.budget)),
@@ -266,34 +266,6 @@ def differences(runs: Sequence[Run], machines: Mapping[str, Mapping[str, Any]]) 
     threads = sorted({run.threads for run in made if run.threads is not None})
     if len(threads) > 1:
         told.append(f"runs had different numbers of threads: {', '.join(map(str, threads))}.")
-    return told
-
-
-def contradictions(runs: Sequence[Run]) -> list[str]:
-    """Say in a sentence each where one run proves a bound above what another has found.
-
-    Parameters
-    ----------
-    runs
-        Those that are compared.
-
-    Returns
-    -------
-    list of str
-        At most one for each problem.
-    """
-    told = []
-    for problem in dict.fromkeys(run.problem for run in runs):
-        here = [run for run in runs if run.problem == problem and run.answered]
-        proved = max((run for run in here if run.result.bound is not None), key=_bound, default=None)
-        found = min((run for run in here if run.result.objective is not None), key=_objective, default=None)
-        if proved is None or found is None:
-            continue
-        if _bound(proved) > _objective(found) + AGREEMENT * abs(_objective(found)):
-            told.append(
-                f"{problem}: {proved.strategy} proves that nothing lies below {_bound(proved):.10g}, and "
-                f"{found.strategy} has found {_objective(found):.10g}; one of the two is wrong."
-            )
     return told
 
 
@@ -409,16 +381,6 @@ def _contradiction(first: Run, second: Run) -> str | None:
             shown = f"{first.problem} by {first.strategy}, seed {first.seed}"
             return f"{shown} has {name} {one} and {other}; the first is kept."
     return None
-
-
-def _bound(run: Run) -> float:
-    assert run.result.bound is not None
-    return run.result.bound
-
-
-def _objective(run: Run) -> float:
-    assert run.result.objective is not None
-    return run.result.objective
 
 
 def _told(budget: Budget) -> str:

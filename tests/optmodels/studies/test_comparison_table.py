@@ -12,7 +12,7 @@ import pytest
 import optmodels as om
 from heuristics import Budget, Status, relative_gap
 from optmodels.cli import main
-from optmodels.studies.comparison import FIELDS, Comparison, check_format
+from optmodels.studies.comparison import Comparison, check_format
 from optmodels.studies.comparison_table import COLUMNS
 
 from .test_comparing import run, wide
@@ -148,10 +148,6 @@ def test_rows_are_sorted_and_what_has_no_value_comes_last(column, order, form):
 def test_all_columns_can_be_shown():
     table = three().table(columns=list(COLUMNS))
     assert all(column.head in table for column in COLUMNS.values())
-
-
-def test_fields_of_a_record_are_told_before_there_is_one():
-    assert tuple(three().rows()[0]) == FIELDS
 
 
 @pytest.mark.parametrize(

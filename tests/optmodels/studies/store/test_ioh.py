@@ -53,7 +53,7 @@ def test_the_folder_is_as_the_format_says(made, tmp_path):
 
 
 def test_iohinspector_reads_it_back(made, tmp_path):
-    iohinspector = pytest.importorskip("iohinspector", reason="the extra `dev` brings it; this environment is older")
+    iohinspector = pytest.importorskip("iohinspector", reason="not in the environment; tools/ioh.sh brings it")
     write_ioh(made, tmp_path / "ioh")
     manager = iohinspector.DataManager()
     manager.add_folder(str(tmp_path / "ioh"))
