@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ..studies.runs import Run
 
 
+#: How sure an interval is.
+SURE = "95%, less for fewer than 6 runs"
+
+
 @dataclass(frozen=True)
 class Column:
     """A column: its head, whether it holds texts, and what it means, for who asks."""
@@ -84,7 +88,7 @@ def strategies_table(statistics: Statistics) -> Table:
         Column("failed", meaning="runs that ended in an error or without a feasible decision"),
         Column("best on", meaning="instances on which no strategy has a lower median gap; ties count for all"),
         Column("median gap", meaning="median over instances of medians over seeds, to the best value known"),
-        Column("95% interval", text=True, meaning="of the median gap, by bootstrap over instances and seeds"),
+        Column("interval", text=True, meaning=f"of the median gap, by bootstrap over instances and seeds; {SURE}"),
         Column("worst gap", meaning="over all runs"),
         Column("mean gap over time", meaning="primal integral over the horizon, as a share of it (Berthold 2013)"),
         Column(f"s to {target(near)}", meaning="expected running time in seconds to this gap (Hansen et al. 2021)"),
@@ -183,7 +187,7 @@ def cells_table(comparison: Comparison, statistics: Statistics, places: Mapping[
         Column("status", text=True),
         Column("median objective"),
         Column("median gap", meaning="to the best value known, over seeds"),
-        Column("95% interval", text=True, meaning="of the median gap, by bootstrap over seeds"),
+        Column("interval", text=True, meaning=f"of the median gap, by bootstrap over seeds; {SURE}"),
         Column("worst gap"),
         Column("gap to bound", meaning="median over seeds of the gap of a run to the bound it proved itself"),
         Column("mean gap over time", meaning="primal integral over the horizon, as a share of it (Berthold 2013)"),

@@ -12,7 +12,7 @@ from ..results import plain
 from .scores import Standing, Statistics
 
 #: Columns of the table, in order; those of the targets follow.
-HEADS = ("strategy", "problems", "runs", "failed", "best on", "median gap", "95% interval", "worst gap", "integral")
+HEADS = ("strategy", "problems", "runs", "failed", "best on", "median gap", "interval", "worst gap", "integral")
 
 #: What is left out of a table that is too wide, first things first.
 DISPENSABLE = ("failed", "runs", "problems", "integral", "worst gap")

@@ -57,7 +57,7 @@ class Summary:
     best_known, proved
         The best value known of the problem, here or in its file, and whether nothing better exists.
     gap_to_best_known, interval, worst_gap
-        Median of the relative gaps to the best known, a run without an answer counting as infinite; a 95 % bootstrap
+        Median of the relative gaps to the best known, a run without an answer counting as infinite; a bootstrap
         interval of it over the seeds, ``None`` for less than two runs; the largest of them.
     gap_to_bound
         Median of the relative gaps to the bound of the run itself.

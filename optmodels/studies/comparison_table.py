@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data import number
 from ..errors import RequestError, UnknownName, printable, short, suggestion
+from ..statistics import CONFIDENCE
 
 if TYPE_CHECKING:
     from ..statistics import Reference
@@ -57,7 +58,7 @@ COLUMNS = {
     "bound": Column("bound", "bound"),
     "best_known": Column("best known", "known"),
     "gap_to_best_known": Column("gap to best known", "to known", _percent),
-    "interval": Column("95% interval", "95% int.", _interval),
+    "interval": Column("interval", "interval", _interval),
     "worst_gap": Column("worst gap", "worst gap", _percent),
     "gap_to_bound": Column("gap to bound", "to bound", _percent),
     "evaluations": Column("evals", "evals", _count),
@@ -180,7 +181,9 @@ class Table:
         notes = [f"budget of a run: {', '.join(given) or 'none'}"]
         if self.several:
             middle = "objective, gaps, evals and times: median over the runs of a line; worst: the worst run"
-            interval = "; 95% interval: of the median gap to best known, by bootstrap over the seeds"
+            fewest = min(line.runs for line in self.lines if line.runs > 1)
+            sure = f"{100 * min(CONFIDENCE, 1 - 0.5 ** (fewest - 1)):.3g}%"  # no interval leaves what was seen
+            interval = f"; interval: of the median gap to best known, {sure} or more, by bootstrap over the seeds"
             notes.append(middle + (interval if "interval" in shown else ""))
         if "gap_to_best_known" in shown:
             notes += _note_on(comparison.references)
