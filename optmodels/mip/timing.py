@@ -67,7 +67,8 @@ def within(seconds: float) -> Iterator[None]:
     that comes while rubbish is collected or an object deleted is lost, so it comes again. A timer that was running
     before is set again afterwards. The time is that of `heuristics.clock`: what is being compiled does not count, and
     is not ended. A library that turns every exception into one of its own (`inspect.getfullargspec` makes it a
-    ``TypeError``) does not hide the end of the time: what leaves the block is `BudgetSpent` all the same.
+    ``TypeError``) does not hide the end of the time, nor does one that stumbles over what was lost with it (Pyomo, over
+    a variable that was half made): what leaves the block is `BudgetSpent` all the same.
 
     Parameters
     ----------
@@ -90,10 +91,13 @@ def within(seconds: float) -> Iterator[None]:
         return
 
     deadline = clock.start() + seconds
+    rung = False
 
     def ring(number: int, frame: FrameType | None) -> None:
+        nonlocal rung
         left = deadline - clock.now()
         if left <= 0 and not clock.compiling():
+            rung = True
             raise BudgetSpent("seconds")
         signal.setitimer(signal.ITIMER_REAL, max(left, LOOK), AGAIN)
 
@@ -103,7 +107,7 @@ def within(seconds: float) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        spent = _budget_spent_behind(error)
+        spent = _budget_spent_behind(error) or (BudgetSpent("seconds") if rung else None)
         if spent is None or spent is error:
             raise
         raise BudgetSpent(spent.limit) from error

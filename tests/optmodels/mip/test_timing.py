@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -43,6 +44,19 @@ def test_a_library_that_renames_exceptions_does_not_hide_the_end_of_the_time() -
     for causes in (True, False):
         with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
             library(causes)
+
+
+def test_a_library_that_stumbles_over_what_was_lost_does_not_hide_the_end_of_the_time() -> None:
+    """Pyomo said "out of sync for indexed Var" of a model whose building the signal had ended, and warm-up failed."""
+
+    def library() -> None:
+        with contextlib.suppress(BudgetSpent):
+            while True:
+                pass
+        raise RuntimeError("out of sync")
+
+    with pytest.raises(BudgetSpent, match="seconds"), within(0.05):
+        library()
 
 
 def test_an_error_of_the_block_stays_what_it_is() -> None:
