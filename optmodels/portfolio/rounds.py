@@ -68,9 +68,12 @@ class Rounds:
             part = FIRST if limited and turn == 0 and len(asked) > 1 else 1.0
             if turn > 0:
                 asked.sort(key=lambda member: member.bound is not None)
+            before = self.oracle.evaluations
             if self._round(asked, part, rng) == "interrupt":
                 return "interrupt"
             turn += 1
+            if budget.seconds is None and turn > 1 and self.oracle.evaluations == before:
+                return "complete"  # all that members find is known, and costs nothing: no limit would ever end this
             if not limited:
                 break
         if self.infeasible or (self.common and self.oracle.settled) or not limited:

@@ -270,3 +270,15 @@ def test_an_interrupt_returns_the_best_so_far():
     assert (answer["stopped_by"], answer["checked"]) == ("interrupt", True)
     assert answer["objective"] <= 25.0
     assert [member["strategy"] for member in answer["extra"]["best_of"]["members"]] == ["annealing", "local-search"]
+
+
+def test_a_budget_that_the_space_cannot_use_up_ends_the_run():
+    """84 decisions are known after 84 evaluations; what is known costs nothing, so that no limit would be reached."""
+    script = (
+        "import optmodels as om; r = om.solve('avrachenkov-k5', 'best-of:strategies=genetic+optimal-policy', "
+        "evaluations=400, seed=3); print(r.status, r.evaluations, r.stopped_by)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    status, evaluations, stopped_by = done.stdout.split()
+    assert (status, stopped_by) == ("optimal", "complete")
+    assert int(evaluations) < 400
