@@ -114,12 +114,18 @@ def _row(standing: Standing, statistics: Statistics) -> list[str]:
         "-" if interval is None else f"{_gap(interval.low)} to {_gap(interval.high)}",
         _gap(standing.worst_gap),
         "-" if math.isnan(standing.primal_integral) else f"{standing.primal_integral:.3g}",
-        *(_time(value) for value in standing.expected[statistics.clock]),
+        *_expected(standing, statistics),
     ]
 
 
 def _gap(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2%}" if math.isfinite(value) else "inf"
+
+
+def _expected(standing: Standing, statistics: Statistics) -> list[str]:
+    """Write the expected time to each target; a strategy that applies to none of the problems has none."""
+    times = standing.expected[statistics.clock]
+    return [_time(value) for value in times] if len(times) else ["-"] * len(statistics.targets)
 
 
 def _time(value: float) -> str:

@@ -54,3 +54,10 @@ def test_the_command_prints_them_where_asked(capsys):
     assert json.loads(capsys.readouterr().out)["statistics"]["clock"] == "evaluations"
     assert main([*command, "--json"]) == 0
     assert "statistics" not in json.loads(capsys.readouterr().out)
+
+
+def test_where_no_strategy_applies_the_table_says_so_and_stands():
+    nobody = om.compare(["gautam-2x3"], ["optimal-policy"])
+    text = statistics_text(nobody.statistics, 80)
+    assert text.splitlines()[2].split()[0] == "optimal-policy"
+    assert text.splitlines()[2].split()[-1] == "-"
