@@ -123,6 +123,8 @@ def check_exports(parquet_file: str | os.PathLike[str] | None, ioh: str | os.Pat
         parent = Path(parquet_file).absolute().parent
         if not parent.is_dir():
             raise UnwritableFile("cannot be written: there is no such folder.", os.fspath(parquet_file))
+        if Path(parquet_file).is_dir():
+            raise UnwritableFile("cannot be written: this is a directory; name a file.", os.fspath(parquet_file))
     if ioh is not None:
         new_folder(Path(ioh))
 

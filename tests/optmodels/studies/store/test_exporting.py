@@ -56,4 +56,6 @@ def test_exports_that_will_not_be_possible_are_refused_before_the_work(tmp_path)
         check_exports(None, tmp_path / "full")
     with pytest.raises(RequestError, match="there is no such folder"):
         check_exports(tmp_path / "none" / "runs.parquet", None)
+    with pytest.raises(RequestError, match="this is a directory"):
+        check_exports(tmp_path / "full", None)
     check_exports(None, tmp_path / "new")
