@@ -34,7 +34,7 @@ from heuristics import Evaluation, Problem
 
 from ..errors import InstanceError, MissingField
 from ..instance import BestKnown, Instance, check_best_known
-from .sets import BenchmarkSet, check_head, number_of, read_toml, refuse_others, text_of
+from .sets import BenchmarkSet, check_head, number_of, read_set, read_toml, refuse_others, text_of
 
 #: What can be known of an instance.
 STATUSES = ("optimal", "feasible", "infeasible", "unknown")
@@ -131,6 +131,24 @@ def read_solutions(chosen: BenchmarkSet, path: str | os.PathLike[str] | None = N
         except InstanceError as failure:
             raise (failure if failure.file else failure.at(os.fspath(file))) from None
     return {member.name: known.get(member.name, Solution(member.name)) for member in chosen.members}
+
+
+def known_instances(name: str) -> list[Instance]:
+    """Read the instances of a shipped set, each with what the solution file knows of it.
+
+    Parameters
+    ----------
+    name
+        Of the set.
+
+    Returns
+    -------
+    list of Instance
+        In the order of the set; whoever uses a best-known value confirms it first.
+    """
+    chosen = read_set(name)
+    known = read_solutions(chosen)
+    return [one.model_copy(update={"best_known": known[one.name].best_known(one)}) for one in chosen.instances()]
 
 
 def check_solution(solution: Solution, instance: Instance, problem: Problem) -> Evaluation | None:

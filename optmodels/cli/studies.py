@@ -225,8 +225,8 @@ def compare(
     """Compare several strategies on several instances.
 
     All runs have the same limits and the same number of threads. Where a strategy does not apply to an instance, its
-    line says so. A study file (TOML) in place of FILE says all at once; options override it. Ctrl-C keeps the runs that
-    are finished.
+    line says so. The name of a benchmark set (see `optmodels bench`) stands for its instances. A study file (TOML) in
+    place of FILE says all at once; options override it. Ctrl-C keeps the runs that are finished.
 
     Over several seeds the table shows medians and the worst run. It has two gaps: to the best value known (marked *
     where that is proved optimal), and to the bound that the run itself proved.

@@ -21,6 +21,7 @@ from ...errors import InstanceError, MissingField, RequestError, UnreadableFile,
 from ...registry import make_strategy, strategies
 from ..resources import check_threads
 from ..runs import label_of
+from .subjects import is_set
 
 FIELDS = (
     "format", "name", "notes", "instances", "strategies", "seeds", "budget", "threads", "memory", "workers", "cluster",
@@ -193,7 +194,7 @@ def _instances(data: Mapping[str, Any], folder: Path) -> tuple[str, ...]:
         try:
             if beside.exists():
                 found += instance_files([os.fspath(beside)])
-            elif locate(entry).exists():
+            elif is_set(entry) or locate(entry).exists():
                 found.append(entry)
             else:
                 raise InstanceError(place, entry, f"there is no such file or folder in {os.fspath(folder)!r}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from typing import Any, cast
 
 from heuristics import Problem
 
+from ...data import shipped_files
 from ...errors import InstanceError, RequestError, printable
 from ...instance import Instance, check_best_known
+from ...kinds import resolve
 from ...protocols import origin_of
 from ...solving import ProblemLike, as_problem
 from ..pool import sentence
@@ -59,7 +62,7 @@ def subjects_of(problems: ProblemLike | Iterable[ProblemLike], taken: Mapping[st
     Parameters
     ----------
     problems
-        One or several; problems, instances, files and names as in `optmodels.solve`.
+        One or several; problems, instances, files and names as in `optmodels.solve`, and names of benchmark sets.
     taken
         Names that have been given, and the checksum of the problem that each stands for.
 
@@ -74,7 +77,7 @@ def subjects_of(problems: ProblemLike | Iterable[ProblemLike], taken: Mapping[st
         raise RequestError("a comparison needs at least one problem.")
     names = dict(taken or {})
     subjects: dict[str, Subject] = {}
-    for each in given:
+    for each in itertools.chain.from_iterable(map(_members, given)):
         problem = as_problem(each)
         digest = problem_digest(problem)
         label = free_label(problem.name, digest, names)
@@ -82,6 +85,20 @@ def subjects_of(problems: ProblemLike | Iterable[ProblemLike], taken: Mapping[st
             names[label] = digest
             subjects[label] = Subject.of(problem, label, digest)
     return list(subjects.values())
+
+
+def is_set(thing: object) -> bool:
+    """Tell whether a text names a benchmark set of the package, and neither a file nor a shipped instance."""
+    if not isinstance(thing, str) or thing in shipped_files() or os.path.exists(thing):
+        return False
+    return thing in resolve("optmodels.benchmarking.sets:shipped_sets")()
+
+
+def _members(thing: Any) -> list[Any]:
+    """Put the instances of a benchmark set in the place of its name, with what its solution file knows of each."""
+    if not is_set(thing):
+        return [thing]
+    return list(resolve("optmodels.benchmarking.solutions:known_instances")(thing))
 
 
 def free_label(name: str, digest: str, taken: Mapping[str, str]) -> str:
