@@ -15,6 +15,7 @@ from ..cli import (
     Seconds,
     Workers,
     batch_progress,
+    check_page,
     check_target,
     deliver,
     note,
@@ -23,7 +24,6 @@ from ..cli import (
     whole_number,
 )
 from ..data import columns, write_text
-from ..errors import RequestError
 from ..kinds import resolve
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def bench(
     from .benching import bench as run
     from .sets import read_set
 
-    for path in (report, patch):
-        check_target(path)
-    if report is not None and not report.endswith(".html"):
-        raise RequestError(f"{report}: a report is an HTML file; end its name in .html.")
+    check_target(patch)
+    check_page(report)
     write_report: Any = None if report is None else resolve("optmodels.reporting:write_report")
     chosen = read_set(name)
     remade = _remade(chosen.papers, workers, json)

@@ -11,6 +11,7 @@ from .arguments import read_answer as read_answer
 from .arguments import whole_number as whole_number
 from .commands import command_of as command_of
 from .output import batch_progress as batch_progress
+from .output import check_page as check_page
 from .output import check_target as check_target
 from .output import deliver as deliver
 from .output import note as note
@@ -30,6 +31,7 @@ __all__ = [
     "Seed",
     "Workers",
     "batch_progress",
+    "check_page",
     "check_target",
     "command_of",
     "deliver",

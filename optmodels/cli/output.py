@@ -156,6 +156,21 @@ def check_target(out: str | None, *read: str | os.PathLike[str] | None) -> None:
             raise RequestError(f"{out}: cannot be written: its folder is not yours to write to.")
 
 
+def check_page(out: str | None, *read: str) -> None:
+    """Refuse, before any work, a report that is no HTML file, or that `check_target` refuses.
+
+    Parameters
+    ----------
+    out
+        Where the page is to be written; ``None``: nowhere.
+    *read
+        Files that are read.
+    """
+    if out is not None and not out.endswith(".html"):
+        raise RequestError(f"{out}: a report is an HTML file; end its name in .html.")
+    check_target(out, *(name for name in read if not Path(name).is_dir()))
+
+
 def settle() -> None:
     """The answer is there: from here on a signal only comes too late, it takes nothing back."""
     if threading.current_thread() is not threading.main_thread():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import RequestError
 from ..registry import AUTO
 from .arguments import (
     ANSWERED,
@@ -32,7 +33,7 @@ from .arguments import (
     parse_options,
     whole_number,
 )
-from .output import batch_progress, check_target, deliver, note, say, tell_written, terminal_width
+from .output import batch_progress, check_page, check_target, deliver, note, say, tell_written, terminal_width
 
 if TYPE_CHECKING:
     from heuristics import Result
@@ -243,8 +244,10 @@ def compare(
     chosen_columns = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     check_format(form, chosen_columns, sort)
 
+    if statistics and form != "text" and not json:
+        raise RequestError(f"--statistics are printed below the table or with --json, and not with --format {form}.")
     check_exports(parquet, ioh)
-    check_target(report)
+    check_page(report, *files)
     with batch_progress("comparing", quiet=json, seconds=seconds, workers=workers or 1) as progress:
         comparison = comparing.compare(
             instance_files(files),

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..cli import ANSWERED, NOTHING_FEASIBLE, Json, check_target, deliver, note, say
+from ..cli import ANSWERED, NOTHING_FEASIBLE, Json, check_page, deliver, note, say
+from ..errors import RequestError
 
 #: Name of the page in the folder of its comparison.
 PAGE = "report.html"
@@ -36,8 +37,11 @@ def report(
     from ..studies import read_comparison
     from .page import machines_of, study_text, write_report
 
+    for folder in folders:
+        if Path(folder).is_file():
+            raise RequestError(f"{folder}: a report is made of a folder (`compare --out DIR`), and this is a file.")
     target = out or str(Path(folders[0]) / PAGE)
-    check_target(target)
+    check_page(target)
     comparison = read_comparison(*folders)
     write_report(
         comparison, target, title=title, study=study_text(*folders) if len(folders) == 1 else None,

@@ -77,3 +77,24 @@ def test_a_study_file_is_shown(monkeypatch, capsys, folder):
     assert command(monkeypatch, capsys, "report", folder)[0] == 0
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "strategies = [&#34;&lt;b&gt;&#34;]" in page
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["compare", "gautam-2x3", "--strategies", "nobody", "--report", "page.txt"], "end its name in .html"),
+        (["compare", "mine.html", "--strategies", "nobody", "--report", "mine.html"], "what is read from"),
+        (["compare", "gautam-2x3", "--strategies", "nobody", "--statistics", "--format", "md"], "not with --format md"),
+        (["report", "a-file"], "this is a file"),
+        (["bench", "papers", "--report", "page.txt"], "end its name in .html"),
+    ],
+)
+def test_what_cannot_become_a_report_is_refused_before_anything_is_run(
+    command, sentence, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a-file", "mine.html"):
+        (tmp_path / name).write_text("{}")
+    assert main(command) == 2
+    assert sentence in capsys.readouterr().err
+    assert (tmp_path / "mine.html").read_text() == "{}"
