@@ -17,8 +17,7 @@ from .arguments import ANSWERED, NOTHING_FEASIBLE, Json
 from .output import batch_progress, decision_words, deliver, note, say
 
 if TYPE_CHECKING:
-    from ..studies import Comparison
-    from ..studies.runs import Run
+    from ..studies import Comparison, Run
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from .writing import target as written
 
 if TYPE_CHECKING:
     from ..statistics import Statistics
-    from ..studies.runs import Run
+    from ..studies import Run
 
 #: Times below this many seconds are taken for it: less is noise of the clock.
 CLOCK_FLOOR = 1e-3

@@ -31,8 +31,7 @@ from .writing import counted, gap, lines_of, name_of, sentence_of, value
 if TYPE_CHECKING:
     from jinja2 import Template
 
-    from ..studies import Comparison
-    from ..studies.runs import Run
+    from ..studies import Comparison, Run
 
 #: Characters that all pictures together, and all anytime charts together, may have.
 PICTURES, CHARTS = 560_000, 200_000

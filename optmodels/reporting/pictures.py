@@ -27,7 +27,7 @@ from ..results import result_to_data
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..studies.runs import Run
+    from ..studies import Run
 
 #: Dots per inch of what is drawn as dots, and how many colours they have.
 DOTS, SHADES = 110, 64

@@ -16,8 +16,7 @@ from ..statistics import NOT_APPLICABLE, Interval, Score, Statistics
 from .writing import NOTHING, count, gap, name_of, seconds, target, value
 
 if TYPE_CHECKING:
-    from ..studies import Comparison
-    from ..studies.runs import Run
+    from ..studies import Comparison, Run
 
 
 #: How sure an interval is.

@@ -102,7 +102,19 @@ class ControlledRobots(PricedRobots):
     @cached_property
     def fleet(self) -> RobotFleet:
         """The robots, as many as there are or as ever help."""
-        return self.plan.fleet(self.enough() if self.plan.sorts[0].robots is None else 1)
+        if self.plan.sorts[0].robots is not None:
+            return self.plan.fleet(1)
+        if isinstance(self._found, RequestError):
+            raise self._found
+        return self.plan.fleet(self._found)
+
+    @cached_property
+    def _found(self) -> int | RequestError:
+        """How many robots are as good as any number, or why that was not found: whoever asks again need not wait."""
+        try:
+            return self.enough()
+        except RequestError as failure:
+            return failure
 
     @property
     def is_sought(self) -> bool:

@@ -8,6 +8,7 @@ from .pareto_front import Front as Front
 from .pareto_front import pareto as pareto
 from .pareto_plots import plot_front as plot_front
 from .pool import call_all as call_all
+from .runs import Run as Run
 from .runs import label_of as label_of
 from .runs import problem_digest as problem_digest
 from .simulating import simulate as simulate
@@ -23,6 +24,7 @@ from .visiting import visits as visits
 __all__ = [
     "Comparison",
     "Front",
+    "Run",
     "Sweep",
     "call_all",
     "check_format",

@@ -226,6 +226,18 @@ def test_a_search_that_would_take_a_gigabyte_is_refused_before_any_policy(monkey
         replace(asked(1.0, {"starvation": 0.4, "loss_rate": 1}, 10), arrival_rate=5e-6).queue  # noqa: B018
 
 
+def test_a_search_that_failed_is_not_made_again(monkeypatch):
+    """A strategy of another kind was refused after five such searches, 31 s of CPU, one for each that might fit."""
+    made = []
+    problem = asked(100, {"starvation": 1e200, "loss_rate": 1})
+    enough = type(problem).enough
+    monkeypatch.setattr(type(problem), "enough", lambda self: made.append(1) or enough(self))
+    for _ in range(3):
+        with pytest.raises(RequestError, match="how many robots ever help"):
+            problem.space.size  # noqa: B018
+    assert len(made) == 1
+
+
 @pytest.mark.parametrize(("ratio", "starvation"), [(3.0, 1e4), (30.0, 1e6), (200.0, 1e7)])
 def test_the_best_policy_never_stops_below_the_best_fixed_number(ratio, starvation):
     """Otherwise a fixed number that is too large would refuse what could be solved."""
