@@ -21,6 +21,7 @@ import numpy as np
 import heuristics
 from heuristics import (
     Budget,
+    BudgetSpent,
     Describing,
     Oracle,
     Problem,
@@ -388,13 +389,18 @@ def choose(strategy: Strategy, problem: Problem) -> tuple[Strategy, str | None]:
 
 
 def fitting(problem: Problem) -> list[str]:
-    """List the names of the strategies that take a problem; those that cannot be loaded, or made, are passed by."""
-    taking = []
+    """List the names of the strategies that take a problem; those that cannot be loaded, or made, are passed by.
+
+    So are those for which the size of the problem would have to be found first, if that takes longer than a second:
+    this is for the end of a sentence.
+    """
+    taking, watch = [], Oracle(problem, Budget(seconds=1.0))
     for name in strategies:
         try:
-            if refusal(problem, make_strategy(name)) is None:
-                taking.append(name)
-        except RequestError:  # it is broken, or has parameters that must be given
+            with watch.in_time():
+                if refusal(problem, make_strategy(name)) is None:
+                    taking.append(name)
+        except (RequestError, BudgetSpent):  # it is broken, has parameters that must be given, or takes long
             continue
         except Exception:
             if strategies.origin(name) == BUILT_IN:

@@ -29,7 +29,7 @@ class Checked:
 
     def check(self, decision: Any) -> Any:
         """Return the decision in canonical form, or raise `ValueError` with one sentence on what is wrong with it."""
-        raise NotImplementedError
+        raise NotImplementedError  # what is wrong differs from space to space: each has its own
 
     def __contains__(self, decision: object) -> bool:
         try:
@@ -177,7 +177,7 @@ class Vectors(Checked):
 
     def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
         """Go through the positions and values in which neighbours of a decision differ from it."""
-        raise NotImplementedError
+        raise NotImplementedError  # each space of vectors has its own
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,7 @@ class Constructed:
 
     def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
         """Read data, and keep what they say."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind has its own
 
     def _keep(self, **values: Any) -> None:
         """Keep values of fields, and what follows from them."""

@@ -100,6 +100,8 @@ def enough_of_queue(queue: RobotQueue, weights: Mapping[str, float], pause: Call
     def wanted(robots: int) -> int:
         larger = replace(queue, robots=robots)
         heeded = pause if (queue.capacity + 1) * robots > UNPAUSED else None
+        if heeded is not None:
+            heeded()  # a first stretch of it may take seconds, and the time may be up already
         found = best_policy(larger, state_costs(larger, weights), pause=heeded)
         return 1 + int(np.flatnonzero(found.policy.any(axis=0))[-1])
 

@@ -114,7 +114,7 @@ class PricedRouting(Constructed):
 
     def _keep_slots(self, found: RoutingData) -> None:
         """Keep what the data say of periods, or of a horizon."""
-        raise NotImplementedError
+        raise NotImplementedError  # the problem with periods and that with a horizon have their own
 
     @property
     def server_count(self) -> int:

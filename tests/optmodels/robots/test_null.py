@@ -226,6 +226,21 @@ def test_a_search_that_would_take_a_gigabyte_is_refused_before_any_policy(monkey
         replace(asked(1.0, {"starvation": 0.4, "loss_rate": 1}, 10), arrival_rate=5e-6).queue  # noqa: B018
 
 
+def test_who_takes_a_problem_is_told_without_a_long_search(monkeypatch):
+    """The sentence that refuses a strategy of another kind names those that fit: 7 s of CPU, and deaf to --seconds."""
+    from optmodels import solving
+
+    def endless(self):
+        while True:
+            interrupting.check()
+
+    problem = asked(10.0)
+    monkeypatch.setattr(type(problem), "enough", endless)
+    taking = solving.fitting(problem)
+    assert "policy-iteration" in taking
+    assert "annealing" not in taking
+
+
 def test_a_search_that_failed_is_not_made_again(monkeypatch):
     """A strategy of another kind was refused after five such searches, 31 s of CPU, one for each that might fit."""
     made = []
