@@ -27,8 +27,8 @@ author = "optmodels contributors"
 project_copyright = author
 version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "doors", "mathml", "outside"]
-exclude_patterns = ["_build", "_ext"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "doors", "mathml", "outside", "studies"]
+exclude_patterns = ["_build", "_ext", "studies"]
 templates_path: list[str] = []
 highlight_language = "none"  # blocks without a language are commands and what they print
 
@@ -64,6 +64,7 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_title = f"optmodels {version}"
 html_static_path = ["_static"]
+html_extra_path = ["_build/extra"]  # reports of stored studies, see `_ext/studies.py`
 html_css_files = ["pages.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -111,12 +111,15 @@ def bench(
     deliver(lambda: found.to_data() | ({} if remade is None else {"papers": remade.to_data()}), text, as_json=json)
     if remade is not None and out is not None:
         files = remade.to_csv(Path(out) / "papers")
+        write_further: Any = resolve("optmodels.reporting:write_further")
+        write_further(out, remade.page_tables())
         note(f"wrote {len(files)} tables to {Path(out) / 'papers'}")
     for sentence in found.comparison.warnings:
         say(sentence)
     _write_patch(found, patch)
     if report is not None:
-        write_report(found.comparison, report, title=f"Benchmark {chosen.name}: {chosen.title}")
+        further_tables = [] if remade is None else remade.page_tables()
+        write_report(found.comparison, report, title=f"Benchmark {chosen.name}: {chosen.title}", further=further_tables)
         note(f"wrote {report}")
     if not found.comparison.complete:
         say(f"interrupted; finished runs: {len(found.comparison.runs)}.")

@@ -35,17 +35,18 @@ def report(
         optmodels report monday tuesday --out both.html --title "Two days"
     """
     from ..studies import read_comparison
-    from .page import machines_of, study_text, write_report
+    from .page import machines_of, read_further, study_text, write_report
 
     for folder in folders:
         if Path(folder).is_file():
             raise RequestError(f"{folder}: a report is made of a folder (`compare --out DIR`), and this is a file.")
     target = out or str(Path(folders[0]) / PAGE)
     check_page(target)
+    further = read_further(*folders)
     comparison = read_comparison(*folders)
     write_report(
         comparison, target, title=title, study=study_text(*folders) if len(folders) == 1 else None,
-        machines=machines_of(*folders),
+        machines=machines_of(*folders), further=further,
     )  # fmt: skip
     told = {
         "format": 1,

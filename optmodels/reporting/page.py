@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..data import explained, write_text
+from ..data import explained, read_json, write_text
+from ..errors import UnreadableFile
 from ..statistics import NOT_APPLICABLE, Reference, Statistics, judge
 from ..studies.store import Record, machine, machine_digest
 from .charts import HEIGHT, WIDTH, Chart
 from .figures import anytime, overview
 from .pictures import Picture, Styles, draw_answer
-from .tables import cells_table, pairs_table, runs_table, strategies_table
+from .tables import cells_table, further_tables, pairs_table, runs_table, strategies_table
 from .writing import counted, gap, lines_of, name_of, sentence_of, value
 
 if TYPE_CHECKING:
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
 
 #: Characters that all pictures together, and all anytime charts together, may have.
 PICTURES, CHARTS = 560_000, 200_000
+
+#: Characters of the markup around a cell of a further table, which takes its room from the pictures.
+CELL = 30
+
+#: File of a folder with tables that stand on the page as they are.
+FURTHER = "further-tables.json"
 
 #: Sentences of one kind that are shown; more are counted.
 MOST_SENTENCES = 60
@@ -47,6 +55,7 @@ def write_report(
     title: str | None = None,
     study: str | None = None,
     machines: Mapping[str, Mapping[str, Any]] | None = None,
+    further: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write a comparison as one HTML file that needs nothing else.
 
@@ -62,6 +71,8 @@ def write_report(
         Text of the study file that asked for the runs, to be shown.
     machines
         Descriptions of the machines of the runs, by their checksums; this machine needs none.
+    further
+        Tables to stand below the results, each with ``caption``, ``columns`` and ``rows`` of texts, and ``notes``.
 
     Raises
     ------
@@ -80,7 +91,7 @@ def write_report(
     ...     Path(folder, "report.html").read_text(encoding="utf-8").count("<title>Two strategies</title>")
     1
     """
-    write_text(path, report_html(comparison, title=title, study=study, machines=machines))
+    write_text(path, report_html(comparison, title=title, study=study, machines=machines, further=further))
 
 
 def report_html(
@@ -89,6 +100,7 @@ def report_html(
     title: str | None = None,
     study: str | None = None,
     machines: Mapping[str, Mapping[str, Any]] | None = None,
+    further: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Make the page of a comparison: words, tables, charts, pictures, failures, and how it was made.
 
@@ -102,6 +114,8 @@ def report_html(
         Text of the study file that asked for the runs, to be shown.
     machines
         Descriptions of the machines of the runs, by their checksums; this machine needs none.
+    further
+        Tables to stand below the results, each with ``caption``, ``columns`` and ``rows`` of texts, and ``notes``.
 
     Returns
     -------
@@ -119,8 +133,9 @@ def report_html(
     statistics = judge(comparison)
     looks = {name: place for place, name in enumerate(statistics.strategies)}
     places = {problem: f"instance-{place}" for place, problem in enumerate(comparison.problems)}
-    styles = Styles()
-    shown = _instances(comparison, statistics, looks, places, styles)
+    styles, tables_given = Styles(), further_tables(further)
+    room = PICTURES - sum(len(cell) + CELL for table in tables_given for row in table.rows for cell in row.cells)
+    shown = _instances(comparison, statistics, looks, places, styles, max(0, room))
     several = len(statistics.problems) > 1
     tables = [
         *([strategies_table(statistics)] if several and len(statistics.strategies) > 1 else []),
@@ -136,6 +151,7 @@ def report_html(
         warnings=[sentence_of(one) for one in comparison.warnings],
         complete=comparison.complete,
         tables=[table for table in tables if table.rows],
+        further=tables_given,
         charts=overview(statistics, looks),
         instances=shown,
         failures=_failures(run for run in comparison.runs if run.status != NOT_APPLICABLE),
@@ -169,6 +185,51 @@ def study_text(*places: str | os.PathLike[str]) -> str | None:
             with explained(file):
                 return file.read_text(encoding="utf-8", errors="replace")
     return None
+
+
+def write_further(folder: str | os.PathLike[str], tables: Sequence[Mapping[str, Any]]) -> None:
+    """Write tables into the folder of a comparison, for its report.
+
+    Parameters
+    ----------
+    folder
+        Of the comparison.
+    tables
+        As `write_report` takes them.
+    """
+    further_tables(tables)
+    write_text(Path(folder) / FURTHER, json.dumps({"format": 1, "tables": list(tables)}, indent=0) + "\n")
+
+
+def read_further(*folders: str | os.PathLike[str]) -> list[Mapping[str, Any]]:
+    """Read the tables that the folders of comparisons hold beside their runs.
+
+    Parameters
+    ----------
+    *folders
+        Of comparisons; `optmodels bench papers --out DIR` writes such tables.
+
+    Returns
+    -------
+    list
+        As `write_report` takes them.
+
+    Raises
+    ------
+    UnreadableFile
+        If a file is not what it must be.
+    """
+    found: list[Mapping[str, Any]] = []
+    for file in (Path(folder) / FURTHER for folder in folders):
+        if file.is_file():
+            given = read_json(file)
+            tables = given.get("tables") if isinstance(given, Mapping) else None
+            try:
+                further_tables(tables)
+            except ValueError as failure:
+                raise UnreadableFile(f"{file}: {failure}") from None
+            found.extend(tables or [])
+    return found
 
 
 def machines_of(*folders: str | os.PathLike[str]) -> dict[str, Mapping[str, Any]]:
@@ -272,12 +333,14 @@ def _instances(
     looks: dict[str, int],
     places: dict[str, str],
     styles: Styles,
+    room: int,
 ) -> list[Shown]:
+    """Tell about every instance, with pictures in as many characters as there is room for."""
     groups: dict[str, list[Run]] = {}
     for run in comparison.runs:
         groups.setdefault(run.problem, []).append(run)
     shown = []
-    pictures, charts = float(PICTURES), float(CHARTS)
+    pictures, charts = float(room), float(CHARTS)
     for done, (problem, runs) in enumerate(groups.items()):
         reference = statistics.references[problem]
         left = len(groups) - done

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..statistics import NOT_APPLICABLE, Interval, Score, Statistics
-from .writing import NOTHING, count, gap, name_of, seconds, target, value
+from .writing import NOTHING, count, gap, name_of, seconds, sentence_of, target, value
 
 if TYPE_CHECKING:
     from ..studies import Comparison, Run
@@ -62,6 +62,63 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = field(default=())
+
+
+def further_tables(given: Any) -> list[Table]:
+    """Read tables that stand on the page as they are, from data.
+
+    Parameters
+    ----------
+    given
+        A list of ``{"caption": text, "columns": [text, ...], "rows": [[text, ...], ...], "notes": [text, ...]}``.
+
+    Returns
+    -------
+    list of Table
+        The same as tables, texts shortened where they are very long.
+
+    Raises
+    ------
+    ValueError
+        If the data is something else, in a sentence.
+
+    Examples
+    --------
+    >>> table, = further_tables([{"caption": "Primes", "columns": ["n", "prime"], "rows": [["1", "2"], ["2", "3"]]}])
+    >>> table.caption, [row.cells for row in table.rows]
+    ('Primes', [('1', '2'), ('2', '3')])
+    """
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise ValueError(f"further tables must be a list, not {type(given).__name__}.")
+    tables = []
+    for place, one in enumerate(given):
+        if not isinstance(one, Mapping):
+            raise ValueError(f"table {place} must be an object with caption, columns and rows.")
+        heads, rows = _texts(one.get("columns"), f"columns of table {place}"), one.get("rows")
+        if not isinstance(rows, Sequence) or isinstance(rows, str):
+            raise ValueError(f"rows of table {place} must be a list.")
+        cells = [_texts(row, f"row {number} of table {place}") for number, row in enumerate(rows)]
+        for number, row in enumerate(cells):
+            if len(row) != len(heads):
+                raise ValueError(
+                    f"row {number} of table {place} has {len(row)} cells, and there are {len(heads)} columns."
+                )
+        tables.append(
+            Table(
+                f"further-{place}",
+                sentence_of(str(one.get("caption", ""))),
+                tuple(Column(head, text=True) for head in heads),
+                tuple(Row(row) for row in cells),
+                _texts(one.get("notes", ()), f"notes of table {place}"),
+            )
+        )
+    return tables
+
+
+def _texts(given: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or not all(isinstance(one, str) for one in given):
+        raise ValueError(f"{what} must be a list of texts.")
+    return tuple(map(sentence_of, given))
 
 
 def strategies_table(statistics: Statistics) -> Table:

@@ -75,7 +75,20 @@ USUAL = tuple(name for name in COLUMNS if name not in ("best", "mean", "best_kno
 OF_SEVERAL = ("worst", "interval")
 
 #: What goes first when the table is wider than the terminal; the rest is folded. Seconds stay.
-DISPENSABLE = ("evaluations", "runs", "seconds_to_best", "ended_by", "interval", "worst", "bound", "megabytes")
+DISPENSABLE = (
+    "evaluations",
+    "runs",
+    "seconds_to_best",
+    "ended_by",
+    "interval",
+    "worst",
+    "bound",
+    "megabytes",
+    "gap_to_bound",
+)
+
+#: Values that gaps are measured from are listed below the table for so many instances at most.
+LISTED = 12
 
 #: Texts are folded into no fewer letters than these.
 NARROWEST = 8
@@ -204,6 +217,10 @@ def _note_on(references: Mapping[str, Reference]) -> list[str]:
         if one.value is not None:
             told.setdefault(one.source, []).append(f"{name} {number(one.value)}{PROVED * one.proved}")
     proved = [f"{PROVED} proved optimal"] if any(one.proved for one in references.values()) else []
+    if sum(map(len, told.values())) > LISTED:
+        sources = [f"{source} on {len(values)} instances" for source, values in told.items()]
+        parts = [f"gaps to: {', '.join(sources)}; the column best_known has the values", *proved]
+        return ["; ".join(parts)]
     parts = [*(f"{source}: {', '.join(values)}" for source, values in told.items()), *proved]
     return ["; ".join(parts)] if told else []
 

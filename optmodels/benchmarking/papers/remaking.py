@@ -14,7 +14,7 @@ from typing import Any
 from ...data import columns, csv_text, write_text
 from ...studies import call_all
 from . import altman, avrachenkov, coffman, gautam, talim
-from .tables import PaperTable
+from .tables import PaperTable, signed
 
 PAPERS: dict[str, ModuleType] = {
     "avrachenkov": avrachenkov,
@@ -64,6 +64,42 @@ class Remade:
             "seconds": self.seconds,
             "complete": self.complete,
         }
+
+    def page_tables(self) -> list[dict[str, Any]]:
+        """Write a table for each paper, and one of what was not remade, as `optmodels.reporting` shows them."""
+        papers: dict[str, list[PaperTable]] = {}
+        for table in self.tables:
+            papers.setdefault(table.paper, []).append(table)
+        tables: list[dict[str, Any]] = []
+        for paper, parts in papers.items():
+            values = sum(len(part.cells) for part in parts)
+            same = values - sum(len(part.differing) for part in parts)
+            rows = [
+                [
+                    part.title,
+                    cell.row,
+                    cell.column,
+                    cell.printed,
+                    cell.ours,
+                    signed(cell.difference),
+                    cell.told,
+                    cell.why,
+                ]
+                for part in parts
+                for cell in part.cells
+            ]
+            tables.append(
+                {
+                    "caption": f"{paper}: {same} of {values} printed values are the same",
+                    "columns": ["where", "row", "column", "printed", "ours", "difference", "verdict", "why"],
+                    "rows": rows,
+                    "notes": [f"{part.title}: {part.note}" for part in parts if part.note],
+                }
+            )
+        if self.missing:
+            rows = [list(one) for one in self.missing]
+            tables.append({"caption": "Not remade", "columns": ["paper", "where", "why"], "rows": rows, "notes": []})
+        return tables
 
     def to_csv(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write a CSV file for each table; returns their paths."""

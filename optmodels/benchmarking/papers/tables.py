@@ -95,7 +95,7 @@ class PaperTable:
         if shown:
             rows = [["row", "column", "printed", "ours", "difference", "verdict", ""]]
             rows += [
-                [cell.row, cell.column, cell.printed, cell.ours, _signed(cell.difference), cell.told, cell.why]
+                [cell.row, cell.column, cell.printed, cell.ours, signed(cell.difference), cell.told, cell.why]
                 for cell in shown
             ]
             lines.append(columns(rows, "  "))
@@ -219,5 +219,6 @@ def printed(name: str, paper: str) -> Printed:
     return Printed(paper, content, differs)
 
 
-def _signed(value: float | None) -> str:
+def signed(value: float | None) -> str:
+    """Write a difference with its sign; nothing where there is none."""
     return "" if value is None else f"{value:+.3g}"

@@ -128,5 +128,8 @@ def test_the_command_remakes_what_a_set_asks_for(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "Coffman et al. (1998), Corollary 5.1: 0 of 1 values are the same" in out
     assert len(list((tmp_path / "out" / "papers").glob("*.csv"))) == 3
+    assert main(["report", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Coffman et al. (1998): 1 of 4 printed values are the same" in page and "Corollary 5.1" in page
     (tmp_path / "two.toml").write_text(head.replace("coffman", "nobody", 1))
     assert main(["bench", str(tmp_path / "two.toml")]) == 2

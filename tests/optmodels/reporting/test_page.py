@@ -1,5 +1,6 @@
 """The page is whole, small and its own: nothing outside is asked for, and nothing in a file becomes markup."""
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -8,8 +9,8 @@ import pytest
 
 import optmodels as om
 from heuristics import Budget
-from optmodels.errors import UnwritableFile
-from optmodels.reporting import report_html, write_report
+from optmodels.errors import UnreadableFile, UnwritableFile
+from optmodels.reporting import read_further, report_html, write_report
 from optmodels.studies import Comparison
 
 VOID = {"meta", "link", "br", "input", "img", "hr"}
@@ -127,20 +128,65 @@ def test_what_files_say_is_data(make_run, make_comparison, hostile):
         make_run(f"{hostile} too", "other", 0, None),
     ]
     comparison = make_comparison(runs, warnings=(f"beware of {hostile}",))
-    page = report_html(comparison, title=f"On {hostile}", study=f"[study]\nname = '{hostile}'")
+    given = {"caption": hostile, "columns": [hostile, "b"], "rows": [[hostile, ""]], "notes": [hostile]}
+    page = report_html(comparison, title=f"On {hostile}", study=f"[study]\nname = '{hostile}'", further=[given])
     found = read(page)
     tame = [
         make_run("p", "s by", 0, 5.0),
         make_run("p", "other", 0, None, error="it failed"),
         make_run("q", "other", 0, None),
     ]
-    plain = read(report_html(make_comparison(tame, warnings=("w",)), title="t", study="s"))
+    given = {"caption": "c", "columns": ["a", "b"], "rows": [["1", ""]], "notes": ["n"]}
+    plain = read(report_html(make_comparison(tame, warnings=("w",)), title="t", study="s", further=[given]))
     assert [tag for tag, _ in found.elements] == [tag for tag, _ in plain.elements]
     assert [sorted(attributes) for _, attributes in found.elements] == [sorted(one) for _, one in plain.elements]
     assert page.count("<script") == 1
     shown = hostile if hostile.isprintable() else "name\\u202egnp."
     assert " ".join(shown.split()) in found.text
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", page)
+
+
+def test_further_tables_stand_below_the_results(grid):
+    table = {
+        "caption": "Primes",
+        "columns": ["n", "prime"],
+        "rows": [["1", "2"], ["2", "3"]],
+        "notes": ["Two of many."],
+    }
+    found = read(report_html(grid, further=[table]))
+    for words in ("Further tables", "Primes", "prime", "Two of many."):
+        assert words in found.text
+    assert "Further tables" not in read(report_html(grid)).text
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        ({"caption": "a"}, "must be a list, not dict"),
+        (["a"], "table 0 must be an object"),
+        ([{"columns": "ab", "rows": []}], "columns of table 0 must be a list of texts"),
+        ([{"columns": ["a"], "rows": "ab"}], "rows of table 0 must be a list"),
+        ([{"columns": ["a"], "rows": [[1]]}], "row 0 of table 0 must be a list of texts"),
+        (
+            [{"columns": ["a", "b"], "rows": [["1", "2"], ["1"]]}],
+            "row 1 of table 0 has 1 cells, and there are 2 columns",
+        ),
+    ],
+)
+def test_further_tables_that_are_none_are_refused(grid, tmp_path, tables, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        report_html(grid, further=tables)
+    (tmp_path / "further-tables.json").write_text(json.dumps({"format": 1, "tables": tables}), encoding="utf-8")
+    with pytest.raises(UnreadableFile, match=f"further-tables.json: .*{sentence}"):
+        read_further(tmp_path)
+
+
+def test_pictures_make_room_for_further_tables():
+    comparison = om.compare("gautam-2x3", "local-search", evaluations=20)
+    missing = "No picture: it would make this page too large."
+    rows = [["x" * 90] * 10] * 500
+    large = report_html(comparison, further=[{"caption": "c", "columns": ["a"] * 10, "rows": rows}])
+    assert missing in large and missing not in report_html(comparison)
 
 
 def test_no_runs(make_comparison):

@@ -48,6 +48,12 @@ def test_both_gaps_stand_side_by_side_and_a_proof_is_marked():
     assert "optimum: a 8*; best known: b 8; * proved optimal" in lines
 
 
+def test_values_of_many_instances_are_a_column_and_no_line():
+    comparison = Comparison(tuple(run(f"p{i}", objective=8.0) for i in range(13)), {f"p{i}": 8.0 for i in range(13)})
+    assert "gaps to: best known on 13 instances; the column best_known has the values" in comparison.table()
+    assert "p12 8" not in comparison.table()
+
+
 def test_a_file_that_says_proved_counts_as_a_proof(tmp_path):
     comparison = om.compare("gautam-2x3", "annealing:steps=50")
     assert comparison.references["gautam-2x3"].label == "best known, proved"
