@@ -27,6 +27,8 @@ Names are loaded when first used, so that ``import optmodels`` costs nothing.
     Where the command begins: signals are taken before anything else is imported.
 `errors`
     Errors a reader can act on.
+`formulas`
+    Costs as formulas: arithmetic over measures, written as text and never run as code.
 `freshness`
     Kind "freshness": how often, and in which order, to revisit pages.
 `generating`

@@ -1,7 +1,8 @@
 """From measures to one number to minimise, and limits on measures.
 
 A cost is any callable from measures to a number. It says by ``linear`` whether it is linear in the measures, because
-exact strategies can only take those; without the attribute it counts as not linear.
+exact strategies can only take those; without the attribute it counts as not linear. Costs that are formulas are in
+`optmodels.formulas`.
 """
 
 from __future__ import annotations
@@ -303,11 +304,16 @@ def as_limits(value: Any) -> Limits:
 def check_measures(
     kind: str, offered: Collection[str], cost: CostFunction | None, limits: Mapping[str, Any] | None
 ) -> None:
-    """Refuse costs and limits of measures that a kind has not."""
+    """Refuse costs and limits of measures that a kind has not, and constants of a cost that hide one it has."""
     limited = ((name, (f"limits.{name}", limit)) for name, limit in (limits or {}).items())
     for name, (place, value) in chain(measures_used(cost).items(), limited):
         if name not in offered:
             raise InstanceError(place, value, f"kind {kind!r} has no such measure. {suggestion(name, offered)}")
+    constants = getattr(cost, "constants", None) if hasattr(cost, "reads") else None  # those of a formula
+    constants = constants if isinstance(constants, Mapping) else {}
+    for name in sorted(set(offered) & set(constants)):
+        rule = f"kind {kind!r} has a measure of this name: call the constant something else."
+        raise InstanceError(f"cost.constants.{name}", constants[name], rule)
 
 
 def from_fields(target: Any, data: Mapping[str, Any], name: str, place: str, noun: str) -> Any:
@@ -359,7 +365,13 @@ def cost_to_data(cost: CostFunction | None) -> dict[str, Any] | None:
 
 
 def measures_used(cost: CostFunction | None) -> dict[str, tuple[str, Any]]:
-    """Measures a cost says it reads, each with its place in the file and what stands there; none if it does not say."""
+    """Measures a cost says it reads, each with its place in the file and what stands there; none if it does not say.
+
+    It says so by ``reads``, which is such a mapping, by ``weights`` or by ``measures``.
+    """
+    reads = getattr(cost, "reads", None)
+    if isinstance(reads, Mapping):
+        return dict(reads)
     weights, names = getattr(cost, "weights", None), getattr(cost, "measures", None)
     if isinstance(weights, Mapping):
         return {name: (f"cost.weights.{name}", weight) for name, weight in weights.items()}

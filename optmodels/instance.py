@@ -107,7 +107,10 @@ class Instance(BaseModel):
     source: str | None = Field(default=None, description="where the data come from")
     notes: str | None = Field(default=None, description="what a reader must know: misprints, choices")
     data: dict[str, Any] = Field(description="by kind")
-    cost: dict[str, Any] | None = Field(default=None, description='{"name": registered cost, ...its parameters}')
+    cost: dict[str, Any] | None = Field(
+        default=None,
+        description='{"name": registered cost, ...its parameters}, such as {"name": "expression", "formula": "2*loss"}',
+    )
     limits: dict[str, Any] | None = Field(
         default=None, description='measure -> {"max": x, "min": y}; a number means max'
     )

@@ -339,7 +339,8 @@ strategies = Registry(
 costs = Registry(
     "cost",
     "optmodels.costs",
-    {"lexicographic": "optmodels.costs:Lexicographic", "weighted-sum": "optmodels.costs:WeightedSum"},
+    {"expression": "optmodels.formulas.expression:Expression"}
+    | {"lexicographic": "optmodels.costs:Lexicographic", "weighted-sum": "optmodels.costs:WeightedSum"},
 )
 gap_costs = Registry(
     "gap cost",
@@ -366,8 +367,7 @@ REGISTRIES: tuple[Registry, ...] = (kinds, strategies, costs, gap_costs, solvers
 
 def parse_strategy(text: str) -> tuple[str, dict[str, str]]:
     """Split ``"name:parameter=value,..."`` into the name and its parameters, still as text."""
-    name, colon, rest = text.strip().partition(":")
-    name = name.strip()
+    name, colon, rest = (piece.strip() for piece in text.partition(":"))
     if not name:
         raise RequestError(f'a strategy is written "name" or "name:parameter=value,...", got {text!r}.')
     given: dict[str, str] = {}

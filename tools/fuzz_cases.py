@@ -27,6 +27,14 @@ TEXTS: tuple[str, ...] = (
     "n" * 20_000, "weighted-sum", "expression", "constant", "exponential", "phase-type", "samples", "placement", "null",
 )  # fmt: skip
 
+#: Pieces of formulas, good and bad: most of what they make is no formula, and some of it is.
+PIECES: tuple[str, ...] = (
+    "loss", "starvation", "opening", "cost", "obsolescence", "x", "a", "0", "1", "0.1", "1e-3", "1e300", "9e999", "2",
+    "+", "-", "*", "/", "**", "//", "%", "^", "<", ">=", "==", "=", ":=", "(", ")", ",", ".", "[", "]", "'", '"', "#",
+    "max(0, ", "min(", "abs(", "exp(", "log(", "sqrt(", "eval(", "__import__(", "__class__", "lambda x: ", " if ",
+    " and ", "not ", "f'{", "\n", "\x00", "é", "\uff0b", "10**10**10", "(" * 60, "-" * 3_000, "x*" * 6_000,
+)  # fmt: skip
+
 #: Values of other types.
 OTHERS: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], [1, [2, [3]]], {"a": 1}, {"law": "constant"}, "")
 
@@ -44,6 +52,8 @@ def mutate(document: Any, rng: random.Random, donors: list[Any]) -> str:
     changed = copy.deepcopy(document)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         changed = _change(changed, rng, donors)
+    if rng.random() < 0.05 and isinstance(changed, dict):
+        changed["cost"] = {"name": "expression", "formula": _formula(rng), "constants": {"a": rng.choice(NUMBERS)}}
     text = json.dumps(changed)
     if rng.random() < 0.06:
         text = _break(text, rng)
@@ -83,6 +93,8 @@ def _change(document: Any, rng: random.Random, donors: list[Any]) -> Any:
         parent[path[-1]] = copy.deepcopy(rng.choice(OTHERS))
     elif isinstance(here, (dict, list)):
         _restructure(here, rng)
+    elif path[-1] == "formula":
+        parent[path[-1]] = _formula(rng)
     elif isinstance(here, str):
         parent[path[-1]] = rng.choice((*TEXTS, here.upper(), here[:-1], here + here))
     elif isinstance(here, (int, float)) and not isinstance(here, bool):
@@ -92,6 +104,17 @@ def _change(document: Any, rng: random.Random, donors: list[Any]) -> Any:
     else:
         parent[path[-1]] = copy.deepcopy(rng.choice((*NUMBERS, *OTHERS)))
     return document
+
+
+def _formula(rng: random.Random) -> str:
+    """A formula of a measure that some kind has, or pieces put together."""
+    if rng.random() < 0.5:
+        return "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 8)))
+    measure = rng.choice(("loss", "starvation", "opening", "mean_delay", "cost", "obsolescence", "open_sites"))
+    form = rng.choice(
+        ("{0}", "1/{0}", "-log({0})", "exp(1e3*{0})", "{0}**2 - {0}", "5*({0} > 0.1)", "a*{0}", "{0} + 1", "1e300*{0}")
+    )
+    return form.format(measure)
 
 
 def _remove(parent: Any, step: str | int) -> None:

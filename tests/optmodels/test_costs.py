@@ -146,7 +146,7 @@ def test_a_cost_no_file_could_name_is_refused_with_the_remedy():
     ("data", "sentence"),
     [
         ("weighted-sum", r'^cost is "weighted-sum"; a cost is an object'),
-        ({}, r"^cost.name is missing; name one of lexicographic, weighted-sum"),
+        ({}, r"^cost.name is missing; name one of expression, lexicographic, weighted-sum"),
         ({"name": 3}, r"^cost.name is 3; name one of"),
         ({"name": "weigthed-sum"}, r"^cost.name is .*Did you mean 'weighted-sum'"),
         ({"name": "weighted-sum"}, r"^cost.weights is missing"),

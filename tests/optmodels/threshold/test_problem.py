@@ -254,7 +254,7 @@ def test_an_instance_can_be_written_from_a_problem(paper):
 
 def test_shipped_answers_are_proved_and_there_is_a_file_for_every_row_of_the_paper(instances):
     files = sorted((instances / "threshold").glob("*.json"))
-    assert len(files) == 14 + 14 + 21 + 6 + 5 + 2 + 2  # tables and figures, the crawler, and two with limits
+    assert len(files) == 14 + 14 + 21 + 6 + 5 + 2 + 3  # tables and figures, the crawler, two with limits, a formula
     assert all(read(file).best_known.proved for file in files)
 
 

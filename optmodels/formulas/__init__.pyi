@@ -1,0 +1,3 @@
+from .expression import Expression as Expression
+
+__all__ = ["Expression"]
