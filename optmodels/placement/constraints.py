@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .problem import PlacementProblem
 
 #: Measures that are linear in the variables.
-PRICED = ("opening", "operating", "open_sites")
+PRICED = ("opening", "operating", "open_sites", "mean_distance")
 
 #: Largest factor in a row that limits a measure, about: what solvers take for rounding is 1e-9 of it.
 ROW_SIZE = 2.0**10
@@ -260,7 +260,12 @@ def within_capacity(model: pyo.ConcreteModel, plan: Plan) -> None:
 
 
 def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
-    """Opening costs, number of sites and utilisations, weighted in the objective and limited by rows."""
+    r"""Opening costs, number of sites, utilisations and mean distance, weighted in the objective and limited by rows.
+
+    A cell whose own site is open is at distance 1, and of the others z tells the distance, so that the mean is
+
+    .. math::  \frac{1}{\sum_k N_k} \sum_k N_k \Bigl( x_k + \sum_{d, q} d\, z_{kdq} \Bigr).
+    """
     problem = plan.reach.problem
     sites = list(model.is_open.values())
     operating: Terms = []
@@ -272,14 +277,34 @@ def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
     weight = (problem.weights or {}).get("operating", 0.0)
     prices: Terms = list(zip(problem.site_prices.tolist(), sites, strict=True))
     prices += [(weight * rate, variable) for rate, variable in operating if weight != 0]
+    distances = client_distances(model, plan)
+    if problem.distance_price != 0:
+        prices = merged(prices + [(problem.distance_price * apart, variable) for apart, variable in distances])
     model.price = pyo.Objective(expr=linear(prices), sense=pyo.minimize)
     measured: dict[str, Terms] = {
         "opening": list(zip(problem.opening_cost.tolist(), sites, strict=True)),
         "open_sites": [(1.0, site) for site in sites],
         "operating": operating,
+        "mean_distance": [(apart / max(1, int(problem.demand.sum())), variable) for apart, variable in distances],
     }
     for name, limit in problem.limits.by_measure.items():
         model.add_component(f"limit_on_{name}", pyo.Constraint(expr=within_limit(measured[name], limit)))
+
+
+def client_distances(model: pyo.ConcreteModel, plan: Plan) -> Terms:
+    """Variables that say from how far a cell is served, each with the distances of all its clients, summed."""
+    demand = plan.reach.problem.demand.tolist()
+    own: Terms = [(float(demand[cell]), model.is_open[cell]) for cell in plan.reach.clients]
+    return own + [(float(demand[cell] * d), model.nearest[cell, d, share]) for cell, d, share in model.nearest]
+
+
+def merged(terms: Terms) -> Terms:
+    """Sum the factors of each variable."""
+    factors: dict[int, float] = defaultdict(float)
+    for factor, variable in terms:
+        factors[id(variable)] += factor
+    variables = {id(variable): variable for _, variable in terms}
+    return [(factor, variables[key]) for key, factor in factors.items()]
 
 
 def priced_sites(problem: PlacementProblem) -> list[int]:

@@ -58,6 +58,7 @@ KIND = Kind(
         "opening": "sum of the opening costs of open sites, in the unit of costs",
         "operating": "sum of operating costs, each times the utilisation of its site, in the unit of costs",
         "open_sites": "number of open sites",
+        "mean_distance": "mean distance of a client to its nearest open sites, as in the model: 1 is its own cell",
         "worst_throughput": "least throughput of a client, in requests per unit of time",
         "worst_delay_probability": "largest probability that a request takes longer than the delay allowed",
         "mean_delay": "mean time of a request at its site, in units of time",

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MEASURES = ("opening", "operating", "open_sites", "worst_throughput", "worst_delay_probability", "mean_delay")
+MEASURES = (
+    "opening",
+    "operating",
+    "open_sites",
+    "mean_distance",
+    "worst_throughput",
+    "worst_delay_probability",
+    "mean_delay",
+)
 
 
 class PlacementMeasures(Mapping[str, float | None]):
@@ -28,11 +36,12 @@ class PlacementMeasures(Mapping[str, float | None]):
     but the placement itself is held here until a measure of the queues is asked for.
     """
 
-    def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8]) -> None:
+    def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8], nearest: Ints) -> None:
         self._problem, self._is_open = problem, is_open
         self._known: dict[str, float | None] = {
             "opening": float(np.dot(problem.opening_cost, is_open)),
             "open_sites": float(is_open.sum()),
+            "mean_distance": mean_distance(problem.demand, nearest),
         }
         if problem.operating_cost is None:
             self._known["operating"] = 0.0
@@ -52,6 +61,12 @@ class PlacementMeasures(Mapping[str, float | None]):
 
     def __contains__(self, name: object) -> bool:
         return name in MEASURES
+
+
+def mean_distance(demand: Ints, nearest: Ints) -> float | None:
+    """Mean distance of all clients to their nearest open sites; ``None`` without clients or where no site is open."""
+    clients = int(demand.sum())
+    return int(np.dot(demand, nearest)) / clients if clients and nearest.any() else None
 
 
 class DefinedMeasures(Mapping[str, float]):

@@ -118,6 +118,8 @@ def refuses(problem: PlacementProblem) -> str | None:
         if foreign:
             told = f"{', '.join(PRICED)}, not {', '.join(foreign)}"
             return f"the model of {problem.name!r} can {verb} {told}; use a search."
+    if "mean_distance" in {*weighted, *problem.limits.by_measure} and not problem.demand.any():
+        return f"there are no clients in {problem.name!r}, and their mean distance is not defined."
     priced = priced_sites(problem)
     if not priced:
         return None
@@ -182,8 +184,8 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     Parameters
     ----------
     problem
-        A placement whose cost is a weighted sum of ``opening``, ``operating`` and ``open_sites``, with limits on
-        these alone.
+        A placement whose cost is a weighted sum of ``opening``, ``operating``, ``open_sites`` and ``mean_distance``,
+        with limits on these alone.
     formulation
         See `plan_of`.
 

@@ -229,8 +229,9 @@ class PlacementProblem(Constructed):
     def evaluate(self, decision: Decision) -> Evaluation:
         """Loads, capacities, measures and price of a placement."""
         is_open = np.asarray(decision, np.uint8)
-        excess = self._excess(is_open)
-        measures = PlacementMeasures(self, is_open)
+        nearest, _, load, farthest, _ = self._assigned(is_open)
+        excess = self._beyond(is_open, load, farthest)
+        measures = PlacementMeasures(self, is_open, nearest)
         violations: dict[str, float] = {}
         if excess.any():
             violations["overload"] = float(excess.sum())
@@ -279,6 +280,9 @@ class PlacementProblem(Constructed):
 
     def _excess(self, is_open: NDArray[np.uint8]) -> Ints:
         _, _, load, farthest, _ = self._assigned(is_open)
+        return self._beyond(is_open, load, farthest)
+
+    def _beyond(self, is_open: NDArray[np.uint8], load: Ints, farthest: Ints) -> Ints:
         return np.where((is_open == 1) & (load > 0), np.maximum(load - self.room(farthest), 0), 0)
 
     @cached_property
@@ -288,6 +292,7 @@ class PlacementProblem(Constructed):
         prices = abs(weights.get("opening", 0.0)) * self.opening_cost
         if self.operating_cost is not None:
             prices = prices + abs(weights.get("operating", 0.0)) * self.operating_cost
+        prices = prices + abs(weights.get("mean_distance", 0.0)) * (int(self.distances.max()) - 1)  # a site saves less
         if not prices.any():
             prices = self.opening_cost
         positive = prices[prices > 0]
@@ -305,17 +310,26 @@ class PlacementProblem(Constructed):
     def objective_step(self) -> float | None:
         """A number of which every objective is a multiple; ``None`` if there is none to rely on."""
         weights = {name: weight for name, weight in (self.weights or {"?": 1.0}).items() if weight != 0}
-        return None if set(weights) - {"opening", "open_sites"} else common_step(self.site_prices)
+        if set(weights) - {"opening", "open_sites", "mean_distance"}:
+            return None
+        return common_step(np.append(self.site_prices, self.distance_price))
+
+    @property
+    def distance_price(self) -> float:
+        """What it adds to the objective that one client is farther from its nearest open site by 1."""
+        return (self.weights or {}).get("mean_distance", 0.0) / max(1, int(self.demand.sum()))
 
     def lower_bound(self) -> float:
         """A value no feasible placement goes below, at the price of a sort; ``-inf`` if the cost is no weighted sum.
 
         Capacity at distance 1 is the largest a site can have, so those of the open sites must add up to the total
-        demand: the fractional knapsack of that one constraint. Operating costs are not negative and count 0.
+        demand: the fractional knapsack of that one constraint. Operating costs are not negative and count 0; no client
+        is nearer than at distance 1.
         """
         weights = self.weights
         if weights is None or any(
-            weight < 0 or name not in ("opening", "operating", "open_sites") for name, weight in weights.items()
+            weight < 0 or name not in ("opening", "operating", "open_sites", "mean_distance")
+            for name, weight in weights.items()
         ):
             return -math.inf
         prices = self.site_prices
@@ -328,14 +342,19 @@ class PlacementProblem(Constructed):
             taken = min(missing, float(room[site]))
             bound += prices[site] * taken / room[site]
             missing -= taken
-        return float(bound)
+        return float(bound) + (weights.get("mean_distance", 0.0) if self.demand.any() else 0.0)
 
     @cached_property
     def _sites(self) -> Sites | None:
-        """What compiled walks need; ``None`` if the price is not a sum over sites of their load and farthest client."""
+        """What compiled walks need; ``None`` if the price is not a sum over sites of load and farthest client.
+
+        Distances of clients may have a price besides.
+        """
         weights = self.weights
-        if self.limits or weights is None or set(weights) - {"opening", "operating"}:
+        if self.limits or weights is None or set(weights) - {"opening", "operating", "mean_distance"}:
             return None
+        if weights.get("mean_distance") and not self.demand.any():
+            return None  # there is no mean
         operating = np.zeros((1, 1, 1))
         if weights.get("operating") and self.operating_cost is not None:
             if self.quality.guarantee != "farthest":
@@ -355,6 +374,7 @@ class PlacementProblem(Constructed):
             capacity=self.capacity,
             penalty=self.penalty_rate,
             geodesic=not isinstance(self.layout, Piece),
+            distance=self.distance_price,
         )
 
     @cached_property

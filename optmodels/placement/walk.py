@@ -105,6 +105,7 @@ class Sites(NamedTuple):
     capacity: Ints  #: site x farthest: largest load
     penalty: float  #: price of one client too many
     geodesic: bool  #: whether a ring of untouched cells shields all cells behind it
+    distance: float  #: price of one client's distance to its nearest open sites
 
 
 class Standing(NamedTuple):
@@ -117,7 +118,7 @@ class Standing(NamedTuple):
     clients: Ints  #: site x distance: cells with demand served there
     touched: Ints  #: scratch: sites changed by the flip under way, their number in the last entry
     mark: NDArray[np.uint8]  #: scratch: whether a site is among them
-    totals: Floats  #: opening price, operating price, clients too many, clients without a site
+    totals: Floats  #: opening price, operating price, clients too many, clients without a site, sum of distances
 
 
 @njit(cache=True)
@@ -168,6 +169,7 @@ def _serve(sites: Sites, standing: Standing, cell: int, sign: int) -> None:
     if ties == 0:
         standing.totals[3] += sign * demand
         return
+    standing.totals[4] += sign * demand * d
     share = (demand + ties - 1) // ties
     for at in range(sites.ring[cell, d - 1], sites.ring[cell, d]):
         site = sites.order[cell, at]
@@ -255,8 +257,8 @@ def _next_nearest(sites: Sites, standing: Standing, cell: int) -> None:
 
 @njit(cache=True)
 def _price(sites: Sites, standing: Standing) -> float:
-    opening, operating, excess, stranded = standing.totals
-    price: float = opening + operating + sites.penalty * (excess + stranded)
+    opening, operating, excess, stranded, distance = standing.totals
+    price: float = opening + operating + sites.penalty * (excess + stranded) + sites.distance * distance
     return price
 
 
@@ -298,7 +300,7 @@ def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDA
     for site in flips:
         flip(sites, standing, site)
         if standing.totals[2] + standing.totals[3] == 0:
-            price = 0.0
+            price = sites.distance * standing.totals[4]  # whole numbers, without rounding
             for j in range(len(standing.is_open)):
                 if standing.is_open[j]:
                     price += sites.opening[j] + _operating(sites, standing, j)
@@ -406,7 +408,7 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
         clients=np.zeros((count, largest + 1), np.int64),
         touched=np.zeros(count + 1, np.int64),
         mark=np.zeros(count, np.uint8),
-        totals=np.zeros(4),
+        totals=np.zeros(5),
     )
     served = (sites.distances == nearest[:, None]) & (is_open[None, :] == 1) & (sites.demand[:, None] > 0)
     cell, site = np.nonzero(served)
@@ -425,6 +427,8 @@ def refresh(sites: Sites, standing: Standing) -> None:
             _count(sites, standing, site, 1)
         if standing.ties[site] == 0:
             standing.totals[3] += sites.demand[site]
+        else:
+            standing.totals[4] += sites.demand[site] * standing.nearest[site]
 
 
 @dataclass(eq=False)

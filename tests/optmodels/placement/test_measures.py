@@ -1,11 +1,13 @@
 """Throughput, delay and utilisation of placements against the queues themselves."""
 
+import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from optmodels.costs import UnknownMeasure, WeightedSum
 from optmodels.placement import PlacementProblem
 from optmodels.placement.measures import utilisation_table
 from queueing import FiniteSourceQueue, MixedSourceQueue, capacity_by_distance
@@ -97,7 +99,7 @@ def test_scalar_measures_sum_up_the_sites(farthest, exact, guarantee):
     price = sum(problem.operating_cost[site] * described["utilisation"][site] for site in served)
     assert measures["operating"] == pytest.approx(price, rel=1e-12)
     assert list(measures) == list(PlacementProblem.measure_names)
-    assert len(measures) == 6
+    assert len(measures) == 7
 
 
 def test_mean_delay_is_that_of_a_request_not_of_a_site(farthest, exact):
@@ -120,9 +122,30 @@ def test_mean_delay_is_that_of_a_request_not_of_a_site(farthest, exact):
     assert farthest.evaluate(PLACEMENT).measures["mean_delay"] == pytest.approx(delay / flow, rel=1e-12)
 
 
+def test_mean_distance_is_that_of_a_client_to_its_nearest_open_sites(farthest):
+    rows, columns = farthest.shape
+    for decision in itertools.product((0, 1), repeat=rows * columns):
+        sites = [divmod(site, columns) for site in np.flatnonzero(decision).tolist()]
+        if not sites:
+            continue
+        total = 0
+        for cell, clients in enumerate(farthest.demand.tolist()):
+            row, column = divmod(cell, columns)
+            total += clients * min(abs(row - i) + abs(column - j) + 1 for i, j in sites)
+        # Nobody is counted twice where sites tie, and clients of overloaded sites count, too.
+        assert farthest.evaluate(decision).measures["mean_distance"] == total / int(farthest.demand.sum())
+
+
+def test_without_clients_there_is_no_mean_distance(farthest):
+    nobody = replace(farthest, demand=np.zeros(farthest.shape, int))
+    assert nobody.evaluate((1,) * 12).measures["mean_distance"] is None
+    with pytest.raises(UnknownMeasure, match="'mean_distance' is not defined for this decision"):
+        replace(nobody, cost=WeightedSum({"mean_distance": 1.0})).evaluate((1,) * 12)
+
+
 def test_measures_of_the_queues_are_undefined_where_nobody_is_served(farthest):
     measures = farthest.evaluate((0,) * 12).measures
-    for name in ("worst_throughput", "worst_delay_probability", "mean_delay"):
+    for name in ("worst_throughput", "worst_delay_probability", "mean_delay", "mean_distance"):
         assert measures[name] is None
     assert measures["operating"] == 0.0
 

@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyomo.environ as pyo
 from pyomo.contrib.solver.common.factory import SolverFactory
 
 from heuristics import Evaluation, refusal, run
+from optmodels import load
 from optmodels.costs import Limit, Limits, WeightedSum
 from optmodels.mip import SOLVERS, Highs, compile_model, relaxation
 from optmodels.mip import strategy as mip
@@ -118,6 +120,60 @@ def test_the_optimum_is_that_of_all_placements_judged(seed, formulation):
     assert solve(model) == pytest.approx(best, abs=1e-6)
     assert problem.evaluate(read(model)).feasible
     assert problem.evaluate(read(model)).objective == pytest.approx(best)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("seed", range(6))
+def test_medians_are_those_of_all_placements(seed, formulation):
+    """As many sites as are needed and one more, as near to the clients as can be."""
+    problem = draw(300 + seed, sites=8 + seed % 3, guarantee=("farthest", "worst-case")[seed % 2])
+    counts = [found.measures["open_sites"] for found in judged(problem).values() if found.feasible]
+    most = Limits({"open_sites": Limit(maximum=min(counts) + 1)})
+    problem = replace(problem, cost=WeightedSum({"mean_distance": 2.5}), limits=most)
+    best = optimum(judged(problem))
+    assert best < math.inf
+    model = build(problem, formulation)
+    assert solve(model) == pytest.approx(best, abs=1e-6)
+    found = problem.evaluate(read(model))
+    assert found.feasible
+    assert found.objective == pytest.approx(best)
+    compiled = compile_model(build(problem))
+    for decision, judgement in judged(problem).items():
+        if judgement.feasible:
+            start(problem, compiled.model, decision)
+            assert compiled.program.objective(compiled.point()) == pytest.approx(judgement.objective)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_limit_on_the_mean_distance_is_kept(seed):
+    problem = draw(400 + seed, sites=8 + seed % 3)
+    apart = sorted(found.measures["mean_distance"] for found in judged(problem).values() if found.feasible)
+    for largest in (apart[0], apart[len(apart) // 3], apart[0] - 0.01):
+        limited = replace(problem, limits=Limits({"mean_distance": Limit(maximum=largest)}))
+        best = optimum(judged(limited))
+        found = solve(build(limited))
+        assert found == (None if best == math.inf else pytest.approx(best, abs=1e-6))
+    assert best == math.inf
+
+
+def test_the_shipped_median_is_that_of_all_sets_of_sites_and_of_the_program():
+    data = json.loads((INSTANCES / "median-5x5.json").read_text())
+    problem = load(INSTANCES / "median-5x5.json")
+    assert problem.capacity.min() >= problem.demand.sum()  # no set of sites is infeasible
+    sets = np.array(list(itertools.combinations(range(25), 4)))
+    cells = np.array([divmod(cell, 5) for cell in range(25)])
+    apart = np.abs(cells[:, None, :] - cells[None, :, :]).sum(axis=2) + 1
+    demand = np.ravel(data["data"]["demand"])
+    least = min((demand @ apart[:, part].min(axis=2)).min() for part in np.array_split(sets, 10))
+    assert data["best_known"]["objective"] == least / demand.sum() == pytest.approx(480 / 239)
+
+
+@pytest.mark.slow
+def test_the_program_proves_the_shipped_median():
+    problem = load(INSTANCES / "median-5x5.json")
+    result = run(problem, Highs())
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(480 / 239, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -358,6 +414,8 @@ def test_a_large_grid_takes_the_small_formulation(monkeypatch):
 
 def test_costs_the_model_cannot_price_are_refused_by_the_strategy():
     priced = gautam("2x3", cost=WeightedSum({"opening": 1.0, "mean_delay": 2.0}))
+    nobody = gautam("2x3", data={"demand": [[0, 0, 0], [0, 0, 0]]}, cost=WeightedSum({"mean_distance": 1.0}))
+    assert "their mean distance is not defined" in refusal(nobody, Highs())
     sentence = refusal(priced, Highs())
     assert sentence is not None and "mean_delay" in sentence and sentence.endswith(".")
     assert refusal(gautam("2x3"), Highs()) is None

@@ -22,6 +22,10 @@ SERVER = {
 }  # psi: 23 23 19 9 0
 
 
+#: Clients of the line of three cells on which steps of objectives are tried.
+CLIENTS = 6
+
+
 def line(demand, cost=None, **changes):
     """A grid of one row."""
     data = {"shape": [1, len(demand)], "demand": [demand], "opening_cost": [cost or [1] * len(demand)], **SERVER}
@@ -306,7 +310,16 @@ def test_overload_that_no_single_cell_explains_has_its_own_sentence():
 
 
 @pytest.mark.parametrize("seed", range(30))
-@pytest.mark.parametrize("weights", [None, {"opening": 2.0}, {"opening": 1.0, "operating": 1.0}, {"operating": 3.0}])
+@pytest.mark.parametrize(
+    "weights",
+    [
+        None,
+        {"opening": 2.0},
+        {"opening": 1.0, "operating": 1.0},
+        {"operating": 3.0},
+        {"opening": 1.0, "mean_distance": 2.0},
+    ],
+)
 def test_lower_bound_is_never_above_the_optimum(seed, weights):
     problem = random_problem(seed, rows=2, columns=3, largest=14, operating_cost=1.5)
     problem = replace(problem, cost=None if weights is None else WeightedSum(weights))
@@ -343,6 +356,9 @@ def test_lower_bound_is_infinite_where_nothing_is_feasible_and_minus_infinite_wh
         ([4, 6, 10], {"open_sites": 2.0, "opening": 1.0}, 2.0),
         ([4, 6, 10], {"opening": 1e-8}, 2e-8),
         ([4, 6, 10], {"opening": 1.0, "mean_delay": 0.1}, None),
+        ([4, 6, 10], {"mean_distance": 3.0}, 3.0 / CLIENTS),
+        ([4, 6, 10], {"opening": 1.0, "mean_distance": float(CLIENTS)}, 1.0),
+        ([4, 6, 10], {"opening": 1.0, "mean_distance": 0.7654321}, None),
         ([0, 0, 0], None, None),
         ([2**60, 1, 1], None, None),
     ],

@@ -86,8 +86,17 @@ def network_with_operating_cost(seed):
     return replace(network(seed), operating_cost=np.random.default_rng(seed).uniform(0, 5, 30))
 
 
+def with_distances(seed):
+    return replace(with_operating_cost(seed), cost=WeightedSum({"opening": 0.5, "operating": 1, "mean_distance": 20.0}))
+
+
+def network_with_distances(seed):
+    return replace(network(seed), cost=WeightedSum({"mean_distance": 3.0}))
+
+
 PROBLEMS = [
     grid, network, tree, piece, without_demand, with_operating_cost, with_weights, network_with_operating_cost,
+    with_distances, network_with_distances,
 ]  # fmt: skip
 
 
@@ -410,12 +419,23 @@ def small_grid_with_prices_far_apart(seed):
     return replace(small_grid(seed), opening_cost=10.0 ** np.random.default_rng(seed).uniform(-200, 200, 8))
 
 
+def small_grid_with_distances(seed):
+    return replace(small_grid(seed), cost=WeightedSum({"opening": 1.0, "mean_distance": 4.0}))
+
+
 def small_network(seed):
     return network(seed, 9)
 
 
 @pytest.mark.parametrize(
-    "make", [small_grid, small_grid_with_operating_cost, small_grid_with_prices_far_apart, small_network]
+    "make",
+    [
+        small_grid,
+        small_grid_with_operating_cost,
+        small_grid_with_prices_far_apart,
+        small_grid_with_distances,
+        small_network,
+    ],
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_sweeping_through_all_placements_finds_the_best_of_them(make, seed):
