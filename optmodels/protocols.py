@@ -97,6 +97,13 @@ class WrittenOnTheWay(Protocol):
     def write_to(self, folder: Path, stem: str) -> dict[str, Any]: ...
 
 
+@runtime_checkable
+class WrittenAsObject(Protocol):
+    """A decision that searches hold as a tuple, and that stands in files as an object."""
+
+    def to_data(self) -> dict[str, Any]: ...
+
+
 # -- costs and limits -------------------------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from heuristics import Evaluation, Status, TracePoint
 from .data import read_json, replaced, write_text
 from .errors import InstanceError, MissingField, RequestError, UnreadableFile, UnwritableFile, suggestion
 from .instance import inside
-from .protocols import WrittenOnTheWay
+from .protocols import WrittenAsObject, WrittenOnTheWay
 from .solving import Result
 
 #: Longer decisions are written to a file of their own.
@@ -311,6 +311,8 @@ def plain(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(plain(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple) and isinstance(value, WrittenAsObject):
+        return value.to_data()
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(entry) for entry in value]
     if hasattr(value, "tolist"):  # arrays and scalars of numpy
@@ -337,6 +339,8 @@ def file_stem(*parts: Any) -> str:
 
 
 def _decision_to_data(decision: Any, folder: Path | None, stem: str) -> Any:
+    if isinstance(decision, tuple) and isinstance(decision, WrittenAsObject):
+        decision = decision.to_data()
     if isinstance(decision, Mapping):
         return {str(key): _decision_to_data(entry, folder, f"{stem}-{key}") for key, entry in decision.items()}
     if isinstance(decision, (list, tuple)) and any(hasattr(entry, "__len__") for entry in decision):

@@ -208,6 +208,8 @@ def whittle(
     length: int,
     hosts: Sequence[int] | Whole | None = None,
     host_gap: int = 1,
+    *,
+    exact: bool = False,
 ) -> Whole:
     r"""Visit by the largest index; see :mod:`heuristics.sequencing.whittle_index`.
 
@@ -230,6 +232,8 @@ def whittle(
         Slots of the cycle, at most.
     hosts, host_gap
         As for `greedy`.
+    exact
+        Whether the cycle has so many slots, a shorter one being repeated if it goes into them; gaps may need fewer.
 
     Returns
     -------
@@ -242,7 +246,7 @@ def whittle(
         length = closing_length(length, int(host.max()) + 1, gap)
         traits = traits._replace(shares=capped(traits.shares, host, length // gap / length))
     elif traits.one_price and np.count_nonzero(traits.shares) <= SOME_PAGES:
-        return _best_of_some(traits, length)
+        return _best_of_some(traits, length, exact)
     return _index_cycle(traits, length, host, gap)
 
 
@@ -302,7 +306,7 @@ def _cycle(
     return schedule
 
 
-def _best_of_some(traits: Traits, length: int) -> Whole:
+def _best_of_some(traits: Traits, length: int, exact: bool) -> Whole:
     shares, worths, decays = traits.shares, traits.worths, traits.decays
     nobody, members = np.full(len(shares), -1, dtype=np.int64), np.flatnonzero(shares)
     cycles = [_index_cycle(traits, length, nobody, 1), greedy(shares, length)]
@@ -312,6 +316,8 @@ def _best_of_some(traits: Traits, length: int) -> Whole:
             cycles.append(members[_index_cycle(few, slots, nobody[members], 1)])
         period = index_period(few.worths, few.decays, length, SHORT_CYCLES * len(members))
         cycles += [members[period]] if len(period) else []
+    if exact:
+        cycles = [np.tile(cycle, length // len(cycle)) for cycle in cycles if length % len(cycle) == 0]
     return max(cycles, key=lambda cycle: cycle_gain(cycle, worths, decays))
 
 

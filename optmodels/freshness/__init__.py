@@ -5,6 +5,8 @@ E. G. Coffman Jr., Z. Liu, R. R. Weber, "Optimal robot scheduling for web search
 
 `commands`
     Commands of kind "freshness": ``fit``, change rates from a crawl log, and ``visits``, when pages are visited next.
+`cycles`
+    The best cycle of so many slots: a discrete problem, for searches and for integer programs.
 `data`
     The data of a freshness instance: every field with its rule, and what they make together.
 `fitting`

@@ -45,6 +45,9 @@ MOST_PAGES = 50_000_000
 #: Labels of hosts are below this.
 MOST_HOSTS = 10_000_000
 
+#: Longer cycles are refused where the best one is asked for: they are kept as tuples.
+LONGEST_CYCLE = 100_000
+
 #: In a file: every page weighs as much as it changes.
 PROPORTIONAL = "change-rates"
 
@@ -286,6 +289,12 @@ _CAPS = Column(
 _MINIMUM = Column(
     Number("a least frequency is a number of visits per slot between 0 and 1.", least=0, most=1), same=True
 )
+_SLOTS = Number(
+    f"slots of a cycle are counted in whole numbers, 1 to {LONGEST_CYCLE}.",
+    least=1,
+    most=LONGEST_CYCLE,
+    whole=True,
+)
 _WEIGHED = {"anyOf": [{"const": PROPORTIONAL}, _WEIGHTS.reader.described]}
 _NAMED = {"type": "array", "minItems": 1, "items": {"type": "string"}, "rule": URL_RULE}
 _PATH = {"type": "string", "rule": "paths in a file are relative and stay inside its folder."}
@@ -333,6 +342,12 @@ class FreshnessData(Data):
     robots: Annotated[
         int, Number("robots are counted in whole numbers, from 1 to the number of pages.", least=1, whole=True)
     ] = entry("number of robots that visit pages at the same time", default=1)
+    cycle: Annotated[int, _SLOTS] | None = entry(
+        "asks for the best cycle of so many slots of each robot; decisions are such cycles, and -1 in one is a slot "
+        "without a visit",
+        unit="slots",
+        default=None,
+    )
 
     @property
     def proportional(self) -> bool:
@@ -347,7 +362,7 @@ class FreshnessData(Data):
     @property
     def held(self) -> bool:
         """Whether all pages are needed at once."""
-        return self.pages is None or bool(self.asked)
+        return self.pages is None or bool(self.asked) or self.cycle is not None
 
     @model_validator(mode="after")
     def _goes_together(self) -> FreshnessData:
@@ -405,6 +420,9 @@ class FreshnessData(Data):
             raise InstanceError("data.robots", data["robots"], rule)
         if pages.streamed:
             return Rules(pages.count, self.robots)
+        if self.cycle is not None and self.robots * self.cycle > LONGEST_CYCLE:
+            rule = f"{self.robots} robots would have {self.robots * self.cycle} slots; {LONGEST_CYCLE} are the most."
+            raise InstanceError("data.cycle", data["cycle"], rule)
         for name in self.asked:
             if name != "min_frequency" and pages.hosts is None:
                 raise InstanceError(f"data.{name}", data[name], "it needs to be known which page is on which host.")
@@ -419,7 +437,7 @@ class FreshnessData(Data):
                 raise InstanceError("data.min_frequency", data["min_frequency"], rule)
             minimum = np.ascontiguousarray(np.broadcast_to(np.float64(self.min_frequency), (pages.count,)))
         asked = None if minimum is None or not minimum.any() else minimum
-        rules = Rules(pages.count, self.robots, hosts, caps, max(1, self.host_gap), asked, labels)
+        rules = Rules(pages.count, self.robots, hosts, caps, max(1, self.host_gap), asked, labels, self.cycle)
         refuse_crowding(data, rules)
         return rules
 

@@ -6,14 +6,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from heuristics.search import spelled
+
 from ..kinds import PORTFOLIO, Kind
 
 #: Pages that are named in words.
 SHOWN = 5
 
+#: Cycles of given length that are evaluated one by one in seconds.
+ENUMERATED = 20_000
+
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
+    if problem.rules.cycle is not None:
+        size = problem.space.size
+        if size <= ENUMERATED:
+            yield "exhaustive", f"all {size} cycles can be evaluated, which proves the best one"
+        yield "annealing", f"there are {spelled(size)} cycles; its bound is that of the best numbers of visits"
     yield "lagrangian", "it proves the best frequencies; for an order of visits use --strategy whittle"
     yield "whittle", "the cost is not a sum over pages, so no bound is known; this gives an order of visits"
     yield "greedy", "it gives an order of visits, without a bound"

@@ -28,7 +28,7 @@ from ..registry import make_strategy
 from ..solving import solve
 from .problem import FreshnessProblem
 from .rules import Vector
-from .space import Visits
+from .space import IDLE, Visits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,8 +94,7 @@ def draw_freshness(
             f"{problem.name!r} has {problem.columns.count} pages; a picture has room for {MOST_DRAWN} of them."
         )
     decision = decision_of(problem, result)
-    if decision is None:
-        decision = problem.relaxation().decision
+    decision = _first_shown(problem) if decision is None else problem.visits_of(decision)
     cycles = decision.cycles if isinstance(decision, Visits) and decision.form != "randomized" else ()
     ranked = problem.columns.count <= MOST_SOLVED and problem.scale is not None
     layout: list[list[str]] = [["pages", "costs"]] if ranked else [["pages", "pages"]]
@@ -112,6 +111,15 @@ def draw_freshness(
             _draw_strip(axes, cycles, frequencies)
     panels.head(problem.name, _summary(problem, decision, result))
     return panels.figure
+
+
+def _first_shown(problem: FreshnessProblem) -> Any:
+    """What is drawn without a result: the frequencies of least cost, or a cycle where cycles are asked for."""
+    if problem.rules.cycle is None:
+        return problem.relaxation().decision
+    suggested: Any = problem
+    rng = np.random.default_rng(0)
+    return problem.visits_of(next(suggested.suggestions(rng), problem.space.sample(rng)))
 
 
 def _draw_pages(axes: Axes, problem: FreshnessProblem, frequencies: Vector) -> None:
@@ -202,8 +210,9 @@ def _draw_strip(axes: Axes, cycles: Sequence[Any], frequencies: Vector) -> None:
     for robot, cycle in enumerate(cycles):
         label = f"robot {robot}" if len(cycles) > 1 else "visits"
         look: dict[str, Any] = {"color": COLOURS[robot % len(COLOURS)], "marker": VISITS[robot % len(VISITS)]}
-        places = rank[np.asarray(cycle)[slots % len(cycle)]]
-        axes.scatter(slots, places, s=40 if visited < 20 else 14, linewidths=1.0, label=label, **look)
+        pages = np.asarray(cycle)[slots % len(cycle)]
+        places = rank[pages[pages != IDLE]]
+        axes.scatter(slots[pages != IDLE], places, s=40 if visited < 20 else 14, linewidths=1.0, label=label, **look)
     axes.set_xlim(-1, STRIP)
     axes.set_ylim(-0.8, max(visited, 1) - 0.2)
     whole_ticks(axes.yaxis)

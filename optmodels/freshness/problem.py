@@ -126,6 +126,9 @@ class FreshnessProblem(Constructed):
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
+    #: Data of problems of another class: the best cycle of so many slots, see `optmodels.freshness.cycles`.
+    accepted: ClassVar[tuple[str, ...]] = ("cycle",)
+
     if TYPE_CHECKING:
 
         @property
@@ -138,13 +141,19 @@ class FreshnessProblem(Constructed):
     has_objective: ClassVar[bool] = True
     #: Whether pages stay in their files.
     streams: ClassVar[bool] = False
+    #: Whether decisions are cycles of one length.
+    cyclic: ClassVar[bool] = False
 
     # -- from and to files --------------------------------------------------------------------------------------------
 
     @classmethod
     def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        if data.get("cycle") is not None:
+            from .cycles import CycleProblem
+
+            return CycleProblem
         streamed = is_streamed(data)
-        if streamed == cls.streams:
+        if streamed == cls.streams and not cls.cyclic:
             return cls
         from .tables import LargeFreshnessProblem
 
@@ -155,7 +164,7 @@ class FreshnessProblem(Constructed):
         """Read the ``data`` of an instance file, see ``optmodels schema freshness``."""
         fields: FreshnessData = read_as(FreshnessData, data)
         pages = fields.read_pages(folder)
-        chosen: type[FreshnessProblem] = cls
+        chosen = cls._class_of({"cycle": fields.cycle})
         if pages.streamed:
             from .tables import LargeFreshnessProblem
 
@@ -217,6 +226,10 @@ class FreshnessProblem(Constructed):
         """Frequencies, and cycles of pages."""
         return VisitPlans(self.columns.count, self.rules.robots)
 
+    def visits_of(self, decision: Decision) -> Any:
+        """Check a decision: frequencies, or `Visits`; whoever draws, lists or simulates visits asks for these."""
+        return self.space.check(decision)
+
     @property
     def linear_cost(self) -> bool:
         """Whether the cost is linear in the measures."""
@@ -261,12 +274,15 @@ class FreshnessProblem(Constructed):
         for cycle in visits.cycles:
             rates = np.minimum(rates, schedule_obsolescence(self.traits, cycle))
             longest = max(longest, int(schedule_gaps(cycle, self.columns.count).longest.max()))
-        return self._judged(rates, visits.frequencies, float(longest), self.rules.broken_by_cycles(visits.cycles))
+        more = self.rules.broken_by_cycles(visits.cycles)
+        return self._judged(rates, visits.frequencies, float(longest), more, visits.idle)
 
-    def _judged(self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float]) -> Evaluation:
+    def _judged(
+        self, rates: Vector, frequencies: Vector, longest: float | None, more: dict[str, float], idle: float = 0.0
+    ) -> Evaluation:
         unvisited = float(np.count_nonzero(frequencies == 0))
         measures = zip(MEASURES, (cost(self.traits, rates), unvisited, longest), strict=True)
-        return self.judge(dict(measures), self.rules.broken(frequencies) | more)
+        return self.judge(dict(measures), self.rules.broken(frequencies, idle) | more)
 
     def judge(self, measures: Mapping[str, float | None], broken: Mapping[str, float] = NOTHING) -> Evaluation:
         """Price measures, and tell broken limits beside rules that are broken."""
@@ -288,7 +304,7 @@ class FreshnessProblem(Constructed):
         ``slots`` has the length of each cycle. ``pages_left_out`` are never visited although the best frequencies visit
         them, ``weight_left_out`` is their part of all weights.
         """
-        checked = self.space.check(decision)
+        checked = self.visits_of(decision)
         form = checked.form if isinstance(checked, Visits) else "frequencies"
         obsolescence = self._obsolescence_of(checked)
         relaxed, schedule = self.allocation().bound, self.schedule_bound

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InstanceError
+from .space import IDLE
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -46,6 +47,8 @@ class Rules:
         Least frequency of each page; ``None``: no rule.
     labels
         What each host is called in the file, rising; ``None``: by its number.
+    cycle
+        The visits of a robot are a cycle of so many slots; ``None``: any length, and any form of a decision.
     """
 
     pages: int
@@ -55,6 +58,7 @@ class Rules:
     gap: int = 1
     minimum: Vector | None = None
     labels: Indices | None = None
+    cycle: int | None = None
 
     def label(self, host: int) -> int:
         """Tell what a host is called in the file."""
@@ -93,6 +97,8 @@ class Rules:
         if self.minimum is not None:
             same = bool((self.minimum == self.minimum[0]).all())
             found["min_frequency"] = float(self.minimum[0]) if same else self.minimum.tolist()
+        if self.cycle is not None:
+            found["cycle"] = self.cycle
         return found if self.robots == 1 else found | {"robots": self.robots}
 
     def _caps_by_label(self) -> float | list[float | None]:
@@ -109,9 +115,12 @@ class Rules:
 
     # -- what is broken, and by how much ------------------------------------------------------------------------------
 
-    def broken(self, frequencies: Vector) -> dict[str, float]:
-        """Find broken rules about frequencies: their sum, the least and the most of each, shares of hosts."""
-        total = math.fsum(frequencies)
+    def broken(self, frequencies: Vector, idle: float = 0.0) -> dict[str, float]:
+        """Find broken rules about frequencies: their sum, the least and the most of each, shares of hosts.
+
+        `idle` is the part of the slots, of all robots together, that have no visit.
+        """
+        total = math.fsum(frequencies) + idle
         found = {TOTAL: _beyond(abs(total - self.robots), TOLERANCE * self.robots)}
         found[MOST] = _excess(frequencies, np.ones(1))
         if self.minimum is not None:
@@ -126,9 +135,14 @@ class Rules:
             return {}
         from heuristics.sequencing import visit_distances  # all rules of sequencing, which most questions do not need
 
-        found = {GAPS: float(sum((visit_distances(cycle, self.hosts) < self.gap).sum() for cycle in cycles))}
+        known = np.append(self.hosts, IDLE)  # a slot without a visit, -1, is at no host
+        at_host = [cycle[cycle >= 0] for cycle in cycles]
+        found = {GAPS: 0.0}
+        for cycle, visited in zip(cycles, at_host, strict=True):
+            apart = visit_distances(cycle, known)[len(cycle) - len(visited) :]  # by host, that of idle slots first
+            found[GAPS] += float((apart < self.gap).sum())
         owners = np.zeros(self.host_count, dtype=np.int64)
-        for cycle in cycles:
+        for cycle in at_host:
             owners[np.unique(self.hosts[cycle])] += 1
         found[SPLIT] = float(np.maximum(owners - 1, 0).sum())
         return {name: amount for name, amount in found.items() if amount > 0}

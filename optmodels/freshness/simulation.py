@@ -73,12 +73,12 @@ class FreshnessExperiment:
 def experiment_of(problem: FreshnessProblem, decision: Any) -> FreshnessExperiment:
     """Take the pages of a problem, visited as decided; only data are taken, nothing that evaluates."""
     name, robots = problem.name, problem.rules.robots
-    if not isinstance(decision, Mapping):
+    if not isinstance(decision, Mapping) and problem.rules.cycle is None:
         raise RequestError(
             f"{short(decision)} cannot be simulated: no robot can visit every page at exactly equal distances; give "
             'a cycle {"schedule": [page, ...]} or {"randomized": [frequency, ...]}.'
         )
-    visits = problem.space.check(decision)
+    visits = problem.visits_of(decision)
     with refusals(f"{name!r} cannot be simulated"):
         if visits.form == "randomized":
             frequencies = visits["randomized"]

@@ -13,6 +13,9 @@ from heuristics.spaces import Simplex
 Vector = NDArray[np.float64]
 Cycle = NDArray[np.int64]
 
+#: In a cycle: a slot without a visit, as long as an access.
+IDLE = -1
+
 #: The forms of a decision that are objects, and what may stand beside.
 FORMS = {
     frozenset({"schedule"}): "schedule",
@@ -54,8 +57,14 @@ class Visits(Mapping[str, Any]):
         """Visits of each page per slot."""
         if self.form == "randomized":
             return np.asarray(self.entries["randomized"])
-        shares = [np.bincount(cycle, minlength=self.checked[0]) / len(cycle) for cycle in self.cycles]
+        pages = self.checked[0]
+        shares = [np.bincount(cycle[cycle >= 0], minlength=pages) / len(cycle) for cycle in self.cycles]
         return np.asarray(np.sum(shares, axis=0))
+
+    @property
+    def idle(self) -> float:
+        """Slots without a visit per slot, of all robots together; of draws it is not counted."""
+        return 0.0 if self.form == "randomized" else float(sum((cycle < 0).mean() for cycle in self.cycles))
 
     def __getitem__(self, key: str) -> Any:
         return self.entries[key]
@@ -158,19 +167,25 @@ class VisitPlans(Simplex):
             raise ValueError(f"{len(listed)} schedules are given; each of the {self.robots} robots needs one.")
         names = ["schedule"] if form == "schedule" else [f"schedules[{robot}]" for robot in range(self.robots)]
         cycles = tuple(
-            _frozen(_indices(cycle, name, self.pages, "pages")) for name, cycle in zip(names, listed, strict=True)
+            _frozen(_indices(cycle, name, self.pages, "pages", IDLE)) for name, cycle in zip(names, listed, strict=True)
         )
         if self.robots == 1:
             return {"schedule": cycles[0]}
         owner = np.full(self.pages, -1, dtype=np.int64)
         for robot, cycle in enumerate(cycles):
-            seen = np.unique(cycle)
+            seen = np.unique(cycle[cycle >= 0])
             taken = seen[owner[seen] >= 0]
             if len(taken):
                 page, other = int(taken[0]), int(owner[taken[0]])
                 raise ValueError(f"page {page} stands in schedules {other} and {robot}; a page has one robot.")
             owner[seen] = robot
         return {"schedules": cycles}
+
+
+def padded(cycle: Cycle, slots: int | None) -> Cycle:
+    """Add slots without a visit to a cycle that gaps of hosts made shorter than is asked for."""
+    short = 0 if slots is None else slots - len(cycle)
+    return np.concatenate([cycle, np.full(short, IDLE)]) if short > 0 else cycle
 
 
 def _restored(entries: Mapping[str, Any], checked: tuple[int, int]) -> Visits:
@@ -195,17 +210,18 @@ def _numbers(values: Any, rule: str) -> NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
-def _indices(values: Any, name: str, count: int, noun: str) -> Cycle:
-    """Make an array of numbers of pages or robots, one at least."""
+def _indices(values: Any, name: str, count: int, noun: str, least: int = 0) -> Cycle:
+    """Make an array of numbers of pages or robots, one at least; `least` is 0, or `IDLE` where slots may be idle."""
     found = _numbers(values, f"{name} is a list of whole numbers: {noun}, numbered from 0 to {count - 1}.")
     if len(found) == 0:
         raise ValueError(f"{name} is empty; it needs one entry at least.")
-    inside = (found >= 0) & (found < count)
+    inside = (found >= least) & (found < count)
     whole = inside if found.dtype.kind != "f" else inside & (found == np.floor(found))
     if not whole.all():
         position = int(np.argmin(whole))
         value = found[position].item()
-        raise ValueError(f"{name}[{position}] is {value:g}; {noun} are numbered from 0 to {count - 1}.")
+        idle = "" if least == 0 or value >= 0 else f", and {IDLE} is a slot without a visit"
+        raise ValueError(f"{name}[{position}] is {value:g}; {noun} are numbered from 0 to {count - 1}{idle}.")
     return found.astype(np.int64, copy=False)
 
 

@@ -42,6 +42,9 @@ Schedule = NDArray[np.int64]
 
 EVEN, RANDOM, WHOLE = range(3)
 
+#: In a schedule: a slot without a visit, as long as an access.
+IDLE = -1
+
 
 # -- one page ---------------------------------------------------------------------------------------------------------
 
@@ -162,7 +165,7 @@ def schedule_obsolescence(pages: Traits, schedule: ArrayLike) -> Vector:
     pages
         what `traits` made of them.
     schedule
-        page of each slot of one cycle, numbered from 0.
+        page of each slot of one cycle, numbered from 0; -1: no visit, in a slot as long as an access.
 
     Returns
     -------
@@ -183,6 +186,8 @@ def schedule_obsolescence(pages: Traits, schedule: ArrayLike) -> Vector:
     >>> pages = traits([0.5, 0.1], [1.0, 2.0], Constant(1.0))
     >>> schedule_obsolescence(pages, [0, 0, 1]).round(6)
     array([0.316273, 0.136061])
+    >>> schedule_obsolescence(pages, [0, -1, 1]).round(6)
+    array([0.482087, 0.136061])
     """
     cycle = checked_schedule(schedule, len(pages))
     found: Vector = _schedule_rates(pages.loads, pages.decays, pages.deficits, cycle)
@@ -301,7 +306,7 @@ def schedule_gaps(schedule: ArrayLike, pages: int) -> ScheduleGaps:
     Parameters
     ----------
     schedule
-        page of each slot of one cycle, numbered from 0.
+        page of each slot of one cycle, numbered from 0; -1: no visit.
     pages
         how many there are.
 
@@ -325,7 +330,7 @@ def checked_schedule(schedule: ArrayLike, pages: int) -> Schedule:
     array = np.asarray(schedule)
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer):
         raise ValueError("schedule must be a list of page numbers, at least one; give the pages of one cycle in order.")
-    refuse_where((array < 0) | (array >= pages), "schedule", array, f"a page number from 0 to {pages - 1}")
+    refuse_where((array < IDLE) | (array >= pages), "schedule", array, f"a page number from 0 to {pages - 1}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
@@ -366,6 +371,8 @@ def _schedule_rates(loads: Vector, decays: Vector, deficits: Vector, schedule: S
     first, last, missed = np.full(pages, -1), np.full(pages, -1), np.zeros(pages)
     for slot in range(slots):
         page = schedule[slot]
+        if page < 0:
+            continue
         if first[page] < 0:
             first[page] = slot
         else:
@@ -389,6 +396,8 @@ def _gaps(schedule: Schedule, pages: int) -> tuple[Schedule, Schedule, Schedule]
     first, last = np.full(pages, -1), np.full(pages, -1)
     for slot in range(slots):
         page = schedule[slot]
+        if page < 0:
+            continue
         visits[page] += 1
         if first[page] < 0:
             first[page] = slot

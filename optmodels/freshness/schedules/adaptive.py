@@ -24,6 +24,7 @@ from queueing.simulation import CONFIDENCE
 
 from ..data import Pages
 from ..rules import Rules
+from .refusals import refuses_cycle
 
 #: Every visit is simulated.
 MOST_PAGES = 10_000_000
@@ -93,6 +94,8 @@ class Adaptive:
     def refuses(self, problem: VisitedProblem) -> str | None:
         """Say why a problem is not for this rule."""
         rules = problem.rules
+        if rules.cycle is not None:
+            return refuses_cycle(self.name, problem)
         if rules.shares is not None:
             return (
                 f"strategy {self.name!r} visits whichever page is due, as crawlers do, and keeps no gaps and caps of "

@@ -24,8 +24,9 @@ from queueing.processes import Exponential
 
 from ..partition import Part, allocate_within, best_parts, given_parts, in_proportion
 from ..rules import CAPS, LEAST, TOLERANCE, Indices, Rules, Vector
-from ..space import Visits
+from ..space import padded
 from .cycle_frequencies import fitted, once_or_never
+from .refusals import refuses_cycle, refuses_gap
 
 #: A cycle has whole numbers of visits, which may break a cap or a least frequency: so often frequencies are found anew.
 ATTEMPTS = 12
@@ -66,8 +67,8 @@ class Randomized:
     deterministic: ClassVar[bool] = True
 
     def refuses(self, problem: VisitProblem) -> str | None:
-        """Refuse gaps: draws keep none."""
-        return _refuses_gap(self.name, problem)
+        """Refuse gaps, which draws do not keep, and problems that ask for a cycle."""
+        return refuses_gap(self.name, problem) or refuses_cycle(self.name, problem)
 
     def solve(self, oracle: Oracle[VisitProblem], rng: np.random.Generator) -> Result:
         """Find the best probabilities of each robot, and show the draws."""
@@ -121,8 +122,11 @@ class Sequencing(ABC):
         require_fields(self, slots=(self.slots is None or self.slots >= 1, "1 or more"))
 
     def refuses(self, problem: VisitProblem) -> str | None:
-        """Refuse gaps between visits to a host, unless the rule keeps them."""
-        return None if self.keeps_gaps else _refuses_gap(self.name, problem)
+        """Refuse gaps between visits to a host, unless the rule keeps them, and lengths that its cycles cannot have."""
+        if not self.keeps_gaps and (gaps := refuses_gap(self.name, problem)) is not None:
+            return gaps
+        slots = problem.rules.cycle
+        return None if slots is None or self.makes(slots) else refuses_cycle(self.name, problem)
 
     def prepare(self, problem: VisitProblem) -> None:
         """Compile, before any clock starts."""
@@ -138,6 +142,8 @@ class Sequencing(ABC):
         problem: Any = oracle.problem
         whole: Allocation = problem.allocation()
         oracle.extra["multiplier"] = whole.multiplier * (problem.scale or 1.0)
+        if problem.rules.cycle is not None:
+            self = replace(self, slots=problem.rules.cycle)
         complete = True
         for rule in self.variants():
             late = oracle.best is not None and oracle.remaining_seconds <= 0
@@ -188,23 +194,23 @@ class Sequencing(ABC):
             parts = _parts_or_reason(oracle, partial(self.parts, problem, rules, whole))
             if parts is None:
                 return
-            cycles = [part.pages[rule.order(part, rules.gap, fit)] for part in parts]
-            decision: Visits = problem.space.check({"schedules": cycles})
+            cycles = [padded(part.pages[rule.order(part, rules.gap, fit, rules.cycle)], rules.cycle) for part in parts]
+            decision = problem.space.check({"schedules": cycles})
             before = oracle.best
             broken = _show(oracle, decision)
             if oracle.best is not before:
                 oracle.extra["rule"] = self.label
             if not broken & {CAPS, LEAST} or oracle.remaining_seconds <= 0:
                 return
-            rules = tightened(rules, problem.rules, decision.frequencies, 2.0**attempt)
+            rules = tightened(rules, problem.rules, problem.visits_of(decision).frequencies, 2.0**attempt)
             try:
                 whole = allocate_within(problem.traits, rules)
             except ValueError:  # no room for all visits is left
                 return
 
-    def order(self, part: Part, gap: int, fit: bool = True) -> Indices:
-        """Order the visits of a robot; of few pages the better of two, fit for rare pages or as they are."""
-        usual = self.length(part)
+    def order(self, part: Part, gap: int, fit: bool = True, exact: int | None = None) -> Indices:
+        """Order the visits of a robot, in `exact` slots; of few pages the better of two: fit for rare ones, or not."""
+        usual = exact or self.length(part)
         held, slots = fitted(part, usual, self.allowed, longer=self.slots is None) if fit else (part, usual)
         cycle = self.cycle(held, slots, gap)
         free = part.rules is not None and part.rules.shares is None and part.rules.minimum is None
@@ -228,6 +234,10 @@ class Sequencing(ABC):
     def allowed(self, slots: int) -> int:
         """Find the most slots, up to so many, that a cycle can have."""
         return slots
+
+    def makes(self, slots: int) -> bool:
+        """Whether a cycle can have exactly so many slots."""
+        return self.allowed(slots) == slots
 
     # -- other rules --------------------------------------------------------------------------------------------------
 
@@ -321,6 +331,10 @@ class GoldenRatio(Sequencing):
         """Find the largest Fibonacci number that is not above these slots."""
         return fibonacci_below(slots)[0]
 
+    def makes(self, slots: int) -> bool:
+        """Whether a cycle can have exactly so many slots; without memory, any number."""
+        return self.form == "stateless" or super().makes(slots)
+
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Order visits by the golden ratio, in a Fibonacci number of slots."""
         if self.form == "sorted":
@@ -365,7 +379,8 @@ class LargestIndex(Sequencing):
 
     def cycle(self, part: Part, slots: int, gap: int) -> Indices:
         """Visit in order of indices, gaps between visits to a host kept."""
-        return sequencing.whittle(part.traits.decays, part.traits.worths, part.frequencies, slots, part.hosts, gap)
+        exact, own = part.rules is not None and part.rules.cycle is not None, part.traits
+        return sequencing.whittle(own.decays, own.worths, part.frequencies, slots, part.hosts, gap, exact=exact)
 
 
 @dataclass(frozen=True)
@@ -459,15 +474,6 @@ def tightened(rules: Rules, wanted: Rules, visits: Vector, factor: float = 1.0) 
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
-
-
-def _refuses_gap(name: str, problem: VisitProblem) -> str | None:
-    if problem.rules.gap <= 1:
-        return None
-    return (
-        f"strategy {name!r} keeps no visits apart, and {problem.name!r} asks for {problem.rules.gap} slots between "
-        "visits to a host; greedy and whittle do."
-    )
 
 
 def _parts_or_reason(oracle: Oracle[Any], find: Callable[[], Sequence[Part]]) -> Sequence[Part] | None:

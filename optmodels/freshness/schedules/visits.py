@@ -16,7 +16,7 @@ from ...errors import RequestError, short
 from ..partition import given_parts
 from ..problem import FreshnessProblem
 from ..rules import Indices
-from ..space import Visits
+from ..space import IDLE, Visits
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -66,11 +66,13 @@ def write_visits(
     tables = _tables(problem, cycles, length)
     if target.suffix.lower() == ".parquet":
         return write_parquet(target, tables)
+    written = 0
     with whole_file(target) as stream:
         for number, table in enumerate(tables):
             rows = zip(*map(_cells, table.values()), strict=True)
+            written += len(table["page"])
             stream.write(csv_rows(rows if number else [table, *rows]).encode())
-    return Part(target.name, length * len(cycles), stream.bytes, stream.sha256)
+    return Part(target.name, written, stream.bytes, stream.sha256)
 
 
 def list_visits(
@@ -116,7 +118,7 @@ def _planned(problem: FreshnessProblem, decision: Any, slots: int | None, seed: 
 def cycles_of(problem: FreshnessProblem, decision: Any, slots: int | None = None, seed: int = 0) -> list[Indices]:
     """Order the visits of each robot; to be repeated if the decision is a cycle."""
     try:
-        checked = problem.space.check(decision)
+        checked = problem.visits_of(decision)
     except ValueError as failure:
         raise RequestError(f"this is not a valid decision for {problem.name!r}: {failure}") from None
     if isinstance(checked, Visits) and checked.form != "randomized":
@@ -144,13 +146,15 @@ def _tables(problem: FreshnessProblem, cycles: list[Indices], length: int) -> It
     for first in range(0, length, step):
         slot = np.arange(first, min(first + step, length))
         page = np.stack([cycle[slot % len(cycle)] for cycle in cycles], axis=1).ravel()
+        visited = page != IDLE
+        page = page[visited]
         table: dict[str, Any] = {"page": page}
         if pages.urls is not None:
             table["url"] = [pages.urls[index] for index in page.tolist()]
         if pages.hosts is not None:
             table["host"] = pages.hosts[page]
-        slots = np.repeat(slot, len(cycles))
-        robots = np.tile(np.arange(len(cycles)), len(slot))
+        slots = np.repeat(slot, len(cycles))[visited]
+        robots = np.tile(np.arange(len(cycles)), len(slot))[visited]
         yield table | {"robot": robots, "slot": slots, "next_visit": slots * mean}
 
 

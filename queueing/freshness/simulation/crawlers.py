@@ -51,27 +51,29 @@ class Cycle:
     Parameters
     ----------
     order
-        Pages, numbers from 0, as they are visited in one round; one at least.
+        Pages, numbers from 0, as they are visited in one round, one at least; -1: none is visited in this slot.
     """
 
     order: ArrayLike
 
     def __post_init__(self) -> None:
         order = np.asarray(self.order)
-        if order.ndim != 1 or not len(order) or order.dtype.kind not in "iu" or order.min() < 0:
-            raise ValueError("a cycle must be a list of pages, numbers from 0, with one at least; give such a list.")
+        if order.ndim != 1 or not len(order) or order.dtype.kind not in "iu" or order.min() < -1:
+            told = "a cycle must be a list of pages, numbers from 0 (-1: none), with one at least; give such a list."
+            raise ValueError(told)
         object.__setattr__(self, "order", np.ascontiguousarray(order, dtype=np.int64))
 
     @cached_property
     def pages(self) -> Whole:
         """Pages of the cycle."""
-        return np.unique(np.asarray(self.order))
+        found = np.unique(np.asarray(self.order))
+        return found[found >= 0]
 
     @property
     def shares(self) -> Vector:
         """Visits per slot to each of them."""
         order = np.asarray(self.order)
-        return np.asarray(np.bincount(order)[self.pages] / len(order))
+        return np.asarray(np.bincount(order[order >= 0])[self.pages] / len(order))
 
     def slots(self, wanted: float) -> tuple[int, int]:
         """One round, and whole rounds."""

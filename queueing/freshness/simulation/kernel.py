@@ -98,13 +98,14 @@ def end_counting(state: State, pages: Whole) -> None:
 
 @njit(cache=True)
 def follow_cycle(cycle: Whole, law: Drawn, state: State, rng: np.random.Generator, slots: int) -> None:
-    """Visit the next so many pages of a cycle."""
+    """Visit the next so many pages of a cycle; a slot with -1 is only as long as a visit."""
     clocks, numbers = state.clocks, state.numbers
     place = numbers[PLACE]
     for _ in range(slots):
         clocks[NOW] += draw_time(law, rng)
         numbers[SLOTS] += 1
-        _visit(state, cycle[place], rng)
+        if cycle[place] >= 0:
+            _visit(state, cycle[place], rng)
         place = place + 1 if place + 1 < len(cycle) else 0
     numbers[PLACE] = place
 

@@ -265,7 +265,7 @@ def test_the_price_is_what_another_visit_would_save():
         ({"randomized": [1.0, 0.0], "robot": [0, 1]}, "robot[1] is 1; robots are numbered from 0 to 0."),
         ({"schedule": []}, "schedule is empty"),
         ({"schedule": [0, 2]}, "schedule[1] is 2; pages are numbered from 0 to 1."),
-        ({"schedule": [0, -1]}, "schedule[1] is -1"),
+        ({"schedule": [0, -2]}, "schedule[1] is -2; pages are numbered from 0 to 1, and -1 is a slot without a visit"),
         ({"schedule": [0, 0.5]}, "schedule[1] is 0.5"),
         ({"schedule": [[0], [1]]}, "schedule is a list of whole numbers: pages, numbered from 0 to 1."),
         ({"schedule": [[0], 1]}, "schedule is a list of whole numbers"),

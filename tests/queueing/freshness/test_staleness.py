@@ -309,7 +309,7 @@ def test_parts_of_pages():
         (lambda p: traits([1e300, 1.0], [1.0, 1.0], Constant(1e9)), r"rates\[0\] .*with the weight"),
         (lambda p: traits([], [], Constant(1.0)), "rates must be a list of numbers"),
         (lambda p: schedule_obsolescence(p, [0, 3]), r"schedule\[1\] must be a page number from 0 to 2, but it is 3"),
-        (lambda p: schedule_obsolescence(p, [0, -1]), r"schedule\[1\] must be a page number"),
+        (lambda p: schedule_obsolescence(p, [0, -2]), r"schedule\[1\] must be a page number"),
         (lambda p: schedule_obsolescence(p, []), "schedule must be a list of page numbers"),
         (lambda p: schedule_obsolescence(p, [0.5]), "schedule must be a list of page numbers"),
         (lambda p: even_obsolescence(p, [0.5, 0.5]), "frequencies must be one for each of 3 pages"),

@@ -292,7 +292,7 @@ class OnlyTransformed:
     [
         (lambda: Cycle([]), "a cycle must be a list of pages"),
         (lambda: Cycle([0.5]), "a cycle must be a list of pages"),
-        (lambda: Cycle([0, -1]), "a cycle must be a list of pages"),
+        (lambda: Cycle([0, -2]), "a cycle must be a list of pages"),
         (lambda: Draws(np.arange(2), [0.7, 0.7]), r"must sum to at most 1, its visits per slot, but they sum to 1\.4"),
         (lambda: Draws(np.arange(2), [0.0, 0.0]), r"must sum to at most 1, its visits per slot, but they sum to 0\.0"),
         (lambda: Draws(np.arange(3), [0.5, 0.5]), "every page must have a frequency, but there are 3 and 2"),
