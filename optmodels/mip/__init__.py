@@ -2,6 +2,8 @@
 
 `checking`
     A check that a solver keeps the contract.
+`circulation`
+    Cyclic words over several symbols as circulations of gaps: pieces that kinds put together.
 `commands`
     The command ``export``.
 `cpsat`
