@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import clock, interrupting
@@ -318,6 +318,11 @@ class Oracle(Generic[P]):
             self._reported = self.seconds
             self._progress(Progress(self.seconds, self.evaluations, self._objective, self.bound))
 
+    def withdraw(self, bound: float | None) -> None:
+        """Take back claims of bounds that a better decision has refuted, but for what is proved without them."""
+        self.bound = bound
+        self._trace = [replace(point, bound=bound) for point in self._trace if point.objective is not None]
+
     def require(self) -> None:
         """Raise `BudgetSpent` if nothing is left: for loops that do much between two questions."""
         self._require(1)
@@ -371,14 +376,12 @@ class Oracle(Generic[P]):
                 self.problem, None if self.nearest is None else self.nearest.evaluation, proved
             )
         else:
-            status = Status.FEASIBLE
             if self.bound is not None and self.bound > objective + AGREEMENT * abs(objective):
                 raise Disagreement(
                     f"{self.problem.name}: a bound of {self.bound!r} was claimed, but a feasible decision has "
                     f"{objective!r}."
                 )
-            if proved or self.settled:
-                status = Status.OPTIMAL
+            status = Status.OPTIMAL if proved or self.settled else Status.FEASIBLE
             if proved:  # nothing is left that could be better
                 self.bound = objective
             elif self.bound is not None:  # two roads round differently; what is proved of a number holds below it

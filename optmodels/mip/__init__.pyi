@@ -2,6 +2,7 @@ from .checking import check_solver as check_solver
 from .exporting import export as export
 from .highs import load as load
 from .program import common_step as common_step
+from .program import raised_to_step as raised_to_step
 from .pyomo import compile_model as compile_model
 from .pyomo import quiet_pyomo as quiet_pyomo
 from .pyomo import warm_up as warm_up
@@ -13,7 +14,6 @@ from .strategy import Highs as Highs
 from .strategy import SolverFailure as SolverFailure
 from .strategy import Starting as Starting
 from .strategy import UnboundedProgram as UnboundedProgram
-from .strategy import raised_to_step as raised_to_step
 from .timing import within as within
 from .worker import die_with as die_with
 

@@ -45,6 +45,8 @@ def solve(request: Request, channel: Channel) -> Outcome:
         "threads": request.threads or 0,  # 0: it chooses
         "time_limit": channel.remaining_seconds,
     }
+    if request.tolerance is not None:
+        options |= {f"{name}_feasibility_tolerance": request.tolerance for name in ("primal", "dual", "mip")}
     for name, value in options.items():
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             return Outcome("error", message=f"HiGHS does not take {value!r} for its option {name!r}.")

@@ -19,6 +19,9 @@ Indices = NDArray[np.int32]
 #: How far a solver's point may stray from a bound, a row or a whole number.
 FEASIBILITY = 1e-6
 
+#: How far, relative, a solver's bound may be off; as `heuristics.AGREEMENT`, which a solver's process does not load.
+NOISE = 1e-6
+
 #: Rounding of one operation, relative.
 EPSILON = 2.0**-52
 
@@ -184,6 +187,27 @@ class Program:
             cost = costs / unit
         return replace(self, cost=cost, offset=self.offset / unit, column_upper=upper), unit
 
+    @property
+    def counted(self) -> bool:
+        """Whether all that costs anything is a whole number of a whole price, so that values differ by 1 at least."""
+        priced = self.cost != 0
+        return bool(self.whole[priced].all() and (self.cost == np.round(self.cost)).all() and priced.any())
+
+    @property
+    def binary(self) -> bool:
+        """Whether all variables are whole numbers, and 0 or 1."""
+        return bool(self.whole.all() and (self.column_lower >= 0).all() and (self.column_upper <= 1).all())
+
+    def better_than(self, value: float) -> Program:
+        """The program with a row more: the objective is no worse than a value, as the program states it."""
+        limit = value - self.offset
+        return self._with_row(
+            np.flatnonzero(self.cost),
+            self.cost[self.cost != 0],
+            (limit, math.inf) if self.maximise else (-math.inf, limit),
+            "better_than_the_best_known",
+        )
+
     def without(self, point: Numbers) -> Program:
         r"""The program without the points whose whole numbers are those of a point of zeros and ones.
 
@@ -194,21 +218,30 @@ class Program:
         if not np.isin(clean[columns], (0.0, 1.0)).all():
             raise ValueError("points are left out of programs whose whole numbers are 0 or 1 only.")
         signs = np.where(clean[columns] > 0.5, -1.0, 1.0)
+        bounds = (1.0 - float((signs < 0).sum()), math.inf)
+        return self._with_row(columns, signs, bounds, f"without_{self.shape[0]}")
+
+    def _with_row(self, columns: Any, values: Numbers, bounds: tuple[float, float], name: str) -> Program:
+        """The program with one row more, which has these values in these columns."""
         order = np.argsort(np.concatenate([self.columns, columns]), kind="stable")
+        more = np.bincount(columns, minlength=self.shape[1])
         return replace(
             self,
-            starts=(self.starts + np.concatenate([[0], np.cumsum(self.whole)])).astype(np.int32),
+            starts=(self.starts + np.concatenate([[0], np.cumsum(more)])).astype(np.int32),
             rows=np.concatenate([self.rows, np.full(len(columns), self.shape[0])])[order].astype(np.int32),
-            values=np.concatenate([self.values, signs])[order],
-            row_lower=np.append(self.row_lower, 1.0 - float((signs < 0).sum())),
-            row_upper=np.append(self.row_upper, np.inf),
-            row_names=(*self.row_names, f"without_{self.shape[0]}"),
+            values=np.concatenate([self.values, values])[order],
+            row_lower=np.append(self.row_lower, bounds[0]),
+            row_upper=np.append(self.row_upper, bounds[1]),
+            row_names=(*self.row_names, name),
         )
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a solver is asked, with its deadline on the clock that all processes of a machine share (monotonic)."""
+    """What a solver is asked, with its deadline on the clock that all processes of a machine share (monotonic).
+
+    `tolerance` is how far its points may stray from rows, bounds and whole numbers; ``None``: as the solver likes it.
+    """
 
     program: Program
     deadline: float = math.inf
@@ -216,6 +249,7 @@ class Request:
     threads: int | None = None
     presolve: bool = True
     start: Numbers | None = None
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -302,3 +336,31 @@ def common_step(numbers: Numbers) -> float | None:
     counts = [int(part * denominator) for part in parts]
     counts = [count // math.gcd(*counts) for count in counts]
     return sizes[0] / counts[0] if counts[-1] <= MOST_STEPS else None
+
+
+def raised_to_step(bound: float, step: float | None) -> float:
+    r"""Raise a bound to the least multiple of `step` that is not below it, up to the noise of a solver.
+
+    Parameters
+    ----------
+    bound
+        A lower bound on the objective, perhaps infinite.
+    step
+        A positive number of which all objectives are multiples; ``None``: there is none, and the bound stays.
+
+    Returns
+    -------
+    float
+        A bound that is as valid, and no lower but for noise.
+
+    Notes
+    -----
+    With :math:`\epsilon = 10^{-6} \max(s, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
+    a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
+    """
+    if step is None or not math.isfinite(bound):
+        return bound
+    noise = NOISE * max(step, abs(bound))
+    if noise >= step / 2:
+        return bound
+    return step * math.ceil((bound - noise) / step)

@@ -36,6 +36,9 @@ def solve(request: Request, channel: Channel) -> Outcome:
     model.setParam("misc/catchctrlc", False)
     model.setParam("limits/gap", request.gap)
     model.setParam("limits/time", min(channel.remaining_seconds, _INFINITE))
+    if request.tolerance is not None:
+        model.setParam("numerics/feastol", request.tolerance)
+        model.setParam("numerics/dualfeastol", request.tolerance)
     if request.threads is not None:
         model.setParam("parallel/maxnthreads", request.threads)
         model.setParam("lp/threads", request.threads)

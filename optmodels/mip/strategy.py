@@ -2,7 +2,8 @@
 
 The road: Pyomo model, standard form, arrays (`Program`), a solver in a process of its own, and back through the
 problem's own evaluator. The solver is asked for a gap of 0, is stopped in time whatever it does, and is never believed:
-each of its points is read back into a decision and evaluated, each claim compared.
+each of its points is read back into a decision and evaluated, each claim compared, an optimum of continuous costs asked
+for once more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from heuristics import (
     AGREEMENT,
+    OPTIMALITY_TOLERANCE,
     Bounded,
     BudgetSpent,
     Decision,
@@ -32,7 +34,7 @@ from heuristics import (
 from .. import protocols
 from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
 from .process import SolverProcess
-from .program import FEASIBILITY, Bound, Incumbent, Message, Numbers, Outcome, Program, Request
+from .program import FEASIBILITY, Bound, Incumbent, Message, Numbers, Outcome, Program, Request, raised_to_step
 from .solvers import SOLVERS
 from .timing import find_start, within
 
@@ -42,6 +44,13 @@ if TYPE_CHECKING:
 
 #: Entries of the matrix from which on a second process bounds the linear relaxation while the solver works.
 COMPANION_ENTRIES = 100_000
+
+#: Where costs are continuous: how far points may stray from rows, and how much better, relative, a decision is that is
+#: asked for once more before an optimum is believed.
+TOLERANCE, PROVED_TO = 1e-9, 1e-7
+
+#: How often a solver is asked for something better than what it called optimal, before nothing it says is believed.
+MOST_QUESTIONS = 20
 
 #: Seconds to look for an infeasible sub-set, and names shown of it.
 EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
@@ -153,7 +162,8 @@ class Highs:
             if self.start:
                 find_start(oracle, rng)
             if oracle.settled:
-                return oracle.result(extra={"solver": {"name": self.solver, "status": "not needed"}})
+                told = {"name": self.solver, "status": "not needed"}
+                return oracle.result(extra={"solver": told, "proved_to": 0.0 if step else OPTIMALITY_TOLERANCE})
             began = oracle.seconds
             try:
                 with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
@@ -187,12 +197,24 @@ class _Run:
     scaled: Program = field(init=False)
     unit: float = field(init=False)
     program: Program = field(init=False)
+    #: The number of which all objectives are multiples, if the problem or the program knows one.
+    quantum: float | None = field(init=False)
     cut_off: list[Numbers] = field(default_factory=list)
+    #: The largest bound that the solver claims; what is proved without it; points of the best decision and the last.
+    claimed: float = -math.inf
+    safe: float | None = None
+    point: Numbers | None = None
+    last: Numbers | None = None
+    #: The program that is asked once more, for what objective; and whether nothing better was found then.
+    doubted: Program | None = None
+    doubted_at: float = math.inf
+    proved: bool = False
 
     def __post_init__(self) -> None:
         best, self.program = self.oracle.best, self.compiled.program
         known = None if best is None else self.program.sign * best.evaluation.objective
         self.scaled, self.unit = self.program.in_unit(known)
+        self.safe, self.quantum = self.oracle.bound, self.step or (self.unit if self.scaled.counted else None)
         rows, columns = self.program.shape
         self.detail |= {
             "name": self.strategy.solver,
@@ -216,6 +238,7 @@ class _Run:
             threads=threads,
             presolve=self.strategy.presolve,
             start=start,
+            tolerance=TOLERANCE if self.quantum is None else None,
         )
         with contextlib.ExitStack() as stack:
             if len(self.program.values) >= COMPANION_ENTRIES:
@@ -237,6 +260,12 @@ class _Run:
                     outcome = self.listen(active, replace(request, presolve=not request.presolve))
                     if outcome.status == "infeasible":
                         self.detail["infeasible_with_and_without_presolve"] = True
+                self.note_bound(outcome.bound)
+                while self.in_doubt(outcome):
+                    self.detail |= outcome.detail
+                    request = self.asked_again(request)
+                    active = stack.enter_context(SolverProcess(backend))
+                    outcome = self.answered(self.listen(active, request))
             except KeyboardInterrupt:
                 self.settled()
                 self.salvage(active.wind_up())
@@ -268,9 +297,13 @@ class _Run:
 
     def settled(self) -> bool:
         """Whether the best bound so far, the solver's or the companion's, meets the best decision so far."""
-        if self.companion is not None:
-            self.note_bound(self.companion.bound)
-        return self.oracle.settled
+        if self.doubted is not None:
+            return False
+        bound = None if self.companion is None else self.companion.bound
+        if bound is not None:
+            self.safe = max(self.in_units(bound), -math.inf if self.safe is None else self.safe)
+            self.oracle.report(bound=self.safe)
+        return self.oracle.settled or self.oracle.meets(self.claimed)
 
     def take(self, message: Message) -> None:
         """Evaluate an incumbent, note a bound, keep the detail of a last word or a line of the log."""
@@ -306,6 +339,12 @@ class _Run:
         if not agree(told, recomputed, size):
             raise Disagreement(f"{problem.name}: the solver claims {told!r} for a point whose value is {recomputed!r}.")
         judged = self.oracle.confirm(decision)
+        if self.oracle.best is not None and self.oracle.best.decision == decision:
+            self.point = incumbent.point
+        self.last = incumbent.point
+        if self.doubted is not None and judged.feasible and judged.objective < self.doubted_at:
+            self.detail["claims_refuted"] = self.doubted_at
+            self.oracle.withdraw(self.safe)
         if not judged.feasible and isinstance(problem, AlmostFeasible) and problem.almost_feasible(decision):
             self.cut_off.append(incumbent.point)
             return
@@ -316,12 +355,73 @@ class _Run:
         self.oracle.confirm(decision, claimed, size)
 
     def note_bound(self, value: float | None) -> None:
-        """Report a bound of the solver, in whose unit what is next to nothing is noise."""
-        if value is None or not math.isfinite(value):
+        """Report a bound of the solver; one that does not count in steps, less what solvers err by."""
+        if value is None or not math.isfinite(value) or self.doubted is not None:
             return
+        bound = self.in_units(value)
+        self.claimed = max(self.claimed, bound)
+        self.oracle.report(bound=bound if self.counts(bound) else bound - PROVED_TO * max(abs(bound), self.unit))
+
+    def in_units(self, value: float) -> float:
+        """A bound as the problem states it, in whose unit what is next to nothing is noise."""
         least = self.program.sign * value
-        noise = 0 < least <= FEASIBILITY
-        self.oracle.report(bound=raised_to_step(0.0 if noise else self.unit * least, self.step))
+        return raised_to_step(0.0 if 0 < least <= FEASIBILITY else self.unit * least, self.step)
+
+    def counts(self, value: float) -> bool:
+        """Whether objectives of this size differ by more than solvers err by."""
+        if not self.scaled.cost.any():
+            return True
+        return self.quantum is not None and AGREEMENT * max(self.quantum, abs(value)) < self.quantum / 2
+
+    # -- asking once more ----------------------------------------------------------------------------------------------
+
+    def in_doubt(self, outcome: Outcome) -> bool:
+        """Whether an optimum is claimed for which nothing but the solver's word, and its tolerances, speaks."""
+        best = self.oracle.best
+        if best is None or self.proved or outcome.status not in ("optimal", "settled"):
+            return False
+        if self.doubted is not None:
+            return True
+        safe = self.safe is not None and self.oracle.meets(self.safe)
+        return not safe and not self.counts(best.evaluation.objective) and self.oracle.meets(self.claimed)
+
+    def asked_again(self, request: Request) -> Request:
+        """Ask for what is better by `PROVED_TO`; with another pattern, where patterns tell all about a point."""
+        assert self.oracle.best is not None
+        self.doubted = request.program if self.doubted is None else self.doubted
+        if self.doubted.binary and self.point is not None:
+            self.doubted = self.doubted.without(self.point)
+        self.point, self.last, self.doubted_at = None, None, self.oracle.best.evaluation.objective
+        least = self.doubted_at / self.unit
+        least -= PROVED_TO * max(abs(least), 1.0)
+        self.detail["asked_once_more"] = self.detail.get("asked_once_more", 0) + 1
+        program = self.doubted.better_than(self.scaled.sign * least)
+        return replace(request, program=program, start=None, presolve=self.strategy.presolve)
+
+    def answered(self, outcome: Outcome) -> Outcome:
+        """What the answer is worth: "infeasible" alone proves the best decision."""
+        assert self.oracle.best is not None and self.doubted is not None
+        best = self.oracle.best.evaluation.objective
+        claim = Outcome("optimal", best / self.unit, message=f"optimal: nothing is better by {PROVED_TO:g}")
+        if outcome.status == "infeasible":
+            self.proved = True
+            return claim
+        if outcome.status in ("unclear", "unbounded", "refused", "error"):
+            return Outcome("gave up", message=f"asked for something better: {outcome.message or outcome.status}")
+        if outcome.status != "optimal":
+            return outcome
+        if self.detail["asked_once_more"] >= MOST_QUESTIONS:
+            return Outcome("gave up", message="its optima are none")
+        if best < self.doubted_at:
+            return claim
+        points = self.cut_off or [point for point in (self.last,) if point is not None]
+        with contextlib.suppress(ValueError):  # whole numbers beyond 0 and 1 have no pattern to be forbidden
+            for point in points:
+                self.doubted = self.doubted.without(point)
+            self.cut_off.clear()
+            if points:
+                return claim
+        return Outcome("gave up", message="a pattern cannot be forbidden")
 
     def conclude(self, outcome: Outcome) -> Result:
         """Close the run after the solver's last word."""
@@ -343,11 +443,10 @@ class _Run:
             )
         if outcome.status == "unclear":
             raise UnboundedProgram(f"the program of {name!r} is infeasible or unbounded, the solver cannot tell which.")
-        self.note_bound(outcome.bound)
         if outcome.status == "optimal":
             if outcome.objective is None or self.oracle.best is None:
                 raise SolverFailure(f"{name}: the solver speaks of an optimum and shows no point.")
-            return self.close("complete" if self.oracle.settled else "gap")
+            return self.close("complete" if self.proved or self.oracle.settled else "gap")
         words = {"died": f"solver ended by {outcome.message}", "gave up": f"solver gave up: {outcome.message}"}
         return self.close(({"settled": "complete"} | words).get(outcome.status, outcome.status))
 
@@ -364,7 +463,11 @@ class _Run:
         self.extra["solver"] = self.detail
         if self.log:
             self.extra["solver_log"] = "".join(self.log)
-        return self.oracle.result(stopped_by=stopped_by, extra=self.extra)
+        best = self.oracle.best
+        if best is not None and (self.proved or self.oracle.settled):
+            rest = PROVED_TO if self.proved else OPTIMALITY_TOLERANCE
+            self.extra["proved_to"] = 0.0 if self.counts(best.evaluation.objective) else rest
+        return self.oracle.result(proved=self.proved, stopped_by=stopped_by, extra=self.extra)
 
 
 def explain(program: Program, seconds: float) -> dict[str, Any]:
@@ -386,34 +489,6 @@ def objective_step(problem: Problem) -> float | None:
     if step is not None and not 0 < step < math.inf:
         raise ValueError(f"objective_step of {problem.name!r} must be positive, got {step!r}.")
     return step
-
-
-def raised_to_step(bound: float, step: float | None) -> float:
-    r"""Raise a bound to the least multiple of `step` that is not below it, up to the noise of a solver.
-
-    Parameters
-    ----------
-    bound
-        A lower bound on the objective, perhaps infinite.
-    step
-        A positive number of which all objectives are multiples; ``None``: there is none, and the bound stays.
-
-    Returns
-    -------
-    float
-        A bound that is as valid, and no lower but for noise.
-
-    Notes
-    -----
-    With :math:`\epsilon = 10^{-6} \max(s, |b|)`, this is :math:`s \lceil (b - \epsilon) / s \rceil`: a bound just above
-    a multiple is taken for that multiple. Where the noise is as large as half a step, the bound stays as it is.
-    """
-    if step is None or not math.isfinite(bound):
-        return bound
-    noise = AGREEMENT * max(step, abs(bound))
-    if noise >= step / 2:
-        return bound
-    return step * math.ceil((bound - noise) / step)
 
 
 def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:

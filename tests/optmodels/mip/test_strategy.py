@@ -682,6 +682,8 @@ class SlackCost:
 def test_slack_in_a_cost_variable_is_an_error_unless_the_problem_allows_it(backend):
     strategy = backend("""
         def solve(request, channel):
+            if "better_than_the_best_known" in request.program.row_names:
+                return Outcome("infeasible")
             for x, cost in ((0, 9.0), (1, 2.0)):
                 values = {"x": x, "cost": cost}
                 point = np.array([values[name] for name in request.program.column_names])
