@@ -115,7 +115,7 @@ def _scaled(instance: Any, weights: dict[str, float], rng: random.Random, measur
 def _placement(rng: random.Random, number: int) -> Any:
     rows, columns = rng.choice(((1, 3), (2, 2), (2, 3), (2, 4), (3, 3), (2, 5)))
     made = generate("placement", rows=rows, columns=columns, seed=number)
-    return _scaled(made, {"opening": 1.0}, rng, ("opening", "open_sites", "mean_delay"))
+    return _scaled(made, {"opening": 1.0}, rng, ("opening", "open_sites", "mean_delay", "mean_distance"))
 
 
 def _threshold(rng: random.Random, number: int) -> Any:
