@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -196,6 +196,43 @@ class AlmostFeasible(Protocol):
     """
 
     def almost_feasible(self, decision: Decision) -> bool: ...
+
+
+@runtime_checkable
+class AlgebraicCost(Protocol):
+    """A problem whose model contains its cost, though that is not linear in the measures."""
+
+    @property
+    def algebraic_cost(self) -> bool: ...
+
+
+@runtime_checkable
+class Beginning(Protocol):
+    """A problem that knows where its model is to begin: it shows decisions to the oracle, and may report a bound."""
+
+    def begin_pyomo(self, oracle: Oracle[Any]) -> None: ...
+
+
+@runtime_checkable
+class Mistakable(Protocol):
+    """A problem whose model may have points that claim less than the decision is worth.
+
+    Numbers in it may lie too far apart for solvers, or it allows more than there is. Such a point is cut off, and the
+    solver asked again; any other value than that of the evaluator is an error.
+    """
+
+    @property
+    def model_mistakable(self) -> bool: ...
+
+
+@runtime_checkable
+class Distinguishing(Protocol):
+    """A problem that tells which variables of 1 make a decision what it is: any other with these is worth the same.
+
+    Where a point is cut off, so are those others.
+    """
+
+    def deciding_variables(self, model: Any, decision: Decision) -> Iterable[Any]: ...
 
 
 # -- spaces -----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import highspy
@@ -14,6 +15,9 @@ _FEASIBLE_POINT = 2  # kSolutionStatusFeasible
 
 #: Ways to look for an infeasible sub-set: from a ray of the LP, reduced to an irreducible one, relaxing whole numbers.
 _IIS_FROM_LP, _IIS_REDUCE, _IIS_RELAX = 2, 4, 16
+
+#: What a program may ask to be smaller than usual.
+_TOLERANCES = ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance")
 
 _STATUS = {  # by name: not every version knows all of them
     "kOptimal": "optimal",
@@ -45,8 +49,9 @@ def solve(request: Request, channel: Channel) -> Outcome:
         "threads": request.threads or 0,  # 0: it chooses
         "time_limit": channel.remaining_seconds,
     }
-    if request.tolerance is not None:
-        options |= {f"{name}_feasibility_tolerance": request.tolerance for name in ("primal", "dual", "mip")}
+    tolerances = [one for one in (request.tolerance, program.tolerance) if one is not None]
+    if tolerances:
+        options |= dict.fromkeys(_TOLERANCES, min(tolerances))
     for name, value in options.items():
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             return Outcome("error", message=f"HiGHS does not take {value!r} for its option {name!r}.")
@@ -81,6 +86,8 @@ def solve(request: Request, channel: Channel) -> Outcome:
     if objective is not None:
         channel.send(Incumbent(np.array(highs.getSolution().col_value, dtype=float), objective))
     bound = float(info.mip_dual_bound) if whole else objective if word == "optimal" else None
+    if word == "optimal" and bound is not None and not math.isfinite(bound):
+        bound = objective  # presolve saw that nothing is better than the start, and HiGHS tells no bound then
     return Outcome(word, objective, bound, message=highs.modelStatusToString(status), detail=_detail(highs))
 
 

@@ -69,6 +69,9 @@ class Program:
     implied_whole
         Whether every decision has a point with whole numbers throughout, so that a solver that knows no others may take
         all variables for whole. A model says so by an attribute of this name.
+    tolerance
+        How far solvers may stray from rows, bounds and whole numbers, if they can be told; ``None``: as far as they
+        are used to. A model says so by an attribute of this name.
     """
 
     cost: Numbers
@@ -86,6 +89,7 @@ class Program:
     column_names: tuple[str, ...]
     name: str = field(default="program")
     implied_whole: bool = False
+    tolerance: float | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -208,13 +212,23 @@ class Program:
             "better_than_the_best_known",
         )
 
-    def without(self, point: Numbers) -> Program:
+    def without(self, point: Numbers, deciding: Indices | None = None) -> Program:
         r"""The program without the points whose whole numbers are those of a point of zeros and ones.
 
         .. math::  \sum_{j : x_j = 0} X_j + \sum_{j : x_j = 1} (1 - X_j) \ge 1
+
+        Parameters
+        ----------
+        point
+            The point.
+        deciding
+            Columns of whole numbers to which the sums are confined: points that agree with this one there are left
+            out, too. ``None``: all.
         """
         clean = self.rounded(point)
-        columns = np.flatnonzero(self.whole)
+        columns = np.flatnonzero(self.whole) if deciding is None else np.unique(deciding)
+        if not self.whole[columns].all():
+            raise ValueError("points are left out by whole numbers only.")
         if not np.isin(clean[columns], (0.0, 1.0)).all():
             raise ValueError("points are left out of programs whose whole numbers are 0 or 1 only.")
         signs = np.where(clean[columns] > 0.5, -1.0, 1.0)

@@ -147,6 +147,7 @@ def compile_model(model: Any) -> CompiledModel:
         column_names=tuple(column.name for column in columns),
         name=str(model.name),
         implied_whole=bool(getattr(model, "implied_whole", False)),
+        tolerance=getattr(model, "tolerance", None),
     )
     known = {id(column) for column in columns}
     for variable in model.component_data_objects(pyo.Var, active=True):

@@ -32,9 +32,30 @@ from heuristics import (
 )
 
 from .. import protocols
-from ..protocols import AlgebraicLimits, AlmostFeasible, LooseModel, PerhapsNotAlgebraic, limits_of
+from ..protocols import (
+    AlgebraicCost,
+    AlgebraicLimits,
+    AlmostFeasible,
+    Beginning,
+    Distinguishing,
+    LooseModel,
+    Mistakable,
+    PerhapsNotAlgebraic,
+    limits_of,
+)
 from .process import SolverProcess
-from .program import FEASIBILITY, Bound, Incumbent, Message, Numbers, Outcome, Program, Request, raised_to_step
+from .program import (
+    FEASIBILITY,
+    Bound,
+    Incumbent,
+    Indices,
+    Message,
+    Numbers,
+    Outcome,
+    Program,
+    Request,
+    raised_to_step,
+)
 from .solvers import SOLVERS
 from .timing import find_start, within
 
@@ -124,7 +145,7 @@ class Highs:
     name: ClassVar[str] = "highs"
     needs: ClassVar[type] = AlgebraicProblem
     deterministic: ClassVar[bool] = True
-    linear_cost_only: ClassVar[bool] = True
+    linear_cost_only: ClassVar[bool] = False  # see `refuses`
     takes_limits: ClassVar[bool] = True  # of problems whose model contains them, see `refuses`
 
     def __post_init__(self) -> None:
@@ -136,10 +157,17 @@ class Highs:
             raise ValueError(f"gap must be 0 or more, got {self.gap!r}.")
 
     def refuses(self, problem: Problem) -> str | None:
-        """Refuse if the solver is not installed, or if the problem has limits that its model does not contain."""
+        """Refuse if the solver is not installed, or if the problem has a cost or limits its model does not contain."""
         missing = SOLVERS[self.solver].missing(self.solver)
         if missing:
             return missing
+        if not getattr(problem, "linear_cost", True) and not (
+            isinstance(problem, AlgebraicCost) and problem.algebraic_cost
+        ):
+            return (
+                f"strategy {self.name!r} needs a cost that is linear in the measures, and the cost of "
+                f"{problem.name!r} is not."
+            )
         if limits_of(problem) and not (isinstance(problem, AlgebraicLimits) and problem.algebraic_limits):
             return f"strategy {self.name!r} does not handle limits on measures, and {problem.name!r} has some."
         return problem.algebraic_refusal() if isinstance(problem, PerhapsNotAlgebraic) else None
@@ -160,7 +188,10 @@ class Highs:
             oracle.report(bound=raised_to_step(problem.lower_bound(), step))
         with SolverProcess(SOLVERS[self.solver].backend) as process:  # it imports the solver while we build the model
             if self.start:
-                find_start(oracle, rng)
+                if isinstance(problem, Beginning):
+                    problem.begin_pyomo(oracle)
+                else:
+                    find_start(oracle, rng)
             if oracle.settled:
                 told = {"name": self.solver, "status": "not needed"}
                 return oracle.result(extra={"solver": told, "proved_to": 0.0 if step else OPTIMALITY_TOLERANCE})
@@ -199,7 +230,7 @@ class _Run:
     program: Program = field(init=False)
     #: The number of which all objectives are multiples, if the problem or the program knows one.
     quantum: float | None = field(init=False)
-    cut_off: list[Numbers] = field(default_factory=list)
+    cut_off: list[tuple[Numbers, Indices | None]] = field(default_factory=list)
     #: The largest bound that the solver claims; what is proved without it; points of the best decision and the last.
     claimed: float = -math.inf
     safe: float | None = None
@@ -209,6 +240,8 @@ class _Run:
     doubted: Program | None = None
     doubted_at: float = math.inf
     proved: bool = False
+    #: Least objective of the feasible decisions that were cut off: bounds of what is left do not speak of them.
+    least_cut_off: float = math.inf
 
     def __post_init__(self) -> None:
         best, self.program = self.oracle.best, self.compiled.program
@@ -249,8 +282,8 @@ class _Run:
             try:
                 outcome = self.listen(active, request)
                 while self.cut_off and outcome.status == "optimal":
-                    for point in self.cut_off:
-                        request = replace(request, program=request.program.without(point))
+                    for point, columns in self.cut_off:
+                        request = replace(request, program=request.program.without(point, columns))
                     self.detail["decisions_cut_off"] = request.program.shape[0] - self.program.shape[0]
                     self.cut_off.clear()
                     active = stack.enter_context(SolverProcess(backend))
@@ -301,7 +334,7 @@ class _Run:
             return False
         bound = None if self.companion is None else self.companion.bound
         if bound is not None:
-            self.safe = max(self.in_units(bound), -math.inf if self.safe is None else self.safe)
+            self.safe = max(min(self.in_units(bound), self.least_cut_off), -math.inf if self.safe is None else self.safe)
             self.oracle.report(bound=self.safe)
         return self.oracle.settled or self.oracle.meets(self.claimed)
 
@@ -346,19 +379,35 @@ class _Run:
             self.detail["claims_refuted"] = self.doubted_at
             self.oracle.withdraw(self.safe)
         if not judged.feasible and isinstance(problem, AlmostFeasible) and problem.almost_feasible(decision):
-            self.cut_off.append(incumbent.point)
+            self.cut(incumbent.point, decision)
             return
         claimed = program.sign * program.objective(program.rounded(incumbent.point))
         if isinstance(problem, LooseModel) and not problem.objective_exact:
             # Slack in the point's cost variables is no claim about the decision.
             claimed = min(claimed, judged.objective)
+        if isinstance(problem, Mistakable) and problem.model_mistakable and judged.feasible:
+            # What is no whole number at all cannot be cut off, and is a claim that must hold.
+            below = claimed < judged.objective and not agree(claimed, judged.objective, size)
+            if below and program.whole.any():
+                self.least_cut_off = min(self.least_cut_off, judged.objective)
+                self.cut(incumbent.point, decision)
+                return
         self.oracle.confirm(decision, claimed, size)
+
+    def cut(self, point: Numbers, decision: Decision) -> None:
+        """Keep a point to be cut off, with the columns that make its decision what it is."""
+        columns, problem = None, self.oracle.problem
+        if isinstance(problem, Distinguishing):
+            places = {id(variable): place for place, variable in enumerate(self.compiled.variables)}
+            deciding = problem.deciding_variables(self.compiled.model, decision)
+            columns = np.array([places[id(variable)] for variable in deciding], dtype=np.int32)
+        self.cut_off.append((point, columns))
 
     def note_bound(self, value: float | None) -> None:
         """Report a bound of the solver; one that does not count in steps, less what solvers err by."""
         if value is None or not math.isfinite(value) or self.doubted is not None:
             return
-        bound = self.in_units(value)
+        bound = min(self.in_units(value), self.least_cut_off)
         self.claimed = max(self.claimed, bound)
         self.oracle.report(bound=bound if self.counts(bound) else bound - PROVED_TO * max(abs(bound), self.unit))
 
@@ -414,10 +463,10 @@ class _Run:
             return Outcome("gave up", message="its optima are none")
         if best < self.doubted_at:
             return claim
-        points = self.cut_off or [point for point in (self.last,) if point is not None]
+        points = self.cut_off or [(point, None) for point in (self.last,) if point is not None]
         with contextlib.suppress(ValueError):  # whole numbers beyond 0 and 1 have no pattern to be forbidden
-            for point in points:
-                self.doubted = self.doubted.without(point)
+            for point, columns in points:
+                self.doubted = self.doubted.without(point, columns)
             self.cut_off.clear()
             if points:
                 return claim
@@ -428,6 +477,9 @@ class _Run:
         name = self.oracle.problem.name
         self.detail |= outcome.detail
         self.detail["status"] = outcome.message or outcome.status
+        if outcome.status == "infeasible" and self.least_cut_off < math.inf:  # nothing else is left
+            self.oracle.report(bound=self.least_cut_off)
+            return self.close("complete")
         if outcome.status == "infeasible":
             return self.close_infeasible()
         if outcome.status == "refused":

@@ -17,6 +17,8 @@ J. Talim, Z. Liu, P. Nain, E. G. Coffman Jr., "Controlling the robots of web sea
     Kind "robots" as one value: what `optmodels list robots` tells, and where the rest is found.
 `linear_program`
     Costs and limits of robots as a linear program, and what its solution means.
+`mip`
+    Robots as a linear program, and under limits as an integer program, in Pyomo.
 `plots`
     Pictures of robot problems: maps as in Figures 2 to 4 of Talim et al. (2001), what control gains, maps of fleets.
 `pricing`

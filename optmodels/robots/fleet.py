@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation, interrupting
+from heuristics import Decision, Evaluation, Oracle, interrupting
 from heuristics.dynamic import Improvement
 from queueing import RobotMeasures
 from queueing.robots import PolicyStep
@@ -39,7 +39,17 @@ from ..costs import WeightedSum
 from ..data import read_as
 from ..errors import RequestError
 from .data import MOST_STATES, QueueData
-from .pricing import Actions, Best, PricedRobots, Vector, of_states, priced_cost, refuse_unbounded, told_in_time
+from .pricing import (
+    Actions,
+    Best,
+    PricedRobots,
+    Vector,
+    control_of,
+    of_states,
+    priced_cost,
+    refuse_unbounded,
+    told_in_time,
+)
 from .space import RobotPolicies, SoughtPolicies
 from .static import (
     BestStatic,
@@ -81,6 +91,10 @@ class ControlledRobots(PricedRobots):
 
     #: States up to which it is looked into whether a limit is beyond all policies.
     most_explained: ClassVar[int] = MOST_STATES
+
+    #: The integer program contains limits, and what it claims may be less than policies are worth (see `.mip`).
+    algebraic_limits: ClassVar[bool] = True
+    model_mistakable: ClassVar[bool] = True
 
     #: What robots are that were sent, and what is done with them, in sentences.
     words: ClassVar[tuple[str, str]] = ("out", "send")
@@ -205,6 +219,48 @@ class ControlledRobots(PricedRobots):
     def _infeasibility(self) -> str | None:
         # How many robots help is found inside the clock, before anything else.
         return told_in_time(self) if self.fleet.states <= self.most_explained else None
+
+    # -- the integer program ------------------------------------------------------------------------------------------
+
+    def algebraic_refusal(self) -> str | None:
+        """Tell why the policies cannot be written as a linear program, with whole numbers if averages are limited."""
+        from .mip import refuses
+
+        return refuses(self)
+
+    def to_pyomo(self) -> Any:
+        """Write the program of occupation measures, see `optmodels.robots.mip`."""
+        from .mip import build
+
+        return build(self)
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """Read the policy from a solved model."""
+        from .mip import read
+
+        return read(model)
+
+    def begin_pyomo(self, oracle: Oracle[Any]) -> None:
+        """Search briefly for a policy that keeps the limits, and prove a bound."""
+        from .mip import begin
+
+        begin(self, oracle)
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Give the variables of the model their values for a policy that keeps the limits."""
+        from .mip import start
+
+        start(self, model, decision)
+
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Whether limits broken by a policy may be a solver's rounding: all may, where numbers lie far apart."""
+        return bool(control_of(self).limits)
+
+    def deciding_variables(self, model: Any, decision: Decision) -> Iterable[Any]:
+        """Choices that make a policy what it is; decisions in other states do not matter."""
+        from .mip import deciding
+
+        return deciding(self, model, decision)
 
     # -- fixed numbers of robots --------------------------------------------------------------------------------------
 

@@ -86,6 +86,7 @@ KIND = Kind(
     strategies={
         "policy-iteration": "proves the optimum; costs that are averages over states, no limits; 1e5 states in seconds",
         "linear-program": "proves the optimum, and under limits a bound or infeasibility; up to 1e5 states",
+        "highs": "proves the optimum; under limits, by an integer program, that of some 100 states, else a bound",
         "value-iteration": "proves a bound, as close as asked; costs that are averages over states, no limits",
         "marginal-analysis": "proves the optimum where costs of areas are convex, else a bound; robots shared by areas",
         "static": "proves nothing; the best fixed number of robots",

@@ -2,6 +2,8 @@
 
 `limits`
     Robots split over areas under limits: a bound and a search, from a program over tables.
+`mip`
+    Robots split over areas as an integer program: a knapsack with one choice for each area.
 `plots`
     The picture of robots split over areas: who gets how many, what that costs, and what another robot would be
     worth.

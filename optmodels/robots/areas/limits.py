@@ -137,10 +137,11 @@ def _tables(problem: RobotAreasProblem) -> tuple[list[Table], Rows]:
             interrupting.check()
             outcomes[-1].append(problem.outcome(area, robots))
     lower = [np.array([one.lower for one in line]) for line in outcomes]
-    return lower, list(_rows(outcomes, problem.limits))
+    return lower, list(rows_of(outcomes, problem.limits))
 
 
-def _rows(outcomes: list[list[Outcome]], limits: Limits) -> Iterator[tuple[str, list[Table], float]]:
+def rows_of(outcomes: list[list[Outcome]], limits: Limits) -> Iterator[tuple[str, list[Table], float]]:
+    """By side of a limit its name, what areas add to it by number of robots, and the bound."""
     for name, limit in limits.by_measure.items():
         for sign, bound, side in ((1.0, limit.maximum, "above"), (-1.0, limit.minimum, "below")):
             if not math.isfinite(bound):

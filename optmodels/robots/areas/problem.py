@@ -36,12 +36,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import Decision, Evaluation, interrupting
+from heuristics import Decision, Evaluation, Oracle, interrupting
 from heuristics.allocation import least_split, total
 from heuristics.spaces import Splits
 from queueing import RobotMeasures, RobotQueue, best_policy, static_measures
@@ -60,6 +60,12 @@ from ..structure import switching_curves
 
 #: Additions up to which the best static split is told beside others.
 MOST_ADDITIONS = 100_000_000
+
+#: Most numbers of robots in areas that are written as an integer program.
+MOST_CHOICES = 100_000
+
+#: Splits that break limits by no more than this (`optmodels.costs.Limits.excess`) may be solvers' rounding.
+ALMOST = 1e-6
 
 #: Fields of robots that areas do not share.
 FIELDS = ("capacity", "arrival_rate", "travel_time", "service_rate", "classes", "environment", "switching")
@@ -130,6 +136,10 @@ class RobotAreasProblem(PricedRobots):
     limits
         Limits on the measures of all areas together. Policies within areas do not look at them.
     """
+
+    #: The integer program contains limits, and costs of areas, however important they are.
+    algebraic_limits: ClassVar[bool] = True
+    algebraic_cost: ClassVar[bool] = True
 
     if TYPE_CHECKING:
         robots: int
@@ -301,6 +311,43 @@ class RobotAreasProblem(PricedRobots):
         """Lower and upper end of what an area costs at least with so many robots."""
         found = self.outcome(activity, count)
         return found.lower, found.objective
+
+    def algebraic_refusal(self) -> str | None:
+        """Tell why the split cannot be written as an integer program."""
+        choices = self.known_states()
+        if choices <= MOST_CHOICES:
+            return None
+        return (
+            f"the model of {self.name!r} has {choices} numbers of robots in areas, and at most {MOST_CHOICES} are "
+            "written; use marginal-analysis, or local-search under limits."
+        )
+
+    def to_pyomo(self) -> Any:
+        """Write the split as a knapsack, see `optmodels.robots.areas.mip`."""
+        from .mip import build
+
+        return build(self)
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """Read the split from a solved model."""
+        from .mip import read
+
+        return read(model)
+
+    def begin_pyomo(self, oracle: Oracle[Any]) -> None:
+        """Show the split in proportion to what balances arrivals and services."""
+        for decision in self.suggestions(np.random.default_rng(0)):
+            oracle(decision)
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Give the variables of the model their values for a split."""
+        from .mip import start
+
+        start(model, decision)
+
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Whether the split breaks limits by no more than solvers take for rounding."""
+        return self.limits.excess(self.evaluate(decision).measures) <= ALMOST
 
     def experiment(self, decision: Decision) -> AreasExperiment:
         """A split to be tried out event by event, see `optmodels.studies.simulating`."""

@@ -22,6 +22,7 @@ from .policies import first_actions as first_actions
 from .policies import keep_out as keep_out
 from .policies import led_to as led_to
 from .policies import mean_loads as mean_loads
+from .stationary import closed_classes as closed_classes
 from .stationary import shares_from_start as shares_from_start
 from .transitions import chain_of as chain_of
 from .transitions import moves_of as moves_of
@@ -41,6 +42,7 @@ __all__ = [
     "allowed_actions",
     "best_fleet_policy",
     "chain_of",
+    "closed_classes",
     "event_moves",
     "first_actions",
     "fleet_cost",

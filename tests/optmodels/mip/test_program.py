@@ -15,6 +15,8 @@ from optmodels import load
 from optmodels.mip import common_step, compile_model
 from optmodels.mip.program import Program
 from optmodels.mip.pyomo import InfeasibleConstraint
+from optmodels.robots import RobotFleetProblem, RobotsProblem
+from optmodels.robots.areas import RobotAreasProblem
 
 
 def knapsack():
@@ -68,8 +70,29 @@ def shipped(name):
     return make
 
 
+def limited_robots():
+    """Occupation measures, binary decisions and trails of robots of two classes under limits."""
+    classes = [{"robots": 1, "arrival_rate": 0.4}, {"robots": 1, "arrival_rate": 0.9}]
+    limits = {"loss_rate": {"max": 0.1}, "response_time": {"max": 1.9}}
+    fields = {"classes": classes, "capacity": 2, "service_rate": 1.0}
+    return RobotFleetProblem(cost={"starvation": 1.0}, limits=limits, **fields).to_pyomo()
+
+
+def free_robots():
+    """The linear program of average costs."""
+    return RobotsProblem(robots=3, capacity=3, arrival_rate=0.4, service_rate=1.0, cost={"starvation": 1.0}).to_pyomo()
+
+
+def areas():
+    """A knapsack with one choice for each area."""
+    areas = [{"capacity": 3, "arrival_rate": rate, "service_rate": 1.0} for rate in (0.3, 0.5)]
+    limits = {"loss_rate": {"max": 0.5}}
+    return RobotAreasProblem(robots=4, areas=areas, cost={"starvation": 1.0}, limits=limits).to_pyomo()
+
+
 INSTANCES = Path(__file__).parents[3] / "instances" / "placement"
 MODELS = [knapsack, facilities, mixture, *map(shipped, ("gautam-2x3", "gautam-2x3-printed", "gautam-4x4"))]
+MODELS += [limited_robots, free_robots, areas]
 
 
 def reference_solver():
@@ -216,6 +239,27 @@ def test_a_variable_that_appears_nowhere_gets_a_value_within_its_bounds():
     assert "idle" not in compile_model(model).program.column_names
     assert model.idle.value == 3
     assert model.other.value == -2
+
+
+def test_points_that_agree_in_the_deciding_columns_are_left_out_together():
+    program = compile_model(knapsack()).program
+    point = np.array([1.0, 0, 1, 0, 0, 0, 0, 0])
+    left = program.without(point, np.array([0, 1], dtype=np.int32))
+    activity = [left.activity(np.array([a, b, *rest], dtype=float))[-1] for a in (0, 1) for b in (0, 1)
+                for rest in ((0,) * 6, (1,) * 6)]  # fmt: skip
+    kept = [value >= left.row_lower[-1] for value in activity]
+    assert kept == [True] * 4 + [False] * 2 + [True] * 2  # all but those that begin with 1, 0
+    whole = compile_model(mixture()).program
+    continuous = np.flatnonzero(~whole.whole)[:1].astype(np.int32)
+    with pytest.raises(ValueError, match="by whole numbers only"):
+        whole.without(np.clip(np.zeros(whole.shape[1]), whole.column_lower, whole.column_upper), continuous)
+
+
+def test_a_model_may_say_what_solvers_are_to_take_for_nothing():
+    model = knapsack()
+    assert compile_model(model).program.tolerance is None
+    model.tolerance = 1e-9
+    assert compile_model(model).program.tolerance == 1e-9
 
 
 def test_a_model_without_objective_has_cost_zero():

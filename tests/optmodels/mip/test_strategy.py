@@ -464,6 +464,66 @@ def test_decisions_that_are_feasible_for_the_solver_alone_are_cut_off_one_by_one
         run(replace(problem, hair=False), Highs())
 
 
+@dataclass(frozen=True)
+class Flattering(Cover):
+    """Some decisions cost more than the model says."""
+
+    objective_step: float | None = None
+    flattered: tuple[tuple[int, ...], ...] = ()
+    model_mistakable: bool = True
+
+    def evaluate(self, decision):
+        judged = super().evaluate(decision)
+        return replace(judged, objective=judged.objective + 0.4) if tuple(decision) in self.flattered else judged
+
+
+def test_decisions_worth_less_than_the_solver_claims_are_cut_off_and_still_count():
+    flattered: list[tuple[int, ...]] = []
+    for _ in range(2):
+        flattered.append(run(Flattering(flattered=tuple(flattered)), Exhaustive()).decision)
+    problem = Flattering(flattered=tuple(flattered))
+    listed, solved = run(problem, Exhaustive()), run(problem, Highs(start=False))
+    assert (solved.status, solved.objective, solved.bound) == (Status.OPTIMAL, listed.objective, listed.objective)
+    assert solved.extra["solver"]["decisions_cut_off"] >= 1
+    with pytest.raises(Disagreement, match="was claimed where the evaluator finds"):
+        run(replace(problem, model_mistakable=False), Highs(start=False))
+
+
+@dataclass(frozen=True)
+class Telling(Flattering):
+    """A problem that tells which variables make a decision what it is: those of 1."""
+
+    def deciding_variables(self, model, decision):
+        self.asked.append(decision)
+        return [variable for variable in model.component_data_objects(pyo.Var) if variable.value == 1]
+
+    asked: list[Any] = field(default_factory=list, hash=False, compare=False)
+
+
+def test_a_problem_is_asked_which_variables_make_a_decision_what_it_is():
+    best = run(Flattering(), Exhaustive()).decision
+    problem = Telling(flattered=(best,))
+    solved = run(problem, Highs(start=False))
+    assert best in problem.asked
+    assert solved.status == Status.OPTIMAL
+
+
+class Opening(Cover):
+    """A problem that knows where to begin."""
+
+    def begin_pyomo(self, oracle):
+        oracle((1,) * 10)
+        oracle.report(bound=0.25)
+
+
+def test_a_problem_that_knows_where_to_begin_is_asked(spy):
+    result = run(Opening(), Highs())
+    assert result.trace[0].bound in (None, 0.25)
+    assert any(point.bound == 0.25 for point in result.trace)
+    assert result.evaluations == 1
+    assert result.objective == run(Cover(), Exhaustive()).objective
+
+
 # -- starts -----------------------------------------------------------------------------------------------------------
 
 
