@@ -49,9 +49,8 @@ def solve(request: Request, channel: Channel) -> Outcome:
         "threads": request.threads or 0,  # 0: it chooses
         "time_limit": channel.remaining_seconds,
     }
-    tolerances = [one for one in (request.tolerance, program.tolerance) if one is not None]
-    if tolerances:
-        options |= dict.fromkeys(_TOLERANCES, min(tolerances))
+    if request.tolerance is not None:
+        options |= dict.fromkeys(_TOLERANCES, request.tolerance)
     for name, value in options.items():
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             return Outcome("error", message=f"HiGHS does not take {value!r} for its option {name!r}.")

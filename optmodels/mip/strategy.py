@@ -271,7 +271,7 @@ class _Run:
             threads=threads,
             presolve=self.strategy.presolve,
             start=start,
-            tolerance=TOLERANCE if self.quantum is None else None,
+            tolerance=self.tolerance,
         )
         with contextlib.ExitStack() as stack:
             if len(self.program.values) >= COMPANION_ENTRIES:
@@ -304,6 +304,14 @@ class _Run:
                 self.salvage(active.wind_up())
                 return self.close("interrupt")
         return self.conclude(outcome)
+
+    @property
+    def tolerance(self) -> float | None:
+        """How far solvers may stray: no farther than the model asks, and little where objectives are not counted."""
+        asked = self.program.tolerance
+        if self.quantum is not None:
+            return asked
+        return TOLERANCE if asked is None else min(asked, TOLERANCE)
 
     def start_point(self) -> Any:
         """The best decision so far as a point of the program, if the problem can say and the program agrees."""

@@ -29,9 +29,9 @@ MOST_STATES, MOST_STATES_FREE = 5_000, 20_000
 #: Most pairs of an event and an action.
 MOST_ANSWERS = 100_000
 
-#: States up to which the largest share of time in each is found, by policy iteration for each: those of one sort of
-#: robots, for which that is quick, and others.
-MOST_SCALED, MOST_SCALED_FLEET = 2_000, 400
+#: States up to which the largest share of time in each is found, by policy iteration for each: under limits those of
+#: one sort of robots, for which that is quick, and others; and without limits, where it only spares solvers some digits.
+MOST_SCALED, MOST_SCALED_FLEET, MOST_SCALED_FREE = 2_000, 400, 200
 
 #: Shares are written in parts of what is largest, but never of less than this: it is about what a lower bound from
 #: doubles can tell from 0.
@@ -217,7 +217,8 @@ def largest_shares(control: LimitedControl) -> Vector:
     """By state, a share of time in it that no policy exceeds: the least average of -1 there, by policy iteration."""
     fleet = control.fleet
     found = np.ones(fleet.states)
-    if fleet.states > (MOST_SCALED if is_base(fleet) else MOST_SCALED_FLEET):
+    most = MOST_SCALED if is_base(fleet) else MOST_SCALED_FLEET
+    if fleet.states > (most if control.limits else MOST_SCALED_FREE):
         return found
     for state in range(fleet.environments, fleet.states):
         interrupting.check()
