@@ -30,7 +30,7 @@ MOST_STATES, MOST_STATES_FREE = 5_000, 20_000
 MOST_ANSWERS = 100_000
 
 #: States up to which the largest share of time in each is found, by policy iteration for each: under limits those of
-#: one sort of robots, for which that is quick, and others; and without limits, where it only spares solvers some digits.
+#: one sort of robots, for which that is quick, and others; without limits, where it only spares solvers some digits.
 MOST_SCALED, MOST_SCALED_FLEET, MOST_SCALED_FREE = 2_000, 400, 200
 
 #: Shares are written in parts of what is largest, but never of less than this: it is about what a lower bound from
