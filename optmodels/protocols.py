@@ -189,6 +189,18 @@ class LooseModel(Protocol):
 
 
 @runtime_checkable
+class NoisyModel(Protocol):
+    """A problem whose model has equations that solvers keep only roughly, such as those of a stationary distribution.
+
+    Values by the model and by the evaluator may differ by ``model_noise`` of what they are summed up from, and so may
+    bounds: one that lies above a decision by no more than that is lowered by it instead of being called an error.
+    """
+
+    @property
+    def model_noise(self) -> float: ...
+
+
+@runtime_checkable
 class AlmostFeasible(Protocol):
     """A problem that tells whether a decision breaks its limits by no more than solvers take for rounding.
 

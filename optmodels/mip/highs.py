@@ -133,6 +133,8 @@ def load(program: Program) -> Any:
     highs = _new()
     highs.setOptionValue("output_flag", True)  # without it the callbacks for the log stay silent, too
     highs.setOptionValue("log_to_console", False)
+    if program.tolerance is not None:  # the smallest that it takes: where noise matters, so do small entries
+        highs.setOptionValue("small_matrix_value", 1e-12)
     if highs.passModel(lp) == highspy.HighsStatus.kError:
         raise ValueError("HiGHS does not take the program: are all its coefficients finite?")
     return highs

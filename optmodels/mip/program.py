@@ -70,8 +70,9 @@ class Program:
         Whether every decision has a point with whole numbers throughout, so that a solver that knows no others may take
         all variables for whole. A model says so by an attribute of this name.
     tolerance
-        How far solvers may stray from rows, bounds and whole numbers, if they can be told; ``None``: as far as they
-        are used to. A model says so by an attribute of this name.
+        How far a point may stray from a row or a bound where the usual millionth is too much, because small parts of
+        it decide its value; ``None``: what the solver takes for rounding. A model says so by an attribute of this name,
+        and solvers that know no such option leave it.
     """
 
     cost: Numbers

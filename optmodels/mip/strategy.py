@@ -40,6 +40,7 @@ from ..protocols import (
     Distinguishing,
     LooseModel,
     Mistakable,
+    NoisyModel,
     PerhapsNotAlgebraic,
     limits_of,
 )
@@ -242,6 +243,9 @@ class _Run:
     proved: bool = False
     #: Least objective of the feasible decisions that were cut off: bounds of what is left do not speak of them.
     least_cut_off: float = math.inf
+    #: By so much values of a `NoisyModel` may differ from those of the evaluator, and by so much they did.
+    noise: float = 0.0
+    error: float = 0.0
 
     def __post_init__(self) -> None:
         best, self.program = self.oracle.best, self.compiled.program
@@ -377,6 +381,8 @@ class _Run:
             raise Disagreement(f"{problem.name}: the solver's point is no decision: {error}") from error
         told, recomputed = self.unit * incumbent.objective, program.objective(incumbent.point)
         size = program.size(incumbent.point)
+        if isinstance(problem, NoisyModel):
+            self.noise = max(self.noise, problem.model_noise * size)
         if not agree(told, recomputed, size):
             raise Disagreement(f"{problem.name}: the solver claims {told!r} for a point whose value is {recomputed!r}.")
         judged = self.oracle.confirm(decision)
@@ -393,6 +399,9 @@ class _Run:
         if isinstance(problem, LooseModel) and not problem.objective_exact:
             # Slack in the point's cost variables is no claim about the decision.
             claimed = min(claimed, judged.objective)
+        if abs(claimed - judged.objective) <= self.noise:
+            self.error = max(self.error, abs(claimed - judged.objective))
+            claimed = judged.objective
         if isinstance(problem, Mistakable) and problem.model_mistakable and judged.feasible:
             # What is no whole number at all cannot be cut off, and is a claim that must hold.
             below = claimed < judged.objective and not agree(claimed, judged.objective, size)
@@ -415,7 +424,11 @@ class _Run:
         """Report a bound of the solver; one that does not count in steps, less what solvers err by."""
         if value is None or not math.isfinite(value) or self.doubted is not None:
             return
-        bound = min(self.in_units(value), self.least_cut_off)
+        bound, best = min(self.in_units(value), self.least_cut_off), self.oracle.best
+        if best is not None:
+            above = bound - best.evaluation.objective
+            if AGREEMENT * abs(best.evaluation.objective) < above <= self.noise:
+                bound -= self.noise
         self.claimed = max(self.claimed, bound)
         self.oracle.report(bound=bound if self.counts(bound) else bound - PROVED_TO * max(abs(bound), self.unit))
 
@@ -461,6 +474,9 @@ class _Run:
         best = self.oracle.best.evaluation.objective
         claim = Outcome("optimal", best / self.unit, message=f"optimal: nothing is better by {PROVED_TO:g}")
         if outcome.status == "infeasible":
+            if self.error > PROVED_TO * max(abs(best), self.unit):
+                told = f"the program and the evaluator differ by {self.error:g}, too much for a proof"
+                return Outcome("gave up", message=told)
             self.proved = True
             return claim
         if outcome.status in ("unclear", "unbounded", "refused", "error"):

@@ -9,6 +9,10 @@ engines with obsolescence of documents", *Computer Networks* 55 (2011), 1880-189
     Random queues with robots that are switched: instances of kind "threshold".
 `kind`
     Kind "threshold" as one value: what `optmodels list threshold` tells, and where the rest is found.
+`mip`
+    The integer program of thresholds: how much of the time is spent where, and which mode runs at which level.
+`occupation`
+    What the integer program of a threshold queue is written from: moves, yields, and how often each level can be seen.
 `optimal_policy`
     The best policy there is: strategy `optimal-policy` for kind "threshold".
 `plots`

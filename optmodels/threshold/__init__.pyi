@@ -1,5 +1,6 @@
 from .generate import ThresholdGenerator as ThresholdGenerator
 from .kind import KIND as KIND
+from .mip import build as build
 from .optimal_policy import OptimalPolicy as OptimalPolicy
 from .plots import draw_threshold as draw_threshold
 from .problem import ThresholdProblem as ThresholdProblem
@@ -9,5 +10,6 @@ __all__ = [
     "OptimalPolicy",
     "ThresholdGenerator",
     "ThresholdProblem",
+    "build",
     "draw_threshold",
 ]

@@ -82,6 +82,7 @@ KIND = Kind(
     words=tell,
     strategies={
         **SEARCHES,
+        "highs": "proves the optimum, a bound or infeasibility; 6 modes and 100 pages in seconds; one patience phase",
         "optimal-policy": "proves the best policy that sees queue length and phases, a bound for thresholds; no limits",
     },
 )

@@ -27,28 +27,14 @@ from heuristics.dynamic import DecisionProcess, EvaluatedPolicy, FractionalSearc
 from heuristics.search import Exhaustive
 from queueing import ThresholdQueue
 from queueing.threshold import shares_work
-from queueing.threshold.policies import SINGLE_LIMIT, YIELDS, PolicyChain, policy_measures, too_large
+from queueing.threshold.policies import SINGLE_LIMIT, PolicyChain, policy_measures, too_large
 
 from ..costs import CostFunction, linear_weights
+from .occupation import denominators, priced
 from .policy_pairs import improve_by_pairs
 from .problem import ThresholdProblem
 from .space import StatePolicy
 from .subsets import of_subset, single_mode
-
-Costs = NDArray[np.float64]
-
-#: Measures that are averages over time.
-AVERAGES = ("arrival_rate", "loss_rate", "obsolescence_rate", "starvation", "active_robots", "mean_length")
-
-#: Measures that are quotients: what is divided, and by what.
-QUOTIENTS = {
-    "loss": (("lost",), "arriving"),
-    "obsolescence": (("obsolete",), "arriving"),
-    "success": (("served",), "arriving"),
-    "sojourn_time": (("served_time", "obsolete_time"), "arriving"),
-    "response_time": (("served_time",), "served"),
-    "obsolete_time": (("obsolete_time",), "obsolete"),
-}
 
 #: All thresholds are tried beside the policy where they are no more than this; else a local search looks for the best.
 MOST_THRESHOLDS = 30_000
@@ -114,7 +100,7 @@ class OptimalPolicy:
         weights = linear_weights(problem.cost)
         if problem.cost is not None and weights is None:
             return f"strategy {self.name!r} takes weighted sums of measures, and {problem.name!r} has another cost."
-        kinds = {QUOTIENTS[name][1]: name for name, weight in (weights or {}).items() if weight and name in QUOTIENTS}
+        kinds = denominators(weights)
         if len(kinds) > 1:
             return (
                 f"strategy {self.name!r} takes quotients of one denominator only, and the cost of {problem.name!r} has "
@@ -227,36 +213,6 @@ def _search_pairs(oracle: Oracle[ThresholdProblem]) -> None:
         improve_by_pairs(chain, priced(problem)[0], by_level[level], judge, lambda _: oracle.require())
     finally:
         _price(oracle)
-
-
-def priced(problem: ThresholdProblem) -> tuple[Costs, str | None]:
-    """Return the costs by state and mode: c alone, or c, n and d with the name of d."""
-    chain = problem.policies()
-    weights = linear_weights(problem.cost) or {}
-    rates = dict(zip(YIELDS, chain.yields, strict=True))
-    shape = (chain.modes, chain.states)
-    robots = np.array([mode.robots for mode in problem.modes], dtype=np.float64)
-    averages = {
-        "arrival_rate": rates["arriving"],
-        "loss_rate": rates["lost"],
-        "obsolescence_rate": rates["obsolete"],
-        "starvation": np.broadcast_to(chain.order.level == 0, shape),
-        "active_robots": np.broadcast_to(robots[:, np.newaxis], shape),
-        "mean_length": np.broadcast_to(chain.order.level, shape),
-    }
-    linear, numerator = np.zeros(shape), np.zeros(shape)
-    denominator = None
-    for name, weight in weights.items():
-        if weight == 0:
-            continue
-        if name in averages:
-            linear += weight * averages[name]
-        else:
-            parts, denominator = QUOTIENTS[name]
-            numerator += weight * sum(rates[part] for part in parts)
-    if denominator is None:
-        return linear[np.newaxis], None
-    return np.stack([linear, numerator, rates[denominator]]), denominator
 
 
 def _tell_best_thresholds(oracle: Oracle[Any], rng: np.random.Generator) -> None:

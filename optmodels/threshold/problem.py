@@ -45,6 +45,8 @@ from .space import Thresholds
 from .subsets import LARGEST_TABLE, best_by_subset, single_mode, two_mode_policies
 
 if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
     from queueing.threshold.policies import PolicyChain
 
     from .simulation import ThresholdExperiment
@@ -139,6 +141,9 @@ class ThresholdProblem(Constructed):
 
     kind: ClassVar[str] = "threshold"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
+    algebraic_limits: ClassVar[bool] = True
+    #: Where rates lie decades apart, the program's equations of the stationary distribution hold this well.
+    model_noise: ClassVar[float] = 1e-4
     #: What `describe` tells that is worth a column in a parameter study.
     summary_names: ClassVar[tuple[str, ...]] = ("relative_profit", "single_mode_costs")
     #: Measures per page, and the measures whose product is the rate of these pages; all others are means over time.
@@ -389,6 +394,38 @@ class ThresholdProblem(Constructed):
         """
         count = Thresholds(len(self.modes) - 1, -1, self.queue.capacity).size
         return count <= most and (shares_work(self.queue) or count * (3000 + self.queue.model.states) <= 300 * most)
+
+    # -- as an integer program ----------------------------------------------------------------------------------------
+
+    def algebraic_refusal(self) -> str | None:
+        """Tell why the problem cannot be written as a linear program after all, or return ``None``."""
+        from .occupation import refuses
+
+        return refuses(self)
+
+    def to_pyomo(self) -> pyo.ConcreteModel:
+        """Write the problem as an integer program, see `optmodels.threshold.mip`."""
+        from .mip import build
+
+        return build(self)
+
+    def from_pyomo(self, model: pyo.ConcreteModel) -> Decision:
+        """Read the thresholds off a solved model."""
+        from .mip import read
+
+        return read(model)
+
+    def start_pyomo(self, model: pyo.ConcreteModel, decision: Decision) -> None:
+        """Fill in every variable of the model for given thresholds."""
+        from .mip import start
+
+        start(self, model, decision)
+
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Tell whether thresholds break limits by no more than solvers take for rounding."""
+        from .mip import almost_feasible
+
+        return almost_feasible(self, decision)
 
     def experiment(self, decision: Decision) -> ThresholdExperiment:
         """Return a policy to be tried out event by event, see `optmodels.studies.simulating`."""

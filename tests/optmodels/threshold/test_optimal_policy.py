@@ -20,7 +20,8 @@ from optmodels.instance import load
 from optmodels.results import result_from_data, result_to_data
 from optmodels.solving import evaluate, solve
 from optmodels.threshold import OptimalPolicy, ThresholdProblem
-from optmodels.threshold.optimal_policy import AVERAGES, MOST_THRESHOLDS, QUOTIENTS, _price, priced
+from optmodels.threshold.occupation import AVERAGES, QUOTIENTS, priced
+from optmodels.threshold.optimal_policy import MOST_THRESHOLDS, _price
 from optmodels.threshold.policy_pairs import small_process
 from optmodels.threshold.space import StatePolicy
 from optmodels.verification import verify
