@@ -16,7 +16,9 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     size = problem.space.size
     if size <= ENUMERATED:
         yield "exhaustive", f"the {size} decisions can all be evaluated, which proves the best one"
-    yield "local-search", f"there are too many decisions (more than {ENUMERATED}) to evaluate all; nothing is proved"
+    many = f"there are too many decisions (more than {ENUMERATED}) to evaluate all"
+    yield "highs", f"{many}; the integer program proves the best one"
+    yield "local-search", f"{many}; nothing is proved"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:

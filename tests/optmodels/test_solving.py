@@ -222,6 +222,9 @@ def test_auto_enumerates_no_more_than_takes_a_minute(instances):
     data = json.loads((instances / "threshold" / "avrachenkov-k100.json").read_text())
     data["data"]["capacity"] = 250
     chosen, reason = choose(make_strategy("auto"), om.Instance.from_data(data).problem())
+    assert (chosen.name, "decisions (more than 1000000)" in reason) == ("highs", True)
+    data["data"]["capacity"] = 1000  # more than the program takes
+    chosen, reason = choose(make_strategy("auto"), om.Instance.from_data(data).problem())
     assert (chosen.name, "decisions (more than 1000000)" in reason) == ("local-search", True)
 
 

@@ -19,9 +19,10 @@ import pytest
 from heuristics import BinaryVectors, Budget, Disagreement, Evaluation, Status, UnsupportedProblem, run
 from heuristics.running import refusal
 from heuristics.search import EvaluatedWalk, Exhaustive
-from optmodels.mip import Highs, Solver, SolverFailure, UnboundedProgram, raised_to_step
+from optmodels.mip import Highs, Solver, SolverFailure, UnboundedProgram, compile_model, raised_to_step
 from optmodels.mip import strategy as mip
-from optmodels.mip.program import Incumbent
+from optmodels.mip.process import SolverProcess
+from optmodels.mip.program import Incumbent, Request
 
 EXTRAS = {"highs": "highspy", "scip": "pyscipopt", "cpsat": "ortools"}
 MISSING = {
@@ -768,6 +769,46 @@ def test_a_cost_below_that_of_the_evaluator_is_an_error_in_any_case(backend):
 
 
 # -- no solution ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rough(Knapsack):
+    """A knapsack whose evaluator finds a little more worth than its model."""
+
+    more: float = 1e-3
+
+    def evaluate(self, decision):
+        return replace(super().evaluate(decision), objective=super().evaluate(decision).objective - self.more)
+
+
+class KnownToBeRough(Rough):
+    model_noise = 1e-3
+
+
+def test_noise_of_a_model_that_tells_of_it_is_no_disagreement_and_lowers_the_bound():
+    with pytest.raises(Disagreement):
+        run(Rough(), Highs())
+    found = run(KnownToBeRough(), Highs())
+    assert found.objective == -148.001
+    assert found.bound == pytest.approx(-148.0 - 1e-3 * 148)
+    assert found.status == "feasible"
+    with pytest.raises(Disagreement):
+        run(KnownToBeRough(more=1.0), Highs())
+
+
+@pytest.mark.parametrize(("tolerance", "status"), [(None, "optimal"), (1e-9, "infeasible")])
+def test_a_model_may_ask_for_less_noise(tolerance, status):
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Binary)
+    model.y = pyo.Var(bounds=(0, 2))
+    model.worth = pyo.Objective(expr=model.x + model.y)
+    model.above = pyo.Constraint(expr=model.y - model.x >= 1)
+    model.below = pyo.Constraint(expr=model.y + model.x <= 1 - 1e-7)
+    model.tolerance = tolerance
+    request = Request(compile_model(model).program, presolve=False)
+    with SolverProcess(mip.SOLVERS["highs"].backend) as process:
+        *_, outcome = process.ask(request, 30.0)
+    assert outcome.status == status
 
 
 @pytest.mark.parametrize("solver", SOLVERS_OR_SLOW)
