@@ -220,9 +220,12 @@ class AlgebraicCost(Protocol):
 
 @runtime_checkable
 class Beginning(Protocol):
-    """A problem that knows where its model is to begin: it shows decisions to the oracle, and may report a bound."""
+    """A problem that knows where its model is to begin: it shows decisions to the oracle, and may report a bound.
 
-    def begin_pyomo(self, oracle: Oracle[Any]) -> None: ...
+    It tells whether a search for other decisions is worth its time.
+    """
+
+    def begin_pyomo(self, oracle: Oracle[Any]) -> bool: ...
 
 
 @runtime_checkable

@@ -36,7 +36,6 @@ from ..protocols import (
     AlgebraicCost,
     AlgebraicLimits,
     AlmostFeasible,
-    Beginning,
     Distinguishing,
     LooseModel,
     Mistakable,
@@ -189,10 +188,7 @@ class Highs:
             oracle.report(bound=raised_to_step(problem.lower_bound(), step))
         with SolverProcess(SOLVERS[self.solver].backend) as process:  # it imports the solver while we build the model
             if self.start:
-                if isinstance(problem, Beginning):
-                    problem.begin_pyomo(oracle)
-                else:
-                    find_start(oracle, rng)
+                find_start(oracle, rng)
             if oracle.settled:
                 told = {"name": self.solver, "status": "not needed"}
                 return oracle.result(extra={"solver": told, "proved_to": 0.0 if step else OPTIMALITY_TOLERANCE})

@@ -17,6 +17,8 @@ import numpy as np
 from heuristics import Budget, BudgetSpent, Decision, Incremental, Oracle, Suggesting, clock
 from heuristics.search import Annealing
 
+from ..protocols import Beginning
+
 #: A warm start may take this share of the time, but never more than so many seconds or steps per entry of a decision.
 START_SHARE, START_SECONDS, START_STEPS = 0.05, 2.0, 2_000
 
@@ -30,11 +32,15 @@ AGAIN, LOOK = 0.5, 0.05
 def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
 
+    A problem that knows where to begin (`Beginning`) does so before anything else.
+
     The problem's first suggestion is evaluated whatever it takes, so that a limit too short for anything else still
     ends with an answer. Then others, and annealing, get a share of the time, and no more evaluations than the budget
     has.
     """
     problem = oracle.problem
+    if isinstance(problem, Beginning) and not problem.begin_pyomo(oracle):
+        return
     if not isinstance(problem, (Incremental, Suggesting)) or problem.space.size == math.inf:
         return
     suggestions: Iterator[Decision] = iter(())

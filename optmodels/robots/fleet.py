@@ -240,11 +240,12 @@ class ControlledRobots(PricedRobots):
 
         return read(model)
 
-    def begin_pyomo(self, oracle: Oracle[Any]) -> None:
+    def begin_pyomo(self, oracle: Oracle[Any]) -> bool:
         """Search briefly for a policy that keeps the limits, and prove a bound."""
         from .mip import begin
 
         begin(self, oracle)
+        return False
 
     def start_pyomo(self, model: Any, decision: Decision) -> None:
         """Give the variables of the model their values for a policy that keeps the limits."""

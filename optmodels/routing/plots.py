@@ -35,7 +35,8 @@ from ..plotting import (
     whole_ticks,
 )  # fmt: skip
 from ..solving import solve
-from .problem import RoutingHorizonProblem, RoutingProblem
+from .horizon import RoutingHorizonProblem
+from .problem import RoutingProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

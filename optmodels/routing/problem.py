@@ -4,9 +4,7 @@ Packets come one by one and each is sent to one of M servers, by a word of serve
 packet that finds the one before it still in service displaces it; pages of a search index go out of date until they
 are visited again. What a word costs follows from the gaps between packets to the same server.
 
-With a finite horizon each slot has a server of its own. Server m got its last packet :math:`x_m` slots before the first
-one; a packet to server a costs :math:`f_a(x_a)`, and at the end all gaps that are still open are paid for as they
-stand, :math:`\sum_m f_m(x_m)`: Altman et al. (2000), eq. (1).
+With a finite horizon each slot has a server of its own: :mod:`optmodels.routing.horizon`.
 
 References
 ----------
@@ -22,25 +20,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import NOTHING, Decision, Evaluation, Strategy
+from heuristics import NOTHING, Decision, Evaluation, Oracle, Strategy
 from heuristics.dynamic import Rule, Sweeps
 from heuristics.routing import GapTable, IndexRule, RoutingSweeps, densities, too_many_gaps
 from queueing import PhaseType
-from queueing.routing import Arrivals, GapCosts, horizon_cost, not_convex, word_gaps, words_cost
+from queueing.routing import Arrivals, GapCosts, not_convex, word_gaps, words_cost
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, measures_used, price_of, sole_price
+from ..costs import CostFunction, CostLike, Limits, LimitsLike, is_linear, price_of, sole_price
 from ..data import OPTIONAL, REQUIRED, Constructed, LawLike, Takes, natural, read_as, shared
-from ..errors import InstanceError, RequestError
+from ..errors import RequestError
 from .data import Application, Routing, RoutingData, Server, ServersLike, natural_server
 from .gap_costs import Given, asymptotes_of
-from .space import SEARCHED, RoutingActions, RoutingWords
+from .space import SEARCHED, RoutingWords
 
 if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
     from .simulation import RoutingExperiment
 
 MEASURES = ("cost", "period")
@@ -48,6 +48,9 @@ MEASURES = ("cost", "period")
 #: Gaps up to which costs of services with phases are held to be convex, or on until this part of services is left, as
 #: far as numbers fit; others are so by proof.
 CHECKED, LEFT, MOST = 1000, 1e-50, 4_000_000
+
+#: Limits broken by this much, relative, are not told from kept ones by solvers.
+NEARLY = 1e-4
 
 #: Broken where a server is left out whose cost is then infinite, or not known.
 UNUSED = "servers never used that must be"
@@ -92,6 +95,8 @@ class PricedRouting(Constructed):
 
     @classmethod
     def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        from .horizon import RoutingHorizonProblem
+
         chosen = RoutingHorizonProblem if "horizon" in data or "initial" in data else RoutingProblem
         return cls if issubclass(cls, chosen) else chosen
 
@@ -239,6 +244,7 @@ class RoutingProblem(PricedRouting):
         initial: Takes[NDArray[Any] | Sequence[float | None] | None, NDArray[np.float64]] = OPTIONAL
 
     accepted: ClassVar[tuple[str, ...]] = ("horizon", "initial")
+    algebraic_limits: ClassVar[bool] = True
 
     def _keep_slots(self, found: RoutingData) -> None:
         self._keep(period=found.period, max_period=found.max_period)
@@ -410,64 +416,43 @@ class RoutingProblem(PricedRouting):
         """Set up values by gaps of all servers, see `heuristics.routing.value_iteration`."""
         return RoutingSweeps.of(self.gap_table)
 
+    # -- the integer program, see `optmodels.routing.mip` --------------------------------------------------------------
 
-@natural
-@dataclass(eq=False, kw_only=True, repr=False)
-class RoutingHorizonProblem(PricedRouting):
-    """Choose the server of each of a number of slots.
+    def algebraic_refusal(self) -> str | None:
+        """Tell why there is no integer program for this problem, if there is none."""
+        from .mip import refuses
 
-    A decision lists server numbers in order. The measure `cost` is that of all slots together and of the gaps that are
-    open at the end.
+        return refuses(self)
 
-    Parameters
-    ----------
-    servers, arrivals, application, name, cost, limits
-        As of a `RoutingProblem`.
-    horizon
-        Number of slots.
-    initial
-        Slots since each server got its last packet, before the first slot; infinite for one never used.
-    """
+    def to_pyomo(self) -> pyo.ConcreteModel:
+        """Write the words of the period as an integer program."""
+        from .mip import build
 
-    horizon: Takes[int | None, int] = REQUIRED
-    initial: Takes[NDArray[Any] | Sequence[float | None] | None, NDArray[np.float64]] = REQUIRED
+        return build(self)
 
-    accepted: ClassVar[tuple[str, ...]] = ("period", "max_period")
+    def from_pyomo(self, model: pyo.ConcreteModel) -> Decision:
+        """Read the word of a solved model."""
+        from .mip import read
 
-    def _keep_slots(self, found: RoutingData) -> None:
-        used = measures_used(self.cost) | {f: (f"limits.{f}", limit) for f, limit in self.limits.to_data().items()}
-        if "period" in used:
-            raise InstanceError(*used["period"], "a finite horizon has no period to be priced or limited.")
-        self._keep(horizon=found.horizon, initial=found.gaps)
+        return read(model)
 
-    def to_data(self) -> dict[str, Any]:
-        """Write the data of an instance file that `from_data` reads back to the same problem."""
-        gaps = [int(gap) if math.isfinite(gap) else None for gap in self.initial.tolist()]
-        return self.routing.to_data() | {"horizon": self.horizon, "initial": gaps}
+    def start_pyomo(self, model: pyo.ConcreteModel, decision: Decision) -> None:
+        """Fill in every variable of the model for a word."""
+        from .mip import start
 
-    @cached_property
-    def space(self) -> RoutingActions:
-        """A server number for each slot."""
-        return RoutingActions((self.server_count,) * self.horizon)
+        start(model, decision)
 
-    def evaluate(self, decision: Decision) -> Evaluation:
-        """Compute the cost of all slots and of the gaps that are open at the end, Altman et al. (2000), eq. (1)."""
-        actions = np.array(decision, dtype=np.int64)
-        return self.judge({"cost": float(horizon_cost(self.costs, actions, self.initial)), "period": None})
+    def begin_pyomo(self, oracle: Oracle[Any]) -> bool:
+        """Show the word by whose cost the model leaves others out; searches may find better ones."""
+        from .mip import plan_of
 
-    def describe(self, decision: Decision) -> dict[str, Any]:
-        """Tell shares of servers, and the gaps that are open at the end; ``None`` for a server never used."""
-        actions = np.array(decision, dtype=np.int64)
-        final: list[int | None] = []
-        for server, before in enumerate(self.initial.tolist()):
-            used = np.flatnonzero(actions == server)
-            gap = self.horizon - int(used[-1]) if len(used) else before + self.horizon
-            final.append(int(gap) if math.isfinite(gap) else None)
-        return {
-            "shares": (np.bincount(actions, minlength=self.server_count) / self.horizon).tolist(),
-            "final_gaps": final,
-        }
+        with oracle.in_time():
+            known = plan_of(self).known
+        if known is not None:
+            oracle(known)
+        return True
 
-    def experiment(self, decision: Decision) -> NoReturn:
-        """Refuse: only words that are repeated for ever are simulated."""
-        raise RequestError(f"{self.name!r} cannot be simulated: it has a finite horizon, and no word is repeated.")
+    def almost_feasible(self, decision: Decision) -> bool:
+        """Tell whether a word breaks limits by no more than solvers take for rounding."""
+        judged = self.evaluate(decision)
+        return UNUSED not in judged.violations and self.limits.excess(judged.measures) <= NEARLY

@@ -199,6 +199,7 @@ def test_what_a_strategy_refuses_is_refused_before_anything_is_compiled():
         ("zipf-hosts-200", "lagrangian", "best frequencies"),
         ("loss-3", "min-mean-cycle", "the period may have any length"),
         ("loss-4-short", "exhaustive", "the 40734 decisions"),
+        ("loss-5-20", "highs", "the period is fixed"),
         ("horizon-40", "backward-induction", "the horizon is finite"),
         ("gautam-6x6", "highs", "36 sites"),
         ("gautam-11x11", "annealing", "a proof may take long for 121 sites"),

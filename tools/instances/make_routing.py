@@ -86,6 +86,13 @@ def main() -> None:
         "exhaustive",
     )
     write(
+        "loss-5-20",
+        MADE_UP,
+        "The servers of loss-5 with a period of 20 slots: 4.8e12 words, of which an integer program proves the best.",
+        loss(rates(0.5, 1.0, 1.5, 2.0, 4.0), POISSON, period=20),
+        "highs",
+    )
+    write(
         "mmpp-slow",
         f"{PAPER}, section 5.1",
         "Poisson arrivals of rate 0.5 or 5 that change once in 1000 units of time. With either rate alone the best "

@@ -39,6 +39,9 @@ import pyomo.environ as pyo
 from numpy.typing import NDArray
 from pyomo.core.expr import LinearExpression
 
+#: Most entries of the rows that make a word begin with the longest gap of a symbol, gap by gap.
+MOST_ENTRIES = 300_000
+
 #: Factors and variables of a sum.
 Terms = list[tuple[float, Any]]
 
@@ -102,14 +105,36 @@ class Circulation:
 
 
 def linear(terms: Terms) -> Any:
-    """Write a sum of products; far quicker to make than by operators."""
+    """Write a sum of products; far quicker to make than by operators.
+
+    Parameters
+    ----------
+    terms
+        Factors and variables.
+
+    Returns
+    -------
+    pyomo expression
+        For an objective or a row.
+    """
     return LinearExpression(
         linear_coefs=[float(factor) for factor, _ in terms], linear_vars=[variable for _, variable in terms]
     )
 
 
 def net(plus: Iterable[Any], minus: Iterable[Any] = ()) -> Any:
-    """Write the sum of some variables less the sum of others."""
+    """Write the sum of some variables less the sum of others.
+
+    Parameters
+    ----------
+    plus, minus
+        Variables.
+
+    Returns
+    -------
+    pyomo expression
+        For an objective or a row.
+    """
     return linear([(1.0, variable) for variable in plus] + [(-1.0, variable) for variable in minus])
 
 
@@ -266,6 +291,11 @@ def begin_with_first_used(model: pyo.ConcreteModel, words: Circulation, order: S
     turned so that the longest gap of that symbol begins in slot 0. The fewer visits a symbol has the fewer turns are
     left, so the order should begin with those that are used for certain and seldom.
 
+    Where the rows for a symbol would have more than `MOST_ENTRIES` entries, their sum over g stands for them, which is
+    weaker for fractions and says the same of words,
+
+    .. math::  \sum_h h\, y_{m0h} + T \sum_{k \text{ before } m} u_k \ge \sum_h h\, y_{mth}.
+
     Parameters
     ----------
     model, words
@@ -284,9 +314,16 @@ def begin_with_first_used(model: pyo.ConcreteModel, words: Circulation, order: S
         first, other = ([model.gap[m, s, h] for h in words.gaps[m] if h >= g] for s in (0, t))
         return net([*first, *before[m]], other) >= 0
 
+    def longer(model: Any, m: int, t: int) -> Any:
+        first, other = ([(sign * h, model.gap[m, s, h]) for h in words.gaps[m]] for sign, s in ((1, 0), (-1, t)))
+        return linear([*first, *other, *((words.slots, used) for used in before[m])]) >= 0
+
     model.begin_with_first_used = pyo.Constraint(list(order), rule=visited)
-    rows = [(m, t, g) for m in order for t in range(1, words.slots) for g in words.gaps[m]]
+    few = {m: words.slots * len(words.gaps[m]) ** 2 <= MOST_ENTRIES for m in order}
+    rows = [(m, t, g) for m in order if few[m] for t in range(1, words.slots) for g in words.gaps[m]]
     model.begin_with_longest_gap = pyo.Constraint(rows, rule=longest)
+    sums = [(m, t) for m in order if not few[m] for t in range(1, words.slots)]
+    model.begin_with_longer_gap = pyo.Constraint(sums, rule=longer)
 
 
 def order_equal_symbols(model: pyo.ConcreteModel, words: Circulation, groups: Sequence[Sequence[int]]) -> None:

@@ -30,6 +30,27 @@ def read_slots(model: pyo.ConcreteModel) -> list[list[int]]:
     return [slots[t] for t in sorted(slots)]
 
 
+def gaps_of(words: Circulation, slots: Sequence[Collection[int]]) -> dict[tuple[int, int], int]:
+    """Find the gaps of a word.
+
+    Parameters
+    ----------
+    words, slots
+        What words are made of, and the symbols visited in each slot.
+
+    Returns
+    -------
+    dict
+        By symbol and slot, for each visit how many slots later the next one comes.
+    """
+    found = {}
+    for m in range(words.symbols):
+        times = [t for t, held in enumerate(slots) if m in held]
+        for t, after in zip(times, times[1:] + times[:1], strict=True):
+            found[m, t] = after + (words.slots if after <= t else 0) - t
+    return found
+
+
 def fill_in(
     model: pyo.ConcreteModel, words: Circulation, slots: Sequence[Collection[int]], order: Sequence[int]
 ) -> int:
@@ -54,15 +75,10 @@ def fill_in(
     ValueError
         If the word has a gap that is not in the model.
     """
-    period = words.slots
-    visited = [[t for t, held in enumerate(slots) if m in held] for m in range(words.symbols)]
-    following = {
-        (m, t): after + (period if after <= t else 0) - t
-        for m, times in enumerate(visited)
-        for t, after in zip(times, times[1:] + times[:1], strict=True)
-    }
-    first = next((m for m in order if visited[m]), None)
-    turned = 0 if first is None else max(visited[first], key=lambda t: following[first, t])
+    period, following = words.slots, gaps_of(words, slots)
+    first = next((m for m in order if any(m in held for held in slots)), None)
+    begun = [t for m, t in following if m == first]
+    turned = 0 if first is None else max(begun, key=lambda t: following[first, t])
     for variables in (model.visit, model.gap, model.used):
         for variable in variables.values():
             variable.set_value(0, skip_validation=True)

@@ -334,10 +334,11 @@ class RobotAreasProblem(PricedRobots):
 
         return read(model)
 
-    def begin_pyomo(self, oracle: Oracle[Any]) -> None:
+    def begin_pyomo(self, oracle: Oracle[Any]) -> bool:
         """Show the split in proportion to what balances arrivals and services."""
         for decision in self.suggestions(np.random.default_rng(0)):
             oracle(decision)
+        return False
 
     def start_pyomo(self, model: Any, decision: Decision) -> None:
         """Give the variables of the model their values for a split."""

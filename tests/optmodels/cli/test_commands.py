@@ -636,9 +636,11 @@ def test_an_unknown_cost_or_measure_is_refused(call, small, tmp_path, changes, s
 def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     code, out, err = call("solve", made("doomed"), "--strategy", "highs")
     assert (code, out) == (2, "")
-    assert err == (
-        "optmodels: strategy 'highs' is for problems of kind placement, and 'doomed' is of kind doomed: it needs a "
-        "problem that can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
+    kinds, _, rest = err.partition(", and 'doomed' is of kind doomed: ")
+    assert kinds.startswith("optmodels: strategy 'highs' is for problems of kind ")
+    assert {"placement", "routing"} <= set(kinds.replace(",", "").split())
+    assert rest == (
+        "it needs a problem that can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
         "(see optmodels.mip.strategy.AlgebraicProblem). "
         "Strategies that apply: annealing, exhaustive, genetic, local-search.\n"
     )
@@ -1186,10 +1188,12 @@ def test_list_says_which_strategy_takes_which_kind(call):
     rows = [line.split(maxsplit=1) for line in out.partition("\n\n")[2].splitlines()[1:]]
     taking = {name: kinds.split(", ") for name, kinds in rows}
     assert (code, err) == (0, "")
-    assert taking["highs"] == ["placement"]
+    assert {"placement", "routing"} <= set(taking["highs"])
     assert taking["value-iteration"] == ["robots", "routing"]
     assert set(registry.strategies) <= set(taking)
-    assert {"what": "strategy takes", "name": "highs", "kinds": ["placement"]} in json.loads(call("list", "--json")[1])
+    assert {"what": "strategy takes", "name": "highs", "kinds": taking["highs"]} in json.loads(
+        call("list", "--json")[1]
+    )
 
 
 def test_list_of_a_kind_tells_what_is_proved_for_what_size_and_which_instances_there_are(call):

@@ -515,6 +515,7 @@ class Opening(Cover):
     def begin_pyomo(self, oracle):
         oracle((1,) * 10)
         oracle.report(bound=0.25)
+        return False
 
 
 def test_a_problem_that_knows_where_to_begin_is_asked(spy):

@@ -125,7 +125,7 @@ def test_a_file_that_makes_no_sense_is_answered_with_a_sentence_and_code_2(chang
         (["--strategy", "balanced"], "strategy 'balanced' is for two servers, and 'loss-3' has 3."),
         (["--strategy", "backward-induction"], "this one has no horizon, initial"),
         (["--strategy", "exhaustive:largest=1000"], "evaluates at most 1000 decisions, and 'loss-3' has 2.6"),
-        (["--strategy", "highs"], "this one has no from_pyomo"),
+        (["--strategy", "highs"], "set data.period, or take min-mean-cycle"),
         (["--strategy", "whittle:slots=0"], "slots must be 1 or more"),
         (["--strategy", "min-mean-cicle"], "Did you mean 'min-mean-cycle'?"),
     ],

@@ -12,7 +12,7 @@ from optmodels.errors import InstanceError, RequestError
 from optmodels.instance import Instance
 from optmodels.routing import RoutingProblem
 from optmodels.routing.arrivals import Source, write_arrivals
-from optmodels.routing.problem import RoutingHorizonProblem
+from optmodels.routing.horizon import RoutingHorizonProblem
 from optmodels.testing import check_problem
 from queueing import BMAP
 from queueing.processes import Exponential

@@ -17,7 +17,8 @@ from optmodels.errors import InstanceError, RequestError
 from optmodels.freshness import FreshnessProblem
 from optmodels.registry import gap_costs
 from optmodels.routing import LinearExponential, Power, RoutingProblem, Table
-from optmodels.routing.problem import UNUSED, RoutingHorizonProblem
+from optmodels.routing.horizon import RoutingHorizonProblem
+from optmodels.routing.problem import UNUSED
 from optmodels.studies import simulate
 from queueing.freshness import integer_bound
 

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 
 from optmodels.mip import circulation as pieces
 from optmodels.mip import compile_model
-from optmodels.mip.circulation import Circulation
+from optmodels.mip.circulation import Circulation, constraints
 
 
 def written(words, order=(), equal=(), windows=(), least=None, most=None):
@@ -139,6 +139,24 @@ def test_a_word_is_a_point_of_the_model(seed):
         assert compiled.program.broken_row(point) is None
         assert compiled.program.objective(point) == pytest.approx(cost_of(words, word), rel=1e-9, abs=1e-9)
         assert [set(held) for held in pieces.read_slots(model)] == [*word[turned:], *word[:turned]]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_longest_gaps_in_one_row_lose_nothing_either(seed, monkeypatch):
+    monkeypatch.setattr(constraints, "MOST_ENTRIES", 0)
+    words = random_words(np.random.default_rng(400 + seed))
+    model = written(words, range(words.symbols))
+    assert close(solved(model), min(cost_of(words, word) for word in all_words(words)))
+    gaps = {m: [g * model.gap[m, 0, g] for g in words.gaps[m]] for m in range(words.symbols)}
+    assert len(model.begin_with_longest_gap) == 0
+    if solved(model) is not None and words.least == 1:  # the first symbol that is used begins with its longest gap
+        compiled = compile_model(model)
+        word = min(all_words(words), key=lambda word: cost_of(words, word))
+        pieces.fill_in(model, words, word, range(words.symbols))
+        assert compiled.program.broken_row(compiled.point()) is None
+        first = min(m for held in word for m in held)
+        told = pieces.gaps_of(words, pieces.read_slots(model))
+        assert pyo.value(sum(gaps[first])) == max(gap for (m, _), gap in told.items() if m == first)
 
 
 def test_the_cut_is_needed():
