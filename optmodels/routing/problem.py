@@ -443,9 +443,11 @@ class RoutingProblem(PricedRouting):
         start(model, decision)
 
     def begin_pyomo(self, oracle: Oracle[Any]) -> bool:
-        """Show the word by whose cost the model leaves others out; searches may find better ones."""
+        """Show servers in turn, for want of time, and the word by whose cost the model leaves others out."""
         from .mip import plan_of
 
+        assert self.period is not None  # else there is no program
+        oracle(self.space.check([slot % self.server_count for slot in range(self.period)]))
         with oracle.in_time():
             known = plan_of(self).known
         if known is not None:

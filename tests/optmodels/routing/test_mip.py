@@ -245,6 +245,13 @@ def test_the_solver_starts_from_the_known_word():
     assert result.status is Status.OPTIMAL
 
 
+def test_no_time_is_enough_for_an_answer():
+    problem = RoutingProblem(servers=[0.5, 1.0, 4.0], arrivals=1.0, application="loss", period=150)
+    result = om.solve(problem, "highs", seconds=0.01)
+    assert result.status is Status.FEASIBLE
+    assert (len(result.decision), result.stopped_by) == (150, "seconds")
+
+
 # -- over all periods --------------------------------------------------------------------------------------------------
 
 
