@@ -7,8 +7,12 @@ cycles, and the integer program proves the best.
     How often pages are visited in the best cycle at least: a bound, and beginnings for searches.
 `kernel`
     Cycles of visits changed slot by slot, in compiled code.
+`mip`
+    The integer program of the best cycles: visits, the gaps between them, and how often pages are visited.
 `problem`
     The best cycle of so many slots, as a problem.
+`reduction`
+    What cycles that cost no more than a known one cannot have: numbers of visits of a page, and gaps of a page.
 `space`
     Cycles of one length: a space of decisions.
 `walk`

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heuristics import Decision, Evaluation, Walk, sequencing
+from heuristics import Budget, Decision, Evaluation, Walk, run, sequencing
 from heuristics.allocation import Relaxation
+from heuristics.search import Annealing
 from queueing.processes import Exponential
 
 from ...data import REQUIRED, Takes, natural
@@ -21,6 +22,9 @@ from ..space import VisitPlans, Visits, padded
 from . import walk
 from .counts import CountBound
 from .space import CycleOfVisits, VisitCycles
+
+#: Steps of a search for any cycle that keeps the rules, without which the program could leave nothing out.
+SHORT_SEARCH = 5_000
 
 
 @natural
@@ -79,8 +83,24 @@ class CycleProblem(FreshnessProblem):
         """The obsolescence of the cycles, exactly, and the rules they break."""
         visits = self.visits_of(decision)
         found = self._judged_by_cycles(visits)
-        self._last["decision"] = visits, found.measures["obsolescence"] or 0.0
+        obsolescence = found.measures["obsolescence"] or 0.0
+        self._last["decision"] = visits, obsolescence
+        if found.feasible and obsolescence < self._seen.get("best", math.inf):
+            self._seen["best"] = obsolescence
         return found
+
+    @cached_property
+    def _seen(self) -> dict[str, float]:
+        """The least obsolescence of a feasible decision that was evaluated: the program leaves out what is dearer."""
+        return {}
+
+    def best_seen(self) -> float:
+        """The least obsolescence of what was evaluated, what is suggested, and else of a short search."""
+        for suggested in self.suggestions(np.random.default_rng(0)):
+            self.evaluate(suggested)
+        if "best" not in self._seen and not self.limits and self.infeasibility() is None:
+            run(self, Annealing(steps=SHORT_SEARCH), Budget(evaluations=2 * SHORT_SEARCH))
+        return self._seen.get("best", math.inf)
 
     def _obsolescence_of(self, checked: Any) -> float:
         last = self._last.get("decision")
@@ -135,6 +155,37 @@ class CycleProblem(FreshnessProblem):
         if rule == "greedy":
             return sequencing.greedy(part.frequencies, self.cycle, hosts, gap)
         return (sequencing.regular if rule == "regular" else sequencing.tijdeman)(part.frequencies, self.cycle)
+
+    # -- integer program ----------------------------------------------------------------------------------------------
+
+    @property
+    def algebraic_limits(self) -> bool:
+        """The model has limits; those that it cannot have are refused."""
+        return True
+
+    def algebraic_refusal(self) -> str | None:
+        """Why there is no integer program, in a sentence; ``None`` if there is one."""
+        from .mip import refuses
+
+        return refuses(self)
+
+    def to_pyomo(self) -> Any:
+        """Write the problem as an integer program, see `optmodels.freshness.cycles.mip`."""
+        from .mip import build
+
+        return build(self)
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """Read the cycles off a solved model."""
+        from .mip import read
+
+        return read(model)
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Fill in the variables of the model for given cycles."""
+        from .mip import start
+
+        start(model, decision)
 
     # -- bounds -------------------------------------------------------------------------------------------------------
 
