@@ -355,6 +355,23 @@ class FreshnessProblem(Constructed):
 
         return experiment_of(self, decision)
 
+    # -- integer program ----------------------------------------------------------------------------------------------
+
+    def algebraic_refusal(self) -> str | None:
+        """Why there is no integer program: frequencies are no whole numbers."""
+        return (
+            f"strategy 'highs' finds the best cycle of so many slots, and {self.name!r} asks for none: give data.cycle "
+            "a number of slots, or take lagrangian, which proves the best frequencies."
+        )
+
+    def to_pyomo(self) -> Any:
+        """Write the problem as an integer program, if a cycle is asked for."""
+        raise ValueError(self.algebraic_refusal())
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """Read a decision off a solved model, if a cycle is asked for."""
+        raise ValueError(self.algebraic_refusal())
+
     # -- bounds -------------------------------------------------------------------------------------------------------
 
     def allocation(self) -> Allocation:

@@ -215,7 +215,7 @@ def test_list_tells_what_a_kind_asks_and_who_answers(call, monkeypatch):
     assert max(len(line) for line in lines if line.startswith("  ") and "coffman-4" not in line) <= 80
     kind = json.loads(call("list", "freshness", "--json")[1])[0]
     assert {"lagrangian", "greedy", "randomized"} <= set(kind["strategies"])
-    assert not {"highs", "dejavu", "two-server"} & set(kind["strategies"])
+    assert not {"dejavu", "two-server"} & set(kind["strategies"])
     assert list(kind["meanings"]) == kind["measures"] == ["obsolescence", "pages_never_visited", "largest_gap"]
     assert (kind["example"], kind["simulated"]) == ("freshness/coffman-4.json", True)
 
@@ -638,7 +638,7 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     assert (code, out) == (2, "")
     kinds, _, rest = err.partition(", and 'doomed' is of kind doomed: ")
     assert kinds.startswith("optmodels: strategy 'highs' is for problems of kind ")
-    assert {"placement", "routing"} <= set(kinds.replace(",", "").split())
+    assert {"threshold", "robots", "freshness", "routing", "placement"} <= set(kinds.replace(",", "").split())
     assert rest == (
         "it needs a problem that can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
         "(see optmodels.mip.strategy.AlgebraicProblem). "
@@ -1188,7 +1188,7 @@ def test_list_says_which_strategy_takes_which_kind(call):
     rows = [line.split(maxsplit=1) for line in out.partition("\n\n")[2].splitlines()[1:]]
     taking = {name: kinds.split(", ") for name, kinds in rows}
     assert (code, err) == (0, "")
-    assert {"placement", "routing"} <= set(taking["highs"])
+    assert {"threshold", "robots", "freshness", "routing", "placement"} <= set(taking["highs"])
     assert taking["value-iteration"] == ["robots", "routing"]
     assert set(registry.strategies) <= set(taking)
     assert {"what": "strategy takes", "name": "highs", "kinds": taking["highs"]} in json.loads(
