@@ -342,7 +342,9 @@ class _Run:
             return False
         bound = None if self.companion is None else self.companion.bound
         if bound is not None:
-            self.safe = max(min(self.in_units(bound), self.least_cut_off), -math.inf if self.safe is None else self.safe)
+            self.safe = max(
+                min(self.in_units(bound), self.least_cut_off), -math.inf if self.safe is None else self.safe
+            )
             self.oracle.report(bound=self.safe)
         return self.oracle.settled or self.oracle.meets(self.claimed)
 
