@@ -45,9 +45,9 @@ def test_a_long_walk_stays_with_the_evaluator(seed):
         weights=10.0 ** rng.uniform(-8, 3, pages),
         access_time=1.0,
         cycle=int(rng.integers(2, 40)),
-        robots=int(rng.integers(1, 4)),
+        robots=int(rng.integers(1, 3)),
         hosts=np.arange(pages) % 8,
-        host_gap=2 if seed % 3 else 1,
+        host_gap=3 if seed % 3 else 1,
         min_frequency=1e-3 if seed % 2 else None,
     )
     walk = problem.start(problem.space.sample(rng))
