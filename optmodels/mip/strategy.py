@@ -288,6 +288,11 @@ class _Run:
                     self.cut_off.clear()
                     active = stack.enter_context(SolverProcess(backend))
                     outcome = self.listen(active, request)
+                if outcome.status == "gave up" and self.program.tolerance is not None:
+                    # What presolve made of equations that hold roughly may be beyond the solver: once more without.
+                    active = stack.enter_context(SolverProcess(backend))
+                    request = replace(request, presolve=not request.presolve)
+                    outcome = self.listen(active, request)
                 if outcome.status in ("infeasible", "unclear"):
                     active = stack.enter_context(SolverProcess(backend))
                     outcome = self.listen(active, replace(request, presolve=not request.presolve))

@@ -12,7 +12,7 @@ from heuristics import UnsupportedProblem
 from optmodels import Budget, InstanceError, load, solve
 from optmodels.mip import AlgebraicProblem
 from optmodels.mip.pyomo import compile_model
-from optmodels.threshold import OptimalPolicy, ThresholdProblem, build
+from optmodels.threshold import OptimalPolicy, ThresholdGenerator, ThresholdProblem, build
 from optmodels.threshold.occupation import (
     AVERAGES,
     HARDLY_EVER,
@@ -225,6 +225,14 @@ def test_models_with_nothing_to_choose():
     only = replace(problem, modes=problem.modes[:1], limits=None)
     found = solve(only, "highs")
     assert found.decision == ()
+    assert found.bound == pytest.approx(found.evaluation.objective, rel=1e-6)
+
+
+def test_equations_that_presolve_spoils_are_solved_without_it():
+    """HiGHS 1.15 ends on this linear program, whose thresholds are all decided, with "Unknown"."""
+    problem = ThresholdGenerator(modes=4, capacity=25, seed=4).instance().problem()
+    found = solve(problem, "highs")
+    assert found.decision == (3, 3, 3)
     assert found.bound == pytest.approx(found.evaluation.objective, rel=1e-6)
 
 
