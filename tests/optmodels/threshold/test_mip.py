@@ -228,11 +228,12 @@ def test_models_with_nothing_to_choose():
     assert found.bound == pytest.approx(found.evaluation.objective, rel=1e-6)
 
 
-def test_equations_that_presolve_spoils_are_solved_without_it():
-    """HiGHS 1.15 ends on this linear program, whose thresholds are all decided, with "Unknown"."""
-    problem = ThresholdGenerator(modes=4, capacity=25, seed=4).instance().problem()
+@pytest.mark.parametrize(("seed", "decision"), [(4, (3, 3, 3)), (10, (3, 3, 6))])
+def test_equations_that_presolve_spoils_are_solved_without_it(seed, decision):
+    """HiGHS 1.15 ends on these linear programs, whose thresholds are all decided, with "Unknown"."""
+    problem = ThresholdGenerator(modes=4, capacity=25, seed=seed).instance().problem()
     found = solve(problem, "highs")
-    assert found.decision == (3, 3, 3)
+    assert found.decision == decision
     assert found.bound == pytest.approx(found.evaluation.objective, rel=1e-6)
 
 
