@@ -72,6 +72,9 @@ if TYPE_CHECKING:
 #: Fields of the data of a queue with robots.
 FIELDS = {*QueueData.model_fields}
 
+#: Steps of policy iteration from the solution of a linear program, at most.
+MOST_STEPS = 100
+
 #: A policy of three robots and two pages that ends in one of two closed classes: most that there is to compile.
 TWO_ENDS = (1, 1, 0, 0, 2, 0, 1, 0, 1, 1, 0, 0)
 
@@ -235,10 +238,21 @@ class ControlledRobots(PricedRobots):
         return build(self)
 
     def from_pyomo(self, model: Any) -> Decision:
-        """Read the policy from a solved model."""
+        """Read the policy from a solved model; without limits, policy iteration decides where solvers' digits end."""
         from .mip import read
 
-        return read(model)
+        decision = read(model)
+        for _ in range(0 if self.limits else MOST_STEPS):
+            step = self.policy_step(decision)
+            if step.changes == 0:
+                break
+            decision = step.better
+        return decision
+
+    @property
+    def objective_exact(self) -> bool:
+        """Whether the model claims what decisions are worth: without limits they may have been improved."""
+        return bool(self.limits)
 
     def begin_pyomo(self, oracle: Oracle[Any]) -> bool:
         """Search briefly for a policy that keeps the limits, and prove a bound."""

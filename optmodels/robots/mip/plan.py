@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Most states with limits on averages, and without.
 MOST_STATES, MOST_STATES_FREE = 5_000, 20_000
 
+#: Rates that are farther apart are refused.
+FARTHEST = 1e10
+
 #: Most pairs of an event and an action.
 MOST_ANSWERS = 100_000
 
@@ -158,6 +161,12 @@ def refuses(problem: ControlledRobots) -> str | None:
                 f"{what} can limit {name} from {other}, not from {side}: no linear constraint makes a policy use a "
                 "state; use a search."
             )
+    rates = problem.plan.paces
+    if max(rates) > FARTHEST * min(rates):
+        return (
+            f"{what} has rates more than {FARTHEST:g} apart, and solvers would take some for 0; use "
+            "policy-iteration, or linear-program under limits."
+        )
     states = problem.known_states()
     most = MOST_STATES if problem.limits else MOST_STATES_FREE
     if states is not None and states > most:
