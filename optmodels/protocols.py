@@ -2,9 +2,9 @@
 
 Every problem has a name, a space and ``evaluate`` (`heuristics.Problem`). All else is optional: a problem that has the
 members of a protocol has the ability, and no base class is needed. Abilities that strategies ask for are in
-`heuristics.protocols` (`Suggesting`, `Describing`, `Bounded`, `Explaining`, `Batch`, `Estimating`, `Incremental`) and,
-for integer programs, in `optmodels.mip` (`AlgebraicProblem`, `Starting`); those of generators are in
-`optmodels.generating`. The ones here are what files, studies, simulations and the command line ask for.
+`heuristics.protocols` (`Suggesting`, `Describing`, `Bounded`, `Explaining`, `Batch`, `Estimating`, `Incremental`),
+those of generators in `optmodels.generating`. The ones here are what integer programs, files, studies, simulations and
+the command line ask for.
 
 >>> from optmodels import load
 >>> isinstance(load("instances/threshold/avrachenkov-k1.json"), Simulable)
@@ -14,6 +14,7 @@ True
 from __future__ import annotations
 
 import contextlib
+import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -160,6 +161,32 @@ class WithRatios(Protocol):
 
 
 # -- integer programs -------------------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class AlgebraicProblem(Problem, Protocol):
+    """A problem that can be written as a linear Pyomo model.
+
+    The objective of the model is the objective of the evaluator, or its negative if the model maximises.
+
+    A problem may offer more: a bound to begin with (`heuristics.protocols.Bounded`), a proof that nothing is feasible
+    (`heuristics.protocols.Explaining`), a start (`Starting`), and what `optmodels.protocols` says of integer programs
+    and of objectives that are multiples of a number.
+    """
+
+    def to_pyomo(self) -> Any:
+        """The problem as a new concrete model."""
+
+    def from_pyomo(self, model: Any) -> Decision:
+        """The decision that the values of the model's variables stand for; whole numbers are whole."""
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A problem that can write a decision into its model."""
+
+    def start_pyomo(self, model: Any, decision: Decision) -> None:
+        """Give every variable of the model its value for this decision."""
 
 
 @runtime_checkable
@@ -401,8 +428,11 @@ def has_objective(problem: object) -> bool:
 
 
 def objective_step(problem: object) -> float | None:
-    """A number of which all objectives are multiples, if the problem knows one."""
-    return problem.objective_step if isinstance(problem, Stepped) else None
+    """A number of which all objectives are multiples, if the problem knows one; it is positive."""
+    step = problem.objective_step if isinstance(problem, Stepped) else None
+    if step is not None and not 0 < step < math.inf:
+        raise ValueError(f"objective_step of {getattr(problem, 'name', problem)!r} must be positive, got {step!r}.")
+    return step
 
 
 def measure_names(problem: object) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 from .checking import check_solver as check_solver
 from .exporting import export as export
 from .highs import load as load
+from .process import SolverFailure as SolverFailure
 from .program import common_step as common_step
 from .program import raised_to_step as raised_to_step
 from .pyomo import compile_model as compile_model
@@ -11,7 +12,6 @@ from .solvers import SOLVERS as SOLVERS
 from .solvers import Solver as Solver
 from .strategy import AlgebraicProblem as AlgebraicProblem
 from .strategy import Highs as Highs
-from .strategy import SolverFailure as SolverFailure
 from .strategy import Starting as Starting
 from .strategy import UnboundedProgram as UnboundedProgram
 from .timing import within as within

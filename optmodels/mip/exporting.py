@@ -25,10 +25,10 @@ from heuristics import Problem, refusal
 
 from ..data import write_text
 from ..errors import RequestError
-from ..protocols import kind_of
+from ..protocols import AlgebraicProblem, kind_of
 from ..registry import kinds
 from .program import Program
-from .strategy import AlgebraicProblem, Highs
+from .strategy import Highs
 
 if TYPE_CHECKING:
     from ..solving import ProblemLike

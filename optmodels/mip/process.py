@@ -15,11 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import IO, cast
+from typing import IO, Any, cast
 
-from heuristics import interrupting
+from heuristics import Disagreement, Oracle, Result, interrupting
 
-from .program import Log, Message, Outcome, Request
+from .program import Log, Message, Outcome, Program, Request
 
 #: Seconds after the limit at which a solver that did not stop is ended: some, and a share of the limit.
 GRACE, GRACE_SHARE = 1.0, 0.05
@@ -29,6 +29,11 @@ STOP_AFTER = 0.2
 
 #: Seconds between two looks at whether an interrupt was asked for.
 LOOK = 0.1
+
+#: Seconds to look for an infeasible sub-set, and names shown of it.
+EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
+
+_EXPLAINER = "optmodels.mip.highs:explain"
 
 #: Seconds a solver gets to stop by itself after Ctrl-C.
 WIND_UP = 0.5
@@ -45,6 +50,10 @@ sys.modules[boot["package"]] = package
 import importlib
 importlib.import_module(boot["package"] + ".worker").main(boot["backend"], boot["parent"])
 """
+
+
+class SolverFailure(RuntimeError):  # noqa: N818 - reads as what happened
+    """A solver ended with an error: a defect of ours or of the solver, not an answer."""
 
 
 class SolverProcess:
@@ -230,3 +239,26 @@ class SolverProcess:
                 name = f"signal {-code}"
             return Outcome("died", message=name, detail={"stderr": last_words})
         return Outcome("error", message=f"the solver's process ended with code {code}. {last_words}")
+
+
+def explain(program: Program, seconds: float) -> dict[str, Any]:
+    """Constraints and bounds that cannot all be kept, as ``infeasible_subset``; its size if some are not shown."""
+    with SolverProcess(_EXPLAINER) as process:
+        *_, outcome = process.ask(Request(program), seconds)
+    if not isinstance(outcome, Outcome) or outcome.status != "infeasible":
+        return {}
+    names = [*outcome.detail["rows"], *(f"bounds of {column}" for column in outcome.detail["columns"])]
+    shown: dict[str, Any] = {"infeasible_subset": names[:EXPLAIN_NAMES]}
+    if len(names) > EXPLAIN_NAMES:
+        shown["infeasible_subset_size"] = len(names)
+    return shown
+
+
+def close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:
+    """Close a run on "infeasible", unless the evaluator knows better."""
+    if oracle.best is not None:
+        raise Disagreement(
+            f"{oracle.problem.name}: the program has no solution, but the evaluator knows a feasible decision "
+            f"of objective {oracle.best.evaluation.objective!r}."
+        )
+    return oracle.result(proved=True, extra=extra)

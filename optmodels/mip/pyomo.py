@@ -57,6 +57,14 @@ class CompiledModel:
         values = [variable.value for variable in self.variables]
         return None if any(value is None for value in values) else np.array(values, dtype=float)
 
+    def start(self) -> tuple[Numbers | None, str]:
+        """The values now in the variables as a point to start from; or ``None``, and why it is none."""
+        point = self.point()
+        broken = None if point is None else self.program.broken_row(point)
+        if point is None:
+            return None, "start_pyomo left a variable without a value"
+        return (self.program.rounded(point), "") if broken is None else (None, f"it breaks {broken}")
+
 
 @contextlib.contextmanager
 def quiet_pyomo(part: str = "pyomo", least: int = logging.CRITICAL + 1) -> Iterator[None]:

@@ -12,7 +12,7 @@ import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from heuristics import (
     interrupting,
 )
 
-from .. import protocols
 from ..protocols import (
     AlgebraicCost,
     AlgebraicLimits,
@@ -42,20 +41,12 @@ from ..protocols import (
     NoisyModel,
     PerhapsNotAlgebraic,
     limits_of,
+    objective_step,
 )
-from .process import SolverProcess
-from .program import (
-    FEASIBILITY,
-    Bound,
-    Incumbent,
-    Indices,
-    Message,
-    Numbers,
-    Outcome,
-    Program,
-    Request,
-    raised_to_step,
-)
+from ..protocols import AlgebraicProblem as AlgebraicProblem
+from ..protocols import Starting as Starting
+from .process import EXPLAIN_SECONDS, SolverFailure, SolverProcess, close_infeasible, explain
+from .program import FEASIBILITY, Bound, Incumbent, Indices, Message, Numbers, Outcome, Program, Request, raised_to_step
 from .solvers import SOLVERS
 from .timing import find_start, within
 
@@ -73,45 +64,9 @@ TOLERANCE, PROVED_TO = 1e-9, 1e-7
 #: How often a solver is asked for something better than what it called optimal, before nothing it says is believed.
 MOST_QUESTIONS = 20
 
-#: Seconds to look for an infeasible sub-set, and names shown of it.
-EXPLAIN_SECONDS, EXPLAIN_NAMES = 10.0, 20
-
-
-@runtime_checkable
-class AlgebraicProblem(Problem, Protocol):
-    """A problem that can be written as a linear Pyomo model.
-
-    The objective of the model is the objective of the evaluator, or its negative if the model maximises.
-
-    A problem may offer more: a bound to begin with (`heuristics.protocols.Bounded`), a proof that nothing is feasible
-    (`heuristics.protocols.Explaining`), a start (`Starting`), and what `optmodels.protocols` says of integer programs
-    and of objectives that are multiples of a number.
-    """
-
-    def to_pyomo(self) -> Any:
-        """The problem as a new concrete model."""
-
-    def from_pyomo(self, model: Any) -> Decision:
-        """The decision that the values of the model's variables stand for; whole numbers are whole."""
-
-
-@runtime_checkable
-class Starting(Protocol):
-    """A problem that can write a decision into its model."""
-
-    def start_pyomo(self, model: Any, decision: Decision) -> None:
-        """Give every variable of the model its value for this decision."""
-
-
-class SolverFailure(RuntimeError):  # noqa: N818 - reads as what happened
-    """A solver ended with an error: a defect of ours or of the solver, not an answer."""
-
 
 class UnboundedProgram(ValueError):  # noqa: N818 - reads as what happened
     """The objective of a model has no limit."""
-
-
-_EXPLAINER = "optmodels.mip.highs:explain"
 
 
 @dataclass(frozen=True)
@@ -197,7 +152,7 @@ class Highs:
                 with interrupting.immediate(), within(oracle.remaining_seconds), quiet_pyomo():
                     compiled = compile_model(problem.to_pyomo())
             except InfeasibleConstraint as broken:
-                return _close_infeasible(oracle, {"infeasible_subset": [broken.name]})
+                return close_infeasible(oracle, {"infeasible_subset": [broken.name]})
             except BudgetSpent as spent:
                 detail = {"name": self.solver, "building_seconds": oracle.seconds - began}
                 detail["status"] = "the model was not built in time"
@@ -312,26 +267,19 @@ class _Run:
 
     @property
     def tolerance(self) -> float | None:
-        """How far solvers may stray: no farther than the model asks, and little where objectives are not counted."""
-        asked = self.program.tolerance
-        if self.quantum is not None:
-            return asked
-        return TOLERANCE if asked is None else min(asked, TOLERANCE)
+        """How far solvers may stray: as far as the model says, else little where objectives are not counted."""
+        usual = TOLERANCE if self.quantum is None else None
+        return usual if self.program.tolerance is None else self.program.tolerance
 
-    def start_point(self) -> Any:
+    def start_point(self) -> Numbers | None:
         """The best decision so far as a point of the program, if the problem can say and the program agrees."""
         problem, best = self.oracle.problem, self.oracle.best
         if not self.strategy.start or best is None or not isinstance(problem, Starting):
             return None
         problem.start_pyomo(self.compiled.model, best.decision)
-        point = self.compiled.point()
-        broken = None if point is None else self.program.broken_row(point)
-        if point is None or broken is not None:
-            reason = f"it breaks {broken}" if broken else "start_pyomo left a variable without a value"
-            self.detail["start"] = f"refused: {reason}"
-            return None
-        self.detail["start"] = best.evaluation.objective
-        return self.program.rounded(point)
+        point, broken = self.compiled.start()
+        self.detail["start"] = f"refused: {broken}" if broken else best.evaluation.objective
+        return point
 
     def listen(self, process: SolverProcess, request: Request) -> Outcome:
         """Take in what the solver says until its last word, and what the companion found meanwhile."""
@@ -535,7 +483,7 @@ class _Run:
             with contextlib.suppress(KeyboardInterrupt):  # what is proved is proved
                 self.extra |= explain(self.scaled, min(EXPLAIN_SECONDS, self.oracle.remaining_seconds))
         self.extra["solver"] = self.detail
-        return _close_infeasible(self.oracle, self.extra)
+        return close_infeasible(self.oracle, self.extra)
 
     def close(self, stopped_by: str) -> Result:
         """Close on the best decision so far."""
@@ -547,33 +495,3 @@ class _Run:
             rest = PROVED_TO if self.proved else OPTIMALITY_TOLERANCE
             self.extra["proved_to"] = 0.0 if self.counts(best.evaluation.objective) else rest
         return self.oracle.result(proved=self.proved, stopped_by=stopped_by, extra=self.extra)
-
-
-def explain(program: Program, seconds: float) -> dict[str, Any]:
-    """Constraints and bounds that cannot all be kept, as ``infeasible_subset``; its size if some are not shown."""
-    with SolverProcess(_EXPLAINER) as process:
-        *_, outcome = process.ask(Request(program), seconds)
-    if not isinstance(outcome, Outcome) or outcome.status != "infeasible":
-        return {}
-    names = [*outcome.detail["rows"], *(f"bounds of {column}" for column in outcome.detail["columns"])]
-    shown: dict[str, Any] = {"infeasible_subset": names[:EXPLAIN_NAMES]}
-    if len(names) > EXPLAIN_NAMES:
-        shown["infeasible_subset_size"] = len(names)
-    return shown
-
-
-def objective_step(problem: Problem) -> float | None:
-    """The number of which all objectives are multiples, if the problem knows one."""
-    step = protocols.objective_step(problem)
-    if step is not None and not 0 < step < math.inf:
-        raise ValueError(f"objective_step of {problem.name!r} must be positive, got {step!r}.")
-    return step
-
-
-def _close_infeasible(oracle: Oracle[Any], extra: dict[str, Any]) -> Result:
-    if oracle.best is not None:
-        raise Disagreement(
-            f"{oracle.problem.name}: the program has no solution, but the evaluator knows a feasible decision "
-            f"of objective {oracle.best.evaluation.objective!r}."
-        )
-    return oracle.result(proved=True, extra=extra)

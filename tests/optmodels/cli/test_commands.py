@@ -641,7 +641,7 @@ def test_a_strategy_that_cannot_take_the_problem_says_so(call, made):
     assert {"threshold", "robots", "freshness", "routing", "placement"} <= set(kinds.replace(",", "").split())
     assert rest == (
         "it needs a problem that can be written as a linear Pyomo model, and this one has no from_pyomo, to_pyomo "
-        "(see optmodels.mip.strategy.AlgebraicProblem). "
+        "(see optmodels.protocols.AlgebraicProblem). "
         "Strategies that apply: annealing, exhaustive, genetic, local-search.\n"
     )
 
