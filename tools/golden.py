@@ -89,6 +89,7 @@ SIMULATIONS: tuple[tuple[str, Any, float], ...] = (
     ("robots/fleet-two-robots", [2, 1, 0, 2, 1, 0, 2, 1, 0, 0, 0, 0], 200.0),
     ("robots/areas-3", [5, 5, 2], 200.0),
     ("freshness/coffman-4", {"schedule": [1, 3, 0, 2]}, 200.0),
+    ("freshness/coffman-4-cycle", {"schedule": [0, 1, 0, 2, 0, 1, 0, 3, 0, 1, 0, 2, 1]}, 200.0),
     ("freshness/coffman-4", {"randomized": [0.2, 0.2, 0.2, 0.4]}, 200.0),
     ("routing/local-search-3", [0, 1, 2, 1], 200.0),
     ("routing/loss-3", [0, 1, 2, 1], 200.0),

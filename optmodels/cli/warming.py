@@ -6,8 +6,10 @@ Compiled code is kept on disk by Numba, beside the packages or in the folder tha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -149,7 +151,11 @@ def cases_of(names: Sequence[str]) -> list[Case]:
         problems = _problems(kind)
         for strategy in kind.strategies or kind.recommended:
             made = _made(make_strategy, strategy)
-            taken = () if made is None else tuple(one for one in problems if refusal(one, made) is None)
+            if made is None:
+                continue
+            taken = tuple(one for one in problems if refusal(one, made) is None)
+            if not taken:  # it asks for more than a class of problems, such as a period
+                taken = tuple(islice((one for one in _cheap(kind) if refusal(one, made) is None), 1))
             if taken:
                 cases.append(Case(name, taken[:MOST], strategy))
         if kind.simulated and problems:
@@ -168,19 +174,30 @@ def _made(make: Any, name: str) -> Any:
 def _problems(kind: Any) -> list[Problem]:
     """The example of a kind, what the demo shows, and one small shipped instance of each further class of problems."""
     from ..data import shipped_files
-    from ..instance import load
     from .demo import SHOWN
 
     shipped = shipped_files()
     first = [kind.example_file(), shipped.get(SHOWN[kind.name].name) if kind.name in SHOWN else None]
-    others = [file for file in shipped.values() if file.parent.name == kind.name and file.stat().st_size <= CHEAP]
-    found: dict[Any, Problem] = {}
-    for file in dict.fromkeys([*first, *others]):
-        if file is None:
-            continue
-        try:
-            problem = load(file)
-        except RequestError:
-            continue
-        found.setdefault(file if file in first else (type(problem), bool(getattr(problem, "limits", None))), problem)
+    found: dict[Any, Problem] = {file: problem for file in dict.fromkeys(first) for problem in _readable([file])}
+    for problem in _cheap(kind, but=first):
+        found.setdefault((type(problem), bool(getattr(problem, "limits", None))), problem)
     return list(found.values())
+
+
+def _cheap(kind: Any, but: Sequence[Path | None] = ()) -> Iterator[Problem]:
+    """Small shipped instances of a kind."""
+    from ..data import shipped_files
+
+    shipped = shipped_files().values()
+    small = (file for file in shipped if file.parent.name == kind.name and file.stat().st_size <= CHEAP)
+    return _readable(file for file in small if file not in but)
+
+
+def _readable(files: Iterable[Path | None]) -> Iterator[Problem]:
+    """The problems of files that can be read here."""
+    from ..instance import load
+
+    for file in files:
+        if file is not None:
+            with contextlib.suppress(RequestError):
+                yield load(file)

@@ -447,7 +447,8 @@ class RoutingProblem(PricedRouting):
         from .mip import plan_of
 
         assert self.period is not None  # else there is no program
-        oracle(self.space.check([slot % self.server_count for slot in range(self.period)]))
+        oracle.confirm(self.space.check([slot % self.server_count for slot in range(self.period)]))  # however late it is
+        oracle.charge(1)
         with oracle.in_time():
             known = plan_of(self).known
         if known is not None:

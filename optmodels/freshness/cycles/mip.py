@@ -120,7 +120,7 @@ class Plan:
 
 def plan_of(problem: CycleProblem) -> Plan:
     """Leave out what the best cycle cannot have, and choose who begins."""
-    left = reduced(problem.counts, problem.best_seen())
+    left = reduced(problem.counts, problem.least_known)
     costs = np.where(left.gaps, left.costs, np.inf)
     for gap in range(1, problem.cycle + 1):
         if _breaks(problem, "largest_gap", gap):

@@ -23,8 +23,8 @@ from . import walk
 from .counts import CountBound
 from .space import CycleOfVisits, VisitCycles
 
-#: Steps of a search for any cycle that keeps the rules, without which the program could leave nothing out.
-SHORT_SEARCH = 5_000
+#: Steps of the short search before a program is written, for each slot, and at most.
+STEPS_PER_SLOT, MOST_STEPS = 2_000, 200_000
 
 
 @natural
@@ -83,24 +83,22 @@ class CycleProblem(FreshnessProblem):
         """The obsolescence of the cycles, exactly, and the rules they break."""
         visits = self.visits_of(decision)
         found = self._judged_by_cycles(visits)
-        obsolescence = found.measures["obsolescence"] or 0.0
-        self._last["decision"] = visits, obsolescence
-        if found.feasible and obsolescence < self._seen.get("best", math.inf):
-            self._seen["best"] = obsolescence
+        self._last["decision"] = visits, found.measures["obsolescence"] or 0.0
         return found
 
     @cached_property
-    def _seen(self) -> dict[str, float]:
-        """The least obsolescence of a feasible decision that was evaluated: the program leaves out what is dearer."""
-        return {}
+    def least_known(self) -> float:
+        """The least obsolescence of cycles made by rules and of a short search: the program leaves out what is dearer.
 
-    def best_seen(self) -> float:
-        """The least obsolescence of what was evaluated, what is suggested, and else of a short search."""
-        for suggested in self.suggestions(np.random.default_rng(0)):
-            self.evaluate(suggested)
-        if "best" not in self._seen and not self.limits and self.infeasibility() is None:
-            run(self, Annealing(steps=SHORT_SEARCH), Budget(evaluations=2 * SHORT_SEARCH))
-        return self._seen.get("best", math.inf)
+        They are those of this problem, whatever was evaluated before, so that its program is always the same.
+        """
+        apart = replace(self)
+        judged = [apart.evaluate(one) for one in apart.suggestions(np.random.default_rng(0))]
+        if not self.limits and self.scale is not None and self.infeasibility() is None:
+            steps = min(STEPS_PER_SLOT * len(self.space.sample(np.random.default_rng(0))), MOST_STEPS)
+            found = run(apart, Annealing(steps=steps), Budget(evaluations=2 * steps)).evaluation
+            judged += [] if found is None else [found]
+        return min((one.measures["obsolescence"] or 0.0 for one in judged if one.feasible), default=math.inf)
 
     def _obsolescence_of(self, checked: Any) -> float:
         last = self._last.get("decision")

@@ -247,7 +247,7 @@ class RobotAreasProblem(PricedRobots):
         By area: ``objective``, its part of the objective; ``static_objective``, the same if all its robots were always
         active; with dynamic control the ``bracket`` of the least cost, and ``switching_curves`` as without areas.
         """
-        objective = self.evaluate(decision).objective
+        objective = math.fsum(self.outcome(area, robots).objective for area, robots in enumerate(decision))
         static = self.best_static
         return {
             "areas": [self._told(area, robots) for area, robots in enumerate(decision)],

@@ -101,8 +101,8 @@ def test_warming_up_runs_every_strategy_of_a_kind_and_counts(call):
     code, out, err = call("warm-up", "threshold")
     lines = err.splitlines()
     assert (code, out) == (0, "")
-    assert lines[0] == "optmodels: 1 of 7: threshold by exhaustive"
-    assert lines[6] == "optmodels: 7 of 7: threshold, simulated"
+    assert lines[0] == "optmodels: 1 of 8: threshold by exhaustive"
+    assert lines[7] == "optmodels: 8 of 8: threshold, simulated"
     assert lines[-1].startswith("optmodels: done; ")
 
 

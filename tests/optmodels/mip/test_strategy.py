@@ -806,7 +806,7 @@ def test_a_model_may_ask_for_less_noise(tolerance, status):
     model.above = pyo.Constraint(expr=model.y - model.x >= 1)
     model.below = pyo.Constraint(expr=model.y + model.x <= 1 - 1e-7)
     model.tolerance = tolerance
-    request = Request(compile_model(model).program, presolve=False)
+    request = Request(compile_model(model).program, presolve=False, tolerance=tolerance)
     with SolverProcess(mip.SOLVERS["highs"].backend) as process:
         *_, outcome = process.ask(request, 30.0)
     assert outcome.status == status

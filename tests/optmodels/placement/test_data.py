@@ -386,7 +386,7 @@ def test_problem_written_and_read_again_is_the_same(variant):
 
 def test_every_shipped_instance_survives_the_round_trip(instances):
     files = sorted((instances / "placement").glob("*.json"))
-    assert len(files) == 12
+    assert len(files) == 13
     for file in files:
         problem = load(file)
         assert_same(problem, Instance.from_problem(problem).problem())

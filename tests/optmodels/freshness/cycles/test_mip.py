@@ -128,4 +128,4 @@ def test_the_relaxation_is_worth_the_bound_of_whole_visits():
     value = relaxed.fun + program.offset
     assert value >= problem.counts.bound * (1 - 1e-7)
     assert value > problem.schedule_bound
-    assert math.isfinite(problem.best_seen())
+    assert math.isfinite(problem.least_known)

@@ -317,7 +317,7 @@ def test_limits_are_on_all_areas_together_and_left_to_searches():
         solve(asked, "marginal-analysis")
 
 
-@pytest.mark.parametrize("name", ["policy-iteration", "value-iteration", "static", "highs"])
+@pytest.mark.parametrize("name", ["policy-iteration", "value-iteration", "static"])
 def test_strategies_for_one_queue_refuse_areas_in_one_sentence(name):
     with pytest.raises(UnsupportedProblem, match=r"^[^\n]+\.$"):
         solve(problem(), name)
