@@ -21,7 +21,7 @@ from optmodels.instance import Instance
 from optmodels.mip import SOLVERS, AlgebraicProblem, Highs
 
 #: Kinds that must take part: a kind that has learnt to write itself as an integer program is named here.
-TAKING_PART = ("placement",)
+TAKING_PART = ("placement", "threshold", "robots", "routing", "freshness")
 
 #: Instances, and how many of them are tried by default.
 INSTANCES, FAST = 200, 20
