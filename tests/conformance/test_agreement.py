@@ -76,18 +76,22 @@ def robots(rng):
 
 
 def routing(rng):
-    """Words of up to six packets to two or three servers."""
+    """Words of up to six packets to two or three servers, some of them equal, with and without a limit on the cost."""
     servers, period = rng.choice(((2, 3), (2, 4), (2, 6), (3, 3), (3, 4), (2, 1)))
     options = {"spread": rng.uniform(0.1, 3), "load": 10.0 ** rng.uniform(-1, 1), "seed": rng.randrange(10**6)}
-    made = generate("routing", servers=servers, period=period, **options)
-    return drawn("routing", made.data, {"cost": 1.0}, rng, ())
+    data = dict(generate("routing", servers=servers, period=period, **options).data)
+    if rng.random() < 0.3:
+        data["servers"] = [data["servers"][0], *data["servers"][:-1]]
+    return drawn("routing", data, {"cost": 1.0}, rng, ("cost",))
 
 
 def freshness(rng):
-    """Cycles of up to six slots of two or three pages."""
+    """Cycles of up to six slots of one to three pages, some of them equal, with and without limits on gaps."""
     pages, slots = rng.choice(((1, 1), (2, 3), (2, 6), (3, 3), (3, 5)))
-    made = generate("freshness", pages=pages, spread=rng.uniform(0, 3), seed=rng.randrange(10**6))
-    return drawn("freshness", {**made.data, "cycle": slots}, {"obsolescence": 1.0}, rng, ())
+    spread = rng.choice((0.0, rng.uniform(0, 3), rng.uniform(0, 3)))
+    made = generate("freshness", pages=pages, spread=spread, seed=rng.randrange(10**6))
+    limited = ("largest_gap", "pages_never_visited")
+    return drawn("freshness", {**made.data, "cycle": slots}, {"obsolescence": 1.0}, rng, limited)
 
 
 DRAW = {draw.__name__: draw for draw in (placement, threshold, robots, routing, freshness)}
