@@ -135,10 +135,11 @@ class Strategy(Protocol):
 
     Three optional class variables refine `needs`: ``deterministic`` (run once whatever the number of seeds),
     ``linear_cost_only`` and ``takes_limits``. A fourth, ``tunable``, maps parameters to ranges that are worth trying
-    (``{"population": "10..200:log"}``), for whoever tunes the strategy. Two optional methods: ``refuses(problem)``
-    returns a sentence if this problem cannot be taken, else ``None``; ``prepare(problem)`` imports and compiles before
-    the clock starts, on small data of its own (what it leaves out is compiled when it is needed, and the clock stands
-    still meanwhile).
+    (``{"population": "10..200:log"}``), for whoever tunes the strategy; a fifth, ``beside``, says how many decisions it
+    may evaluate beside those that budgets count, to write a program and to believe a solver. Two optional methods:
+    ``refuses(problem)`` returns a sentence if this problem cannot be taken, else ``None``; ``prepare(problem)`` imports
+    and compiles before the clock starts, on small data of its own (what it leaves out is compiled when it is needed,
+    and the clock stands still meanwhile).
 
     Examples
     --------

@@ -228,8 +228,9 @@ def _check_spending(problem: Problem, result: Result, watch: _Watched, budget: i
     oracle = watch.oracle
     assert oracle is not None
     _demand(result.evaluations <= budget, f"{where}: {result.evaluations} evaluations were spent.")
-    # Every incumbent of a walk is evaluated in full, free of charge; all else is paid for, except for the last word.
-    free = budget if isinstance(problem, Incremental) else 0
+    # Every incumbent of a walk is evaluated in full, free of charge; all else is paid for, except for the last word and
+    # what a strategy says it evaluates of itself (`beside`), while it writes a program or a solver finds points.
+    free = (budget if isinstance(problem, Incremental) else 0) + int(getattr(watch.strategy, "beside", 0))
     _demand(
         watch.calls <= oracle.evaluations + free + 1,
         f"{where}: the problem was asked {watch.calls} times, {oracle.evaluations} of them through the oracle.",

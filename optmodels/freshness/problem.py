@@ -81,6 +81,8 @@ class FreshnessProblem(Constructed):
         Most visits per slot to each host, slots between two visits to one host, least visits per slot to a page.
     robots
         How many visit pages at the same time.
+    cycle
+        Slots of the cycle that is asked for, see `optmodels.freshness.cycles`; ``None``: any decision.
     name
         For the reader.
     cost

@@ -101,6 +101,7 @@ class Highs:
     needs: ClassVar[type] = AlgebraicProblem
     deterministic: ClassVar[bool] = True
     linear_cost_only: ClassVar[bool] = False  # see `refuses`
+    beside: ClassVar[int] = 50  # by models, for good decisions to compare with, and of points of solvers
     takes_limits: ClassVar[bool] = True  # of problems whose model contains them, see `refuses`
 
     def __post_init__(self) -> None:

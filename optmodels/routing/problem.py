@@ -447,7 +447,9 @@ class RoutingProblem(PricedRouting):
         from .mip import plan_of
 
         assert self.period is not None  # else there is no program
-        oracle.confirm(self.space.check([slot % self.server_count for slot in range(self.period)]))  # however late it is
+        oracle.confirm(
+            self.space.check([slot % self.server_count for slot in range(self.period)])
+        )  # however late it is
         oracle.charge(1)
         with oracle.in_time():
             known = plan_of(self).known

@@ -28,7 +28,15 @@ TRIES = 100
 
 
 class CycleOfVisits(tuple[int, ...]):
-    """The cycles of all robots, one after the other, in canonical form: a tuple to searches, an object in files."""
+    """The cycles of all robots, one after the other, in canonical form: a tuple to searches, an object in files.
+
+    Parameters
+    ----------
+    entries
+        Page of each slot, robot after robot.
+    robots
+        How many there are.
+    """
 
     robots: int
 

@@ -75,7 +75,7 @@ class LargeFreshnessProblem(FreshnessProblem):
         The table of pages.
     access_time, weights, robots, name, cost, limits
         As of a `FreshnessProblem`.
-    change_rates, hosts, urls, host_caps, host_gap, min_frequency
+    change_rates, hosts, urls, host_caps, host_gap, min_frequency, cycle
         Left out: the first three are columns of the table, the others need all pages at once.
     engine
         Who goes over the pages: threads of this process, or a cluster.

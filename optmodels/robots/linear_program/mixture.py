@@ -75,6 +75,16 @@ def parts_of(control: LimitedControl, answer: ProgramAnswer) -> list[Part]:
 
     Which decisions are taken at all, and which are rounding of the solver, is not known. Classes between which the
     solution hardly ever moves may be several or one; what comes nearest to the solution is taken.
+
+    Parameters
+    ----------
+    control, answer
+        The robots under limits, and the solution of their program.
+
+    Returns
+    -------
+    list of Part
+        Each with its share of the time.
     """
     best: list[Part] = []
     nearest = math.inf

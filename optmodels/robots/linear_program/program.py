@@ -123,6 +123,11 @@ def solve_program(
         For the solver.
     relaxed
         Minimise the largest excess over all limits; the cost is not looked at.
+
+    Returns
+    -------
+    ProgramAnswer
+        Shares of time and multipliers, or why there are none.
     """
     states, actions = len(cost), len(moves.sending)
     matrix = _balance(moves, service_rate)

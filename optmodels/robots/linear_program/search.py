@@ -60,6 +60,8 @@ class LimitedSearch:
         States in policies evaluated, all together, after which the search ends.
     bound
         No policy that keeps the limits to the letter costs less.
+    seen, judged
+        The starts so far with their ranks, and how many policies were evaluated.
     """
 
     oracle: Oracle[Any]

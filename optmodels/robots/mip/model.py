@@ -127,7 +127,18 @@ def build(problem: ControlledRobots) -> pyo.ConcreteModel:
 
 
 def read(model: pyo.ConcreteModel) -> Decision:
-    """The policy in a solved model."""
+    """The policy in a solved model.
+
+    Parameters
+    ----------
+    model
+        Made by `build`, with values in its variables.
+
+    Returns
+    -------
+    tuple of int
+        The decision; without limits it is led to the states where time is spent, and finished by policy iteration.
+    """
     plan: Plan = model.plan
     fleet = plan.control.fleet
     actions = np.zeros(fleet.states, dtype=np.int64)
@@ -164,6 +175,16 @@ def deciding(problem: ControlledRobots, model: pyo.ConcreteModel, decision: Deci
 
     In the base model those in the closed class, which trails make the only one; in fleets those in all states that can
     be reached from the beginning.
+
+    Parameters
+    ----------
+    problem, model, decision
+        The robots, their model, and a policy.
+
+    Returns
+    -------
+    iterator
+        Variables that are 1 for the policy.
     """
     plan: Plan = model.plan
     actions = problem.actions_of(decision)
@@ -186,6 +207,11 @@ def start(problem: ControlledRobots, model: pyo.ConcreteModel, decision: Decisio
     """Give every variable of the model its value for a policy that keeps the limits.
 
     In the base model decisions outside the closed class are replaced by others that lead there.
+
+    Parameters
+    ----------
+    problem, model, decision
+        The robots, their model, and a policy.
 
     Raises
     ------

@@ -148,7 +148,18 @@ class Plan:
 
 
 def refuses(problem: ControlledRobots) -> str | None:
-    """Why the problem cannot be written as a program, in a sentence; ``None`` if it can."""
+    """Why the problem cannot be written as a program, in a sentence; ``None`` if it can.
+
+    Parameters
+    ----------
+    problem
+        Robots, with or without limits.
+
+    Returns
+    -------
+    str or None
+        The sentence names what the program can say instead.
+    """
     what = f"the model of {problem.name!r}"
     sentence = problem.unimprovable()
     if sentence is not None:

@@ -91,7 +91,18 @@ def shares_of_chain(
 
 
 def closed_classes(chain: Chain, states: Numbers) -> list[Numbers]:
-    """Sets of the given states that reach one another and nothing else; no move must lead out of all of them."""
+    """Sets of the given states that reach one another and nothing else; no move must lead out of all of them.
+
+    Parameters
+    ----------
+    chain, states
+        A Markov chain, and some of its states.
+
+    Returns
+    -------
+    list of ndarray
+        The states of each closed class.
+    """
     labels, closed = strong_components(chain, states)
     if len(closed) == 1 and closed[0]:
         return [states]

@@ -9,7 +9,15 @@ from heuristics.testing import Knapsack
 from optmodels.errors import RequestError
 from optmodels.notebook import COLUMNS, frame, run_row
 
-MEASURES = ["opening", "operating", "open_sites", "mean_distance", "worst_throughput", "worst_delay_probability", "mean_delay"]
+MEASURES = [
+    "opening",
+    "operating",
+    "open_sites",
+    "mean_distance",
+    "worst_throughput",
+    "worst_delay_probability",
+    "mean_delay",
+]
 
 
 @pytest.fixture
