@@ -20,6 +20,8 @@ LOG = logging.getLogger(__name__)
 def mathml(node: nodes.Element, display: str) -> str:
     """Translate a formula, or warn and show it as it is written."""
     source = re.sub(r"\s+", " ", node.astext()).strip()
+    # Of aligned rows latex2mathml makes one line, without a word; arrays it knows.
+    source = source.replace(r"\begin{aligned}", r"\begin{array}{rl}").replace(r"\end{aligned}", r"\end{array}")
     try:
         return convert(source, display=display)
     except Exception as failure:
