@@ -11,7 +11,6 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,10 +28,11 @@ from ..data import OPTIONAL, REQUIRED, Constructed, Takes, natural
 from ..errors import InstanceError
 from ..mip import common_step
 from . import measures as service
-from .data import Quality, natural_fields, part_of, read_fields, written
+from . import searching
+from .data import Quality, natural_fields, read_fields, written
 from .layout import Layout, Network, Piece, network_from_graph
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport
-from .walk import PlacementWalk, Sites, append, assign, rings, standing_of, unplug
+from .walk import PlacementWalk, Sites, assign, standing_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -41,14 +41,8 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Price of one client too many, in median prices of a site: below 1, annealing ends in infeasible placements.
-PENALTY = 1.5
-
 #: Limits broken by this much, relative, are not told from kept ones by solvers.
 NEARLY = 1e-4
-
-#: Utilisations tabulated for walks (160 MB); larger problems with operating costs are walked by full evaluations.
-LARGEST_TABLE = 20_000_000
 
 
 @natural
@@ -288,15 +282,7 @@ class PlacementProblem(Constructed):
     @cached_property
     def penalty_rate(self) -> float:
         """Price of one client too many in searches that pass through infeasible placements."""
-        weights = self.weights or {"opening": 1.0}
-        prices = abs(weights.get("opening", 0.0)) * self.opening_cost
-        if self.operating_cost is not None:
-            prices = prices + abs(weights.get("operating", 0.0)) * self.operating_cost
-        prices = prices + abs(weights.get("mean_distance", 0.0)) * (int(self.distances.max()) - 1)  # a site saves less
-        if not prices.any():
-            prices = self.opening_cost
-        positive = prices[prices > 0]
-        return PENALTY * (float(np.median(positive)) if len(positive) else 1.0)
+        return searching.penalty_rate(self)
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -326,23 +312,7 @@ class PlacementProblem(Constructed):
         demand: the fractional knapsack of that one constraint. Operating costs are not negative and count 0; no client
         is nearer than at distance 1.
         """
-        weights = self.weights
-        if weights is None or any(
-            weight < 0 or name not in ("opening", "operating", "open_sites", "mean_distance")
-            for name, weight in weights.items()
-        ):
-            return -math.inf
-        prices = self.site_prices
-        room = np.where(self.allowed, self.capacity[:, 0], 0)
-        if int(room.sum()) < int(self.demand.sum()):
-            return math.inf
-        sites = np.flatnonzero(room > 0)
-        missing, bound = float(self.demand.sum()), 0.0
-        for site in sites[np.argsort(prices[sites] / room[sites])]:
-            taken = min(missing, float(room[site]))
-            bound += prices[site] * taken / room[site]
-            missing -= taken
-        return float(bound) + (weights.get("mean_distance", 0.0) if self.demand.any() else 0.0)
+        return searching.lower_bound(self)
 
     @cached_property
     def _sites(self) -> Sites | None:
@@ -350,32 +320,7 @@ class PlacementProblem(Constructed):
 
         Distances of clients may have a price besides.
         """
-        weights = self.weights
-        if self.limits or weights is None or set(weights) - {"opening", "operating", "mean_distance"}:
-            return None
-        if weights.get("mean_distance") and not self.demand.any():
-            return None  # there is no mean
-        operating = np.zeros((1, 1, 1))
-        if weights.get("operating") and self.operating_cost is not None:
-            if self.quality.guarantee != "farthest":
-                return None  # utilisation depends on the exact mix of distances
-            if self.capacity.size * (int(self.capacity.max()) + 2) > LARGEST_TABLE:
-                return None
-            table = service.utilisation_table(self)
-            operating = weights["operating"] * self.operating_cost[:, None, None] * table
-        order, ring = rings(self.distances)
-        return Sites(
-            distances=self.distances,
-            order=order,
-            ring=ring,
-            demand=self.demand,
-            opening=weights.get("opening", 0.0) * self.opening_cost,
-            operating=operating,
-            capacity=self.capacity,
-            penalty=self.penalty_rate,
-            geodesic=not isinstance(self.layout, Piece),
-            distance=self.distance_price,
-        )
+        return searching.sites_of(self)
 
     @cached_property
     def _loads_only(self) -> Sites:
@@ -402,18 +347,7 @@ class PlacementProblem(Constructed):
         Overloaded sites are helped in random order, so that decisions that are alike are not all repaired alike; sites
         are closed in random order, dear ones first on average. Limits on measures are not looked at.
         """
-        if not self.allowed.any():
-            return decision
-        standing = standing_of(self._loads_only, np.where(self.allowed, np.asarray(decision, np.uint8), 0))
-        append(self._loads_only, standing, self.allowed.astype(np.uint8), rng.permutation(self.layout.sites))
-        unplug(self._loads_only, standing, self.closing_order(rng))
-        return tuple(int(value) for value in standing.is_open)
-
-    def closing_order(self, rng: np.random.Generator) -> Ints:
-        """All sites, those with few clients for their price first, shuffled a little."""
-        dearest = float(self.opening_cost.max(initial=0.0)) or 1.0
-        value = (self.demand + 1.0) / np.maximum(self.opening_cost / dearest, 1e-12)
-        return np.argsort(value * rng.lognormal(0.0, 1.0, len(value)), kind="stable").astype(np.int64)
+        return searching.repaired(self, self._loads_only, decision, rng)
 
     def suggestions(self, rng: np.random.Generator) -> Iterator[Decision]:
         """Feasible placements to start from: all allowed sites, then the same unplugged in random orders."""
@@ -426,24 +360,7 @@ class PlacementProblem(Constructed):
 
     def restrict(self, cells: Sequence[int]) -> PlacementProblem:
         """The problem of these cells alone, at the distances they have in the whole, with the default cost."""
-        chosen = np.array(cells, dtype=np.int64)
-        whole = np.array_equal(chosen, np.arange(self.layout.sites))
-        piece = self.layout if whole else Piece(self.layout, tuple(int(cell) for cell in cells))
-        part: PlacementProblem = object.__new__(type(self))
-        part._keep(
-            name=f"{self.name} ({len(chosen)} cells)",
-            layout=piece,
-            shape=self.shape if whole else None,
-            network=piece if self.shape is None or not whole else None,
-            operating_cost=None,
-            **{name: getattr(self, name)[chosen] for name in ("demand", "opening_cost", "service_rate", "processors")},
-            think_time=dict(self.think_time) if whole else part_of(self.think_time, self.layout, chosen.tolist()),
-            think_times=np.ascontiguousarray(self.think_times[chosen, : int(piece.distances.max())]),
-            quality=self.quality,
-            cost=None,
-            limits=Limits(),
-        )
-        return part
+        return searching.restricted(self, cells)
 
     # -- the integer program ------------------------------------------------------------------------------------------
 
