@@ -11,7 +11,7 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n 
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 
 # The extra `rivals` (of benchmarks) is not locked: no test and no demonstration needs it.
-LOCKED_EXTRAS := plots frames scale scip cpsat topohub docs dev
+LOCKED_EXTRAS := plots frames scale scip cpsat sat topohub docs dev
 
 # A path that type checkers and editors follow, instead of a hook on imports, which none of them runs.
 EDITABLE := --config-settings editable_mode=compat

@@ -125,7 +125,7 @@ def test_the_metadata_say_what_was_promised(metadata, wheel):
     assert metadata["Name"] == "optmodels"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
-    assert {"plots", "scale", "scip", "cpsat", "topohub", "dev"} <= set(metadata.get_all("Provides-Extra"))
+    assert {"plots", "scale", "scip", "cpsat", "sat", "topohub", "dev"} <= set(metadata.get_all("Provides-Extra"))
     assert "optmodels = optmodels.entry:main" in wheel.read("optmodels-0.1.0.dist-info/entry_points.txt").decode()
     assert any(name.endswith("LICENSE") for name in wheel.namelist())
 
@@ -171,7 +171,7 @@ def test_the_lock_has_every_dependency_but_those_no_test_needs(project, lock):
 
 HEAVY = {
     "dask", "deap", "distributed", "highspy", "jinja2", "matplotlib", "numba", "ortools", "pandas", "pyarrow", "pyomo",
-    "pyscipopt", "scipy", "topohub",
+    "pysat", "pyscipopt", "scipy", "topohub",
 }  # fmt: skip
 
 IMPORTED = """
