@@ -3,6 +3,8 @@
 N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
 Operational Research* 142 (2002), 396-418.
 
+`clauses`
+    Placements proved by clauses: what no feasible placement may leave closed, and a counter of costs.
 `constraints`
     Variables and constraints of the integer program of a placement, piece by piece.
 `data`

@@ -1,0 +1,5 @@
+from .counter import Counter as Counter
+
+__all__ = [
+    "Counter",
+]
