@@ -18,7 +18,7 @@ Operational Research* 142 (2002), 396-418.
 `layout`
     Where sites lie and how far apart they are: grids, networks, named topologies.
 `measures`
-    How well the sites of a placement serve: capacities, the service of each site, and the measures of the whole.
+    How well the sites of a placement serve: who goes where, capacities, the service of each site, and all measures.
 `mip`
     The integer program of a placement: who is open, who is nearest, who has room.
 `patterns`
@@ -30,7 +30,7 @@ Operational Research* 142 (2002), 396-418.
 `searching`
     What searches for a placement lean on: penalties, a bound at the price of a sort, walks, repair, and parts.
 `walk`
-    Loads of a placement, from scratch and flip by flip, in compiled code.
+    Loads of a placement flip by flip, in compiled code.
 """
 
 import lazy_loader

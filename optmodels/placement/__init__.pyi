@@ -1,9 +1,9 @@
 from .generate import PlacementGenerator as PlacementGenerator
 from .kind import KIND as KIND
+from .measures import assign as assign
 from .mip import build as build
 from .plots import draw_placement as draw_placement
 from .problem import PlacementProblem as PlacementProblem
-from .walk import assign as assign
 from .walk import flip as flip
 from .walk import standing_of as standing_of
 

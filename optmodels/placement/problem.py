@@ -31,8 +31,8 @@ from . import measures as service
 from . import searching
 from .data import Quality, natural_fields, read_fields, written
 from .layout import Layout, Network, Piece, network_from_graph
-from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport
-from .walk import PlacementWalk, Sites, assign, standing_of
+from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport, assign
+from .walk import PlacementWalk, Sites, standing_of
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -1,6 +1,6 @@
-"""Loads of a placement, from scratch and flip by flip, in compiled code.
+"""Loads of a placement flip by flip, in compiled code.
 
-`assign` is the plain road: for every cell, look at every open site. `flip` changes one site and touches only the cells
+The plain road, `assign`, looks at every open site for every cell. `flip` changes one site and touches only the cells
 whose nearest sites change and the sites that share them; annealing, local search, DEJAVU and repair all step by it.
 """
 
@@ -16,81 +16,10 @@ from numpy.typing import NDArray
 
 from heuristics import Decision, Followed, Moves
 
+from .measures import assign
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@njit(cache=True)
-def assign(
-    is_open: NDArray[np.uint8], distances: Ints, demand: Ints, largest: int
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    r"""Send every client to the nearest open sites, ties shared equally and rounded up.
-
-    Parameters
-    ----------
-    is_open
-        0 or 1 per site.
-    distances, demand
-        Of every cell and site, from 1; clients per cell.
-    largest
-        The largest of the distances.
-
-    Returns
-    -------
-    nearest, ties
-        Per cell: distance of its nearest open sites (0 if none is open) and how many there are.
-    load, farthest
-        Per site: clients, and the distance of the farthest (0 without clients).
-    mix
-        Per site and distance (from 1): clients at that distance.
-
-    Notes
-    -----
-    Where t open sites tie for a cell of N clients, each serves :math:`\lceil N / t \rceil` of them.
-
-    References
-    ----------
-    .. [1] N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal
-       of Operational Research* 142 (2002), 396-418; loads L(N, X) and farthest clients S(N, X).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from optmodels.placement import assign
-    >>> distances = np.array([[1, 2, 3], [2, 1, 2], [3, 2, 1]])
-    >>> nearest, ties, load, farthest, mix = assign(np.array([1, 0, 1], np.uint8), distances, np.array([4, 5, 6]), 3)
-    >>> load, farthest
-    (array([7, 0, 9]), array([2, 0, 2]))
-    """
-    cells = len(demand)
-    nearest = np.zeros(cells, np.int64)
-    ties = np.zeros(cells, np.int64)
-    load = np.zeros(cells, np.int64)
-    farthest = np.zeros(cells, np.int64)
-    mix = np.zeros((cells, largest), np.int64)
-    open_sites = np.flatnonzero(is_open)
-    tied = np.zeros(cells, np.int64)
-    for cell in range(cells):
-        d, count = largest + 1, 0
-        for site in open_sites:
-            there = distances[cell, site]
-            if there < d:
-                d, count = there, 0
-            if there == d:
-                tied[count] = site
-                count += 1
-        if count == 0:
-            continue
-        nearest[cell], ties[cell] = d, count
-        if demand[cell] == 0:
-            continue
-        share = (demand[cell] + count - 1) // count
-        for at in range(count):
-            site = tied[at]
-            load[site] += share
-            mix[site, d - 1] += share
-            farthest[site] = max(farthest[site], d)
-    return nearest, ties, load, farthest, mix
 
 
 class Sites(NamedTuple):
@@ -115,68 +44,13 @@ class Standing(NamedTuple):
     nearest: Ints  #: per cell, one more than the largest distance if nothing is open
     ties: Ints
     load: Ints
+    farthest: Ints  #: per site: distance of its farthest clients, 0 without clients
     clients: Ints  #: site x distance: cells with demand served there
-    touched: Ints  #: scratch: sites changed by the flip under way, their number in the last entry
+    excess: Ints  #: per site: clients too many
+    running: Floats  #: per site: price of operating it
+    touched: Ints  #: scratch: sites changed by the flip under way
     mark: NDArray[np.uint8]  #: scratch: whether a site is among them
     totals: Floats  #: opening price, operating price, clients too many, clients without a site, sum of distances
-
-
-@njit(cache=True)
-def _farthest(standing: Standing, site: int) -> int:
-    for d in range(standing.clients.shape[1] - 1, 0, -1):
-        if standing.clients[site, d] > 0:
-            return d
-    return 0
-
-
-@njit(cache=True)
-def _count(sites: Sites, standing: Standing, site: int, sign: int) -> None:
-    """Add or take away what one site contributes to the totals."""
-    if not standing.is_open[site] or standing.load[site] == 0:
-        return
-    excess = standing.load[site] - sites.capacity[site, _farthest(standing, site) - 1]
-    if excess > 0:
-        standing.totals[2] += sign * excess
-    if sites.operating.shape[2] > 1:
-        standing.totals[1] += sign * _operating(sites, standing, site)
-
-
-@njit(cache=True)
-def _operating(sites: Sites, standing: Standing, site: int) -> float:
-    """Price of operating an open site."""
-    if sites.operating.shape[2] == 1 or standing.load[site] == 0:
-        return 0.0
-    load = min(standing.load[site], sites.operating.shape[2] - 1)
-    return float(sites.operating[site, _farthest(standing, site) - 1, load])
-
-
-@njit(cache=True)
-def _touch(sites: Sites, standing: Standing, site: int) -> None:
-    if not standing.mark[site]:
-        standing.mark[site] = 1
-        standing.touched[standing.touched[-1]] = site
-        standing.touched[-1] += 1
-        _count(sites, standing, site, -1)
-
-
-@njit(cache=True)
-def _serve(sites: Sites, standing: Standing, cell: int, sign: int) -> None:
-    """Give a cell's shares to its nearest open sites, or take them back."""
-    demand = sites.demand[cell]
-    if demand == 0:
-        return
-    d, ties = standing.nearest[cell], standing.ties[cell]
-    if ties == 0:
-        standing.totals[3] += sign * demand
-        return
-    standing.totals[4] += sign * demand * d
-    share = (demand + ties - 1) // ties
-    for at in range(sites.ring[cell, d - 1], sites.ring[cell, d]):
-        site = sites.order[cell, at]
-        if standing.is_open[site]:
-            _touch(sites, standing, site)
-            standing.load[site] += sign * share
-            standing.clients[site, d] += sign
 
 
 @njit(cache=True)
@@ -207,55 +81,117 @@ def flip(sites: Sites, standing: Standing, site: int) -> float:
     (-3.0, True)
     """
     before = _price(sites, standing)
-    opens = not standing.is_open[site]
-    largest = sites.ring.shape[1] - 1
-    standing.touched[-1] = 0
-    if not opens:
-        _touch(sites, standing, site)
-    for d in range(1, largest + 1):
-        disturbed = False
-        for at in range(sites.ring[site, d - 1], sites.ring[site, d]):
-            cell = sites.order[site, at]  # distances are symmetric: the ring of the site is a ring of cells
-            if standing.nearest[cell] < d:
-                continue
-            disturbed = True
-            _serve(sites, standing, cell, -1)
-            standing.is_open[site] = opens
-            if not opens:
-                standing.ties[cell] -= 1
-                if standing.ties[cell] == 0:
-                    _next_nearest(sites, standing, cell)
-            elif standing.nearest[cell] == d:
-                standing.ties[cell] += 1
-            else:
-                standing.nearest[cell], standing.ties[cell] = d, 1
-            _serve(sites, standing, cell, 1)
-            standing.is_open[site] = not opens  # not yet for the cells to come
-        if sites.geodesic and not disturbed:
-            break
-    standing.is_open[site] = opens
-    standing.totals[0] += sites.opening[site] if opens else -sites.opening[site]
-    for at in range(standing.touched[-1]):
-        changed = standing.touched[at]
-        standing.mark[changed] = 0
-        _count(sites, standing, changed, 1)
+    _flip(sites, standing, site)
     return _price(sites, standing) - before
 
 
-@njit(cache=True)
-def _next_nearest(sites: Sites, standing: Standing, cell: int) -> None:
-    largest = sites.ring.shape[1] - 1
-    for d in range(standing.nearest[cell] + 1, largest + 1):
-        ties = 0
-        for at in range(sites.ring[cell, d - 1], sites.ring[cell, d]):
-            ties += standing.is_open[sites.order[cell, at]]
-        if ties:
-            standing.nearest[cell], standing.ties[cell] = d, ties
-            return
-    standing.nearest[cell], standing.ties[cell] = largest + 1, 0
+@njit(cache=True, inline="always")
+def _flip(sites: Sites, standing: Standing, site: int) -> None:
+    """Hand the arrays over one by one: to pass records of arrays on would take longer than the flip."""
+    _turn(
+        sites.order, sites.ring, sites.demand, sites.opening, sites.operating, sites.capacity, sites.geodesic,
+        standing.is_open, standing.nearest, standing.ties, standing.load, standing.farthest, standing.clients,
+        standing.excess, standing.running, standing.touched, standing.mark, standing.totals, site,
+    )  # fmt: skip
 
 
 @njit(cache=True)
+def _turn(
+    order: Ints, ring: Ints, demand: Ints, opening: Floats, operating: Floats, capacity: Ints, geodesic: bool,
+    is_open: NDArray[np.uint8], nearest: Ints, ties: Ints, load: Ints, farthest: Ints, clients: Ints,
+    excess: Ints, running: Floats, touched: Ints, mark: NDArray[np.uint8], totals: Floats, site: int,
+) -> None:  # fmt: skip
+    """Flip one site. While its cells are looked at it counts as closed: `others` are the open sites beside it."""
+    opens = is_open[site] == 0
+    largest = ring.shape[1] - 1
+    is_open[site] = 0
+    touched[0], mark[site], count = site, 1, 1
+    for d in range(1, largest + 1):
+        disturbed = False
+        for at in range(ring[site, d - 1], ring[site, d]):
+            cell = order[site, at]  # distances are symmetric: the ring of the site is a ring of cells
+            near, tied, people = nearest[cell], ties[cell], demand[cell]
+            if near < d:
+                continue
+            disturbed = True
+            others = tied if opens else tied - 1
+            if opens and near == d:  # it joins the others
+                ties[cell] = tied + 1
+                share = (people + tied) // (tied + 1)
+                given = share - (people + others - 1) // others
+            elif opens:  # it takes the cell from the others, if there are any
+                nearest[cell], ties[cell] = d, 1
+                share = people
+                given = -((people + others - 1) // others) if others else 0
+                totals[4] += people * (d - near) if others else people * d
+                totals[3] -= 0 if others else people
+            elif others:  # it leaves the cell to the others
+                ties[cell] = others
+                share = -((people + others) // tied)
+                given = (people + others - 1) // others + share
+            else:  # others, farther off, have to be found
+                share = -people
+                near = d + 1
+                while near <= largest:
+                    for beside in range(ring[cell, near - 1], ring[cell, near]):
+                        others += is_open[order[cell, beside]]
+                    if others:
+                        break
+                    near += 1
+                nearest[cell], ties[cell] = near, others
+                given = (people + others - 1) // others if others else 0
+                totals[4] += people * (near - d) if others else -people * d
+                totals[3] += 0 if others else people
+            if people == 0:
+                continue
+            load[site] += share
+            clients[site, d] += 1 if opens else -1
+            if opens:
+                farthest[site] = d
+            moved = 0 if near == d else -1 if opens else 1
+            if others == 0 or (given == 0 and moved == 0):
+                continue
+            for beside in range(ring[cell, near - 1], ring[cell, near]):
+                other = order[cell, beside]
+                if not is_open[other]:
+                    continue
+                if not mark[other]:
+                    touched[count], mark[other] = other, 1
+                    count += 1
+                load[other] += given
+                clients[other, near] += moved
+                farthest[other] = max(farthest[other], near)
+        if geodesic and not disturbed:
+            break
+    is_open[site] = opens
+    totals[0] += opening[site] if opens else -opening[site]
+    for at in range(count):
+        other = touched[at]
+        mark[other] = 0
+        far = farthest[other]
+        while far > 0 and clients[other, far] == 0:
+            far -= 1
+        farthest[other] = far
+        _settle(operating, capacity, is_open, load, farthest, excess, running, totals, other)
+
+
+@njit(cache=True, inline="always")
+def _settle(
+    operating: Floats, capacity: Ints, is_open: NDArray[np.uint8], load: Ints, farthest: Ints, excess: Ints,
+    running: Floats, totals: Floats, site: int,
+) -> None:  # fmt: skip
+    """Bring up to date what one site contributes to the totals."""
+    beyond, price = 0, 0.0
+    if is_open[site] and load[site] > 0:
+        beyond = max(0, load[site] - capacity[site, farthest[site] - 1])
+        if operating.shape[2] > 1:
+            price = operating[site, farthest[site] - 1, min(load[site], operating.shape[2] - 1)]
+    totals[2] += beyond - excess[site]
+    totals[1] += price - running[site]
+    excess[site], running[site] = beyond, price
+
+
+@njit(cache=True, inline="always")
 def _price(sites: Sites, standing: Standing) -> float:
     opening, operating, excess, stranded, distance = standing.totals
     price: float = opening + operating + sites.penalty * (excess + stranded) + sites.distance * distance
@@ -268,25 +204,36 @@ def follow(
 ) -> tuple[int, bool, float]:
     """Try moves in turn, keep those within tolerance; copy the best feasible placement below `below` into `best`."""
     kept, found = 0, False
+    is_open, totals, opening = standing.is_open, standing.totals, sites.opening
+    by_opening = sites.operating.shape[2] == 1 and sites.distance == 0
     for step in range(len(moves)):
         first, second = moves[step]
-        change = flip(sites, standing, first)
         # A pair swaps an open site for a closed one; two alike would only be two flips at once.
-        paired = second >= 0 and second != first and standing.is_open[second] == standing.is_open[first]
-        if paired:
-            change += flip(sites, standing, second)
-        if change > tolerances[step]:
+        paired = second >= 0 and second != first and is_open[second] != is_open[first]
+        before = _price(sites, standing)
+        if by_opening:  # at best nobody is left with too many clients: that may be too dear already
+            least = -opening[first] if is_open[first] else opening[first]
             if paired:
-                flip(sites, standing, second)
-            flip(sites, standing, first)
+                least += -opening[second] if is_open[second] else opening[second]
+            least -= sites.penalty * (totals[2] + totals[3])
+            if least > tolerances[step] + 1e-9 * abs(before):
+                continue
+        _flip(sites, standing, first)
+        if paired:
+            _flip(sites, standing, second)
+        price = _price(sites, standing)
+        if price - before > tolerances[step]:
+            if paired:
+                _flip(sites, standing, second)
+            _flip(sites, standing, first)
             continue
         kept += 1
-        if standing.totals[2] + standing.totals[3] == 0 and _price(sites, standing) < below:
+        if totals[2] + totals[3] == 0 and price < below:
             refresh(sites, standing)  # what looks better may be rounding
             price = _price(sites, standing)
             if below == np.inf or price < below - 1e-9 * abs(below):  # inf - inf is no number
                 below, found = price, True
-                best[:] = standing.is_open
+                best[:] = is_open
     return kept, found, below
 
 
@@ -297,13 +244,18 @@ def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDA
     The price of a feasible placement is summed anew, without the rounding errors of the way there.
     """
     found = False
+    refresh(sites, standing)
+    by_opening = sites.operating.shape[2] == 1 and sites.distance == 0
+    rounding = 1e-9 * np.abs(sites.opening).sum()  # of the sums along the way, and more
     for site in flips:
-        flip(sites, standing, site)
+        _flip(sites, standing, site)
+        if by_opening and standing.totals[0] - rounding > below:
+            continue
         if standing.totals[2] + standing.totals[3] == 0:
             price = sites.distance * standing.totals[4]  # whole numbers, without rounding
             for j in range(len(standing.is_open)):
                 if standing.is_open[j]:
-                    price += sites.opening[j] + _operating(sites, standing, j)
+                    price += sites.opening[j] + standing.running[j]
             if price < below:
                 below, found = price, True
                 best[:] = standing.is_open
@@ -321,8 +273,8 @@ def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], order: 
         for site in order:
             if not standing.is_open[site] or standing.load[site] == 0:
                 continue
-            far = _farthest(standing, site)
-            if standing.load[site] <= sites.capacity[site, far - 1]:
+            far = standing.farthest[site]
+            if standing.excess[site] == 0:
                 continue
             if not allowed[site]:
                 flip(sites, standing, site)  # it can never do: somebody else must take its clients
@@ -397,7 +349,7 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
     array([12,  0, 19, 16,  0,  0])
     """
     is_open = np.array(decision, np.uint8)
-    nearest, ties, load, _, _ = assign(is_open, sites.distances, sites.demand, sites.ring.shape[1] - 1)
+    nearest, ties, load, farthest, _ = assign(is_open, sites.distances, sites.demand, sites.ring.shape[1] - 1)
     count, largest = len(is_open), sites.ring.shape[1] - 1
     nearest[ties == 0] = largest + 1
     standing = Standing(
@@ -405,8 +357,11 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
         nearest=nearest,
         ties=ties,
         load=load,
+        farthest=farthest,
         clients=np.zeros((count, largest + 1), np.int64),
-        touched=np.zeros(count + 1, np.int64),
+        excess=np.zeros(count, np.int64),
+        running=np.zeros(count),
+        touched=np.zeros(count, np.int64),
         mark=np.zeros(count, np.uint8),
         totals=np.zeros(5),
     )
@@ -421,10 +376,15 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
 def refresh(sites: Sites, standing: Standing) -> None:
     """Sum the totals anew, so that rounding errors of many steps cannot pile up."""
     standing.totals[:] = 0.0
+    standing.excess[:] = 0
+    standing.running[:] = 0.0
     for site in range(len(standing.is_open)):
         if standing.is_open[site]:
             standing.totals[0] += sites.opening[site]
-            _count(sites, standing, site, 1)
+            _settle(
+                sites.operating, sites.capacity, standing.is_open, standing.load, standing.farthest,
+                standing.excess, standing.running, standing.totals, site,
+            )  # fmt: skip
         if standing.ties[site] == 0:
             standing.totals[3] += sites.demand[site]
         else:

@@ -110,7 +110,8 @@ def assert_same_standing(problem, walk):
     assert standing.load.tolist() == load.tolist()
     has_clients = standing.clients[:, 1:] > 0
     reach = np.where(has_clients.any(axis=1), largest - np.argmax(has_clients[:, ::-1], axis=1), 0)
-    assert reach.tolist() == farthest.tolist()
+    assert reach.tolist() == standing.farthest.tolist() == farthest.tolist()
+    assert standing.excess.tolist() == problem.overloaded(walk.current).tolist()
     assert not standing.mark.any()
 
 
@@ -267,6 +268,32 @@ def test_following_records_nothing_that_is_not_below_the_level_asked_for():
     walk = problem.start((1,) * 30)
     followed = walk.follow(walk.draw(np.random.default_rng(0), 50), np.full(50, np.inf), 0.0)
     assert followed.best is None
+
+
+@pytest.mark.parametrize("make", [grid, network, with_operating_cost, with_distances])
+@pytest.mark.parametrize("factor", [1.0, 0.05])
+def test_following_keeps_the_moves_that_flips_one_by_one_would_keep(make, factor):
+    rng = np.random.default_rng(8)
+    problem = make(8)
+    start = problem.repair((0,) * 30, rng)
+    walk, twin = problem.start(start), problem.start(start)
+    walk.weigh(factor)
+    twin.weigh(factor)
+    moves, tolerances = walk.draw(rng, 3000), 2.0 * rng.standard_exponential(3000) * rng.integers(-1, 3, 3000)
+    kept = 0
+    for move, tolerance in zip(moves.tolist(), tolerances.tolist(), strict=True):
+        placed = twin.current
+        first, second = move
+        sites = [first, second] if second >= 0 and placed[first] != placed[second] else [first]
+        if sum(twin.flip(site) for site in sites) <= tolerance:
+            kept += 1
+        else:
+            for site in reversed(sites):
+                twin.flip(site)
+    followed = walk.follow(moves, tolerances, -np.inf)
+    assert 300 < kept < 2700
+    assert (followed.kept, walk.current) == (kept, twin.current)
+    assert_same_standing(problem, walk)
 
 
 def test_pair_moves_swap_an_open_site_for_a_closed_one_and_never_flip_two_alike():
