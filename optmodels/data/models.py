@@ -210,8 +210,8 @@ class Number:
     ----------
     rule
         Told of everything else.
-    above, least, most
-        Bounds; the first is not reached.
+    above, least, most, below
+        Bounds; the first and the last are not reached.
     whole
         Whether it is a whole number.
     many
@@ -223,6 +223,7 @@ class Number:
     above: float | None = None
     least: float | None = None
     most: float | None = None
+    below: float | None = None
     whole: bool = False
     many: str = ""
 
@@ -232,6 +233,7 @@ class Number:
             not (is_whole(value) if self.whole else is_number(value))
             or (self.above is not None and value <= self.above)
             or (self.least is not None and value < self.least)
+            or (self.below is not None and value >= self.below)
         ):
             raise Refusal(self.rule)
         if self.most is not None and value > self.most:
@@ -242,6 +244,7 @@ class Number:
     def described(self) -> dict[str, Any]:
         """As JSON Schema."""
         bounds = {"exclusiveMinimum": self.above, "minimum": self.least, "maximum": self.most}
+        bounds["exclusiveMaximum"] = self.below
         kept = {name: bound for name, bound in bounds.items() if bound is not None}
         return {"type": "integer" if self.whole else "number", **kept, "rule": self.rule}
 

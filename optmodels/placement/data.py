@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from queueing.placement import CLIENT_CAP, POPULATION_CAP
+from queueing.placement import CLIENT_CAP, POPULATION_CAP, TOKEN_LIMIT
 
 from ..data import (
     RATE,
@@ -158,6 +158,11 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     check_pace(data, layout, service_rate, times)
     demand, processors = by_site("demand"), by_site("processors")
     check_crowd(data, layout, demand, processors)
+    if int(demand.sum()) * found.requests > TOKEN_LIMIT and found.requests > 1:
+        rule = (
+            f"at most {TOKEN_LIMIT} requests of all clients are supported, and there are {int(demand.sum())} clients."
+        )
+        raise InstanceError("data.requests", found.requests, rule)
     return {
         "layout": layout,
         "shape": (layout.rows, layout.columns) if isinstance(layout, Grid) else None,
@@ -167,6 +172,8 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "operating_cost": by_site("operating_cost"),
         "service_rate": service_rate,
         "processors": processors,
+        "requests": found.requests,
+        "request_share": found.request_share,
         "think_time": dict(data["think_time"]),
         "think_times": times,
         "quality": found.quality,
@@ -331,6 +338,8 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
         **problem.layout.to_data(),
         **{name: nested(values.tolist(), problem.layout) for name, values in by_site.items() if values is not None},
         "think_time": dict(problem.think_time),
+        **({"requests": problem.requests} if problem.requests != 1 else {}),
+        **({"request_share": problem.request_share} if problem.request_share != 0 else {}),
         "quality": asdict(problem.quality),
     }
 
@@ -438,5 +447,13 @@ class PlacementData(LayoutData):
     processors: Annotated[Any, PER_SITE["processors"].reader] = entry("number of processors at a site", default=1)
     think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
         "mean time from an answer to the next request of a client, by distance from the server"
+    )
+    requests: Annotated[int, Number("requests are a whole number from 1.", least=1, whole=True)] = entry(
+        "how many a client may have under way, answers it works on included, one at a time; throughput counts them all",
+        default=1,
+    )
+    request_share: Annotated[float, Number("a share is a number from 0, below 1.", least=0, below=1)] = entry(
+        "part of the think time that an answer spends at the first of two stations of its client; 0: there is one",
+        default=0.0,
     )
     quality: Annotated[Quality, Made(QualityData)] = entry("what every client is promised")

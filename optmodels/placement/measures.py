@@ -190,10 +190,11 @@ class Server(NamedTuple):
     processors: int
     curve: Floats
     places: NDArray[np.intp]
+    tokens: tuple[int, float]  #: requests of a client, and the share of the first of its stations
 
     def queue(self, think_time: float) -> FiniteSourceQueue:
         """The server with clients that all think equally long."""
-        return FiniteSourceQueue(self.rate, float(think_time), self.processors)
+        return FiniteSourceQueue(self.rate, float(think_time), self.processors, *self.tokens)
 
 
 def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[Server]:
@@ -203,7 +204,8 @@ def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[Server
         key = (float(problem.service_rate[site]), int(problem.processors[site]), problem.think_times[site].tobytes())
         groups.setdefault(key, []).append(place)
     for (rate, processors, _), places in groups.items():
-        yield Server(rate, processors, problem.think_times[sites[places[0]]], np.array(places, dtype=np.intp))
+        curve, tokens = problem.think_times[sites[places[0]]], (problem.requests, problem.request_share)
+        yield Server(rate, processors, curve, np.array(places, dtype=np.intp), tokens)
 
 
 def capacities(problem: PlacementProblem) -> Ints:
@@ -219,6 +221,8 @@ def capacities(problem: PlacementProblem) -> Ints:
             delay=problem.quality.delay,
             guarantee=problem.quality.guarantee,
             most=int(problem.demand.sum()),  # no site can have more: a capacity without end is cut there
+            requests=problem.requests,
+            request_share=problem.request_share,
         )
         table[server.places, : len(psi)] = psi
     table.setflags(write=False)
@@ -328,7 +332,7 @@ def _by_the_mix(server: Server, delay: float, mix: Ints, report: ServiceReport) 
     if reach.any() and int(counts.sum(axis=1).max()) > queues.CLIENT_LIMIT:
         _by_the_worst_mix(server, delay, counts, curve[reach], report)
     elif reach.any():
-        queue = queues.MixedSourceQueue(server.rate, tuple(curve[reach].tolist()), server.processors)
+        queue = queues.MixedSourceQueue(server.rate, tuple(curve[reach].tolist()), server.processors, *server.tokens)
         table = queue.measures_many(counts, delay)
         assert table.delay_probability is not None
         present = counts > 0

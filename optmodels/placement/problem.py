@@ -64,6 +64,9 @@ class PlacementProblem(Constructed):
         Mean think time by distance: ``{"base": a, "per_distance": b}`` or ``{"by_distance": [f(1), f(2), ...]}``.
     quality
         What every client is promised.
+    requests, request_share
+        How many requests a client may have under way; the part of the think time that an answer spends at the first of
+        two stations of its client (0: there is one).
     shape
         Rows and columns of a grid; it follows from a nested `demand`.
     network
@@ -105,6 +108,8 @@ class PlacementProblem(Constructed):
     network: Takes[Mapping[str, Any] | Network | Piece | nx.Graph[Any] | None, Network | Piece | None] = OPTIONAL
     operating_cost: Takes[ArrayLike | None, Floats | None] = OPTIONAL
     processors: Takes[ArrayLike | None, Ints] = OPTIONAL
+    requests: Takes[int | None, int] = OPTIONAL
+    request_share: Takes[float | None, float] = OPTIONAL
     name: str = "placement"
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL

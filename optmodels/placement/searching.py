@@ -130,6 +130,8 @@ def restricted(problem: PlacementProblem, cells: Sequence[int]) -> PlacementProb
         think_time=dict(problem.think_time) if whole else part_of(problem.think_time, problem.layout, chosen.tolist()),
         think_times=np.ascontiguousarray(problem.think_times[chosen, : int(piece.distances.max())]),
         quality=problem.quality,
+        requests=problem.requests,
+        request_share=problem.request_share,
         cost=None,
         limits=Limits(),
     )

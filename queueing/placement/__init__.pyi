@@ -6,11 +6,13 @@ from .mixed_source import CLIENT_LIMIT as CLIENT_LIMIT
 from .mixed_source import MixedSourceMeasures as MixedSourceMeasures
 from .mixed_source import MixedSourceQueue as MixedSourceQueue
 from .mixed_source import MixedSourceTable as MixedSourceTable
+from .tokens import TOKEN_LIMIT as TOKEN_LIMIT
 
 __all__ = [
     "CLIENT_CAP",
     "CLIENT_LIMIT",
     "POPULATION_CAP",
+    "TOKEN_LIMIT",
     "FiniteSourceQueue",
     "MixedSourceMeasures",
     "MixedSourceQueue",

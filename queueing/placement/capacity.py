@@ -25,7 +25,8 @@ from itertools import pairwise
 from typing import Literal
 
 from ..numerics import positive, whole
-from .finite_source import POPULATION_CAP, FiniteSourceQueue, check_limits, largest_true
+from .finite_source import POPULATION_CAP, FiniteSourceQueue, check_limits, checked_requests, largest_true
+from .tokens import largest_crowds
 
 Guarantee = Literal["worst-case", "farthest"]
 
@@ -40,6 +41,8 @@ def capacity_by_distance(
     delay: float | None = None,
     guarantee: Guarantee = "worst-case",
     most: int = POPULATION_CAP,
+    requests: int = 1,
+    request_share: float = 0.0,
 ) -> tuple[int, ...]:
     """The capacities psi(1), psi(2), ... of a server by the distance of its farthest client, a non-increasing sequence.
 
@@ -59,12 +62,15 @@ def capacity_by_distance(
     most
         look no further than this many clients, such as all there are: with many processors the states of a crowd are
         summed, and crowds far larger than any that can come would take the time.
+    requests, request_share
+        requests that each client may have under way, and the share of the think time that an answer spends at the first
+        of two stations of its client (0: there is one); theta is the throughput of a client over all its requests.
 
     Returns
     -------
     tuple of int
-        0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the answer
-        would be larger.
+        0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP` (with several
+        requests `TOKEN_LIMIT` of them), where the answer would be larger.
 
     Notes
     -----
@@ -83,6 +89,8 @@ def capacity_by_distance(
     (16, 15, 12, 6)
     >>> capacity_by_distance(10.0, (1.0, 1.1, 1.3, 1.5), min_throughput=0.6, guarantee="farthest")
     (16, 16, 14, 8)
+    >>> capacity_by_distance(10.0, (1.0, 1.1, 1.3, 1.5), min_throughput=0.6, requests=2)
+    (16, 15, 14, 11)
     """
     if guarantee not in ("worst-case", "farthest"):
         raise ValueError(f"guarantee must be 'worst-case' or 'farthest', but it is {guarantee!r}; give one of the two.")
@@ -95,6 +103,10 @@ def capacity_by_distance(
         )
     check_limits(min_throughput, max_delay_probability, delay)
     capacity = min(whole("most", most, least=0), POPULATION_CAP)
+    tokens, share = checked_requests(requests, request_share)
+    if tokens > 1:
+        limits = min_throughput, max_delay_probability, delay
+        return _of_tokens(service_rate, times, processors, tokens, share, *limits, guarantee, capacity)
 
     nearest = FiniteSourceQueue(service_rate, times[0], processors)
     if max_delay_probability is not None:
@@ -112,3 +124,31 @@ def capacity_by_distance(
 def _largest_with_throughput(crowd: FiniteSourceQueue, think_time: float, min_throughput: float, most: int) -> int:
     """Largest n <= most for which a client with `think_time` keeps its throughput in a crowd of n (itself included)."""
     return largest_true(lambda clients: 1.0 / (think_time + crowd.mean_delay(clients)) >= min_throughput, most)
+
+
+def _of_tokens(
+    rate: float,
+    times: Sequence[float],
+    processors: int,
+    requests: int,
+    share: float,
+    min_throughput: float | None,
+    max_delay_probability: float | None,
+    delay: float | None,
+    guarantee: Guarantee,
+    most: int,
+) -> tuple[int, ...]:
+    """Capacities where clients send several requests; `queueing.placement.tokens` tells the worst mix."""
+    FiniteSourceQueue(rate, times[0], processors, requests, share)  # refuses what is no server
+    tokens = processors, requests, share
+    late = max_delay_probability, delay
+    if guarantee == "worst-case":
+        return largest_crowds(rate, times[0], times, *tokens, min_throughput, *late, most)
+    if max_delay_probability is not None:
+        most = largest_crowds(rate, times[0], times[:1], *tokens, None, *late, most)[0]
+    capacities = []
+    for time in times:
+        if min_throughput is not None:
+            most = largest_crowds(rate, time, (time,), *tokens, min_throughput, None, None, most)[0]
+        capacities.append(most)
+    return tuple(capacities)

@@ -66,6 +66,11 @@ class FiniteSourceQueue:
         m = 1/mu: mean time from an answer to the client's next request, the way through the network included.
     processors
         s: number of equal processors fed by one queue.
+    requests
+        How many requests each client may have under way, the answers that it works on included; see
+        :mod:`queueing.placement.tokens`. Throughput is that of a client over all of them, delay that of one request.
+    request_share
+        Share of the think time that an answer spends at the first of two stations of its client; 0: there is one.
 
     Notes
     -----
@@ -96,11 +101,16 @@ class FiniteSourceQueue:
     service_rate: float
     think_time: float
     processors: int = 1
+    requests: int = 1
+    request_share: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "service_rate", positive("service_rate", self.service_rate))
         object.__setattr__(self, "think_time", positive("think_time", self.think_time))
         object.__setattr__(self, "processors", whole("processors", self.processors, least=1))
+        requests, share = checked_requests(self.requests, self.request_share)
+        object.__setattr__(self, "requests", requests)
+        object.__setattr__(self, "request_share", share)
         comparable(self.service_rate, self.think_time)
 
     @property
@@ -119,6 +129,8 @@ class FiniteSourceQueue:
 
     def throughput_per_client(self, clients: int) -> float:
         """Answers a client gets per unit of time: 1 / (m + E[W]), Gautam (2002), equation (4)."""
+        if self.requests > 1:
+            return self._of_tokens(clients, None)[0]
         return 1.0 / (self.think_time + self.mean_delay(clients))
 
     def utilisation(self, clients: int) -> float:
@@ -129,6 +141,8 @@ class FiniteSourceQueue:
 
     def mean_delay(self, clients: int) -> float:
         """Mean time E[W] a request spends at the server, service included: 1/throughput - m without cancellation."""
+        if self.requests > 1:
+            return self._of_tokens(clients, None)[1]
         clients = self._checked(clients)
         if self.processors >= clients:
             return 1.0 / self.service_rate
@@ -139,6 +153,8 @@ class FiniteSourceQueue:
 
     def delay_probability(self, clients: int, delay: float) -> float:
         """P(W > delay), the service included: Gautam (2002), equation (5)."""
+        if self.requests > 1:
+            return self._of_tokens(clients, not_negative("delay", delay))[2]
         clients = self._checked(clients)
         work = min(not_negative("delay", delay) * self.service_rate, LONGEST_WORK)
         if work == 0:
@@ -149,6 +165,22 @@ class FiniteSourceQueue:
             return _gamma_tail_ratio(clients, self._offered, work)
         weights = _seen_by_arrival(clients - 1, self._offered, self.processors)
         return min(1.0, float(np.dot(weights, delay_tails(work, self.processors, clients))))
+
+    def _of_tokens(self, clients: int, delay: float | None) -> tuple[float, float, float]:
+        """Throughput, mean delay and delay probability where clients send several requests."""
+        from .tokens import measures_of_tokens
+
+        crowd = np.array([[whole("clients", clients, least=1)]], dtype=np.int64)
+        throughput, mean_delay, late, _ = measures_of_tokens(
+            crowd,
+            self.service_rate,
+            np.array([self.think_time]),
+            self.processors,
+            self.requests,
+            self.request_share,
+            delay,
+        )
+        return float(throughput[0, 0]), float(mean_delay[0, 0]), float(late[0, 0])
 
     def largest_population(
         self,
@@ -172,11 +204,17 @@ class FiniteSourceQueue:
         Returns
         -------
         int
-            0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP`, where the
-            answer would be larger.
+            0 where not even one client is served well enough; `most`, but no more than `POPULATION_CAP` (with several
+            requests `TOKEN_LIMIT` of them), where the answer would be larger.
         """
         most = min(whole("most", most, least=0), POPULATION_CAP)
         check_limits(min_throughput, max_delay_probability, delay)
+        if self.requests > 1:
+            from .tokens import largest_crowds
+
+            limits = min_throughput, max_delay_probability, delay
+            tokens = self.processors, self.requests, self.request_share
+            return largest_crowds(self.service_rate, self.think_time, (self.think_time,), *tokens, *limits, most)[0]
 
         def kept(clients: int) -> bool:
             if min_throughput is not None and self.throughput_per_client(clients) < min_throughput:
@@ -187,6 +225,17 @@ class FiniteSourceQueue:
             return self.delay_probability(clients, delay) < max_delay_probability
 
         return largest_true(kept, most)
+
+
+def checked_requests(requests: int, request_share: float) -> tuple[int, float]:
+    """Requests of a client, and the share of the think time at the first of its stations, if they are good."""
+    share = not_negative("request_share", request_share)
+    if share >= 1.0:
+        raise ValueError(
+            f"request_share must be below 1, but it is {request_share!r}; give the part of the think time that an "
+            "answer spends at the first of two stations, 0 where there is one."
+        )
+    return whole("requests", requests, least=1), share
 
 
 def check_limits(min_throughput: float | None, max_delay_probability: float | None, delay: float | None) -> None:

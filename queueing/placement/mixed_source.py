@@ -26,7 +26,8 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from ..numerics import Vector, comparable, not_negative, positive, whole
-from .finite_source import LONGEST_WORK, delay_tails
+from .finite_source import LONGEST_WORK, checked_requests, delay_tails
+from .tokens import measures_of_tokens
 
 #: Most clients at one server; the work grows with their square, and takes about half a second here.
 CLIENT_LIMIT = 20_000
@@ -117,6 +118,9 @@ class MixedSourceQueue:
         mean think time of each class.
     processors
         s: number of equal processors fed by one queue.
+    requests, request_share
+        Requests that each client may have under way, and the share of the think time that an answer spends at the first
+        of two stations of its client (0: there is one), see :mod:`queueing.placement.tokens`.
 
     Notes
     -----
@@ -147,11 +151,16 @@ class MixedSourceQueue:
     service_rate: float
     think_times: tuple[float, ...]
     processors: int = 1
+    requests: int = 1
+    request_share: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "service_rate", positive("service_rate", self.service_rate))
         object.__setattr__(self, "think_times", tuple(positive("think_times", time) for time in self.think_times))
         object.__setattr__(self, "processors", whole("processors", self.processors, least=1))
+        requests, share = checked_requests(self.requests, self.request_share)
+        object.__setattr__(self, "requests", requests)
+        object.__setattr__(self, "request_share", share)
         if not self.think_times:
             raise ValueError("think_times must name at least one class, but it is empty; give one time for each class.")
         for time in self.think_times:
@@ -217,6 +226,11 @@ class MixedSourceQueue:
         return np.array(self.think_times)
 
     def _solve(self, populations: _Counts, largest: int, delay: float | None) -> MixedSourceTable:
+        if self.requests > 1:
+            given = None if delay is None else not_negative("delay", delay)
+            tokens = self.processors, self.requests, self.request_share
+            found = measures_of_tokens(populations, self.service_rate, self._times, *tokens, given)
+            return MixedSourceTable(found[0], found[1], None if delay is None else found[2], found[3])
         if largest > CLIENT_LIMIT:
             raise ValueError(
                 f"At most {CLIENT_LIMIT} clients at one server are solved exactly, but populations hold {largest}; "
