@@ -27,6 +27,8 @@ Operational Research* 142 (2002), 396-418.
     The picture of a placement: clients, opening costs, which sites are open, who goes where, how full each site is.
 `problem`
     Where to put proxies or mirror sites: kind "placement".
+`proofs`
+    Proofs that a placement is the cheapest, kept in a file that a stranger can check.
 `searching`
     What searches for a placement lean on: penalties, a bound at the price of a sort, walks, repair, and parts.
 `walk`

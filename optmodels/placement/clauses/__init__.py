@@ -5,14 +5,8 @@ enough of them, "cheaper than the best known" has no solution, and a solver of c
 
 J. N. Hooker and G. Ottosson, "Logic-based Benders decomposition", *Mathematical Programming* 96 (2003), 33-60.
 
-`checker`
-    Checks that clauses contradict one another, as a solver's proof says: every step by propagation alone.
-`checker_kernel`
-    The compiled part of the checker: propagation, and the way back through the lemmas of a proof.
 `counter`
     A limit on the cost of open sites as clauses: a counter that runs along the sites.
-`drat`
-    DRAT files, the proofs of solvers, read byte by byte in compiled code.
 """
 
 import lazy_loader

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from optmodels.placement.clauses import check_refutation
-from optmodels.placement.clauses import checker as checkers
+from optmodels.placement.proofs import check_refutation
+from optmodels.placement.proofs import checker as checkers
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
 

@@ -92,7 +92,7 @@ def check_refutation(
 
     Examples
     --------
-    >>> from optmodels.placement.clauses import check_refutation
+    >>> from optmodels.placement.proofs import check_refutation
     >>> clauses = [(1, 2), (1, -2), (-1, 3), (-1, -3), (4, 5)]
     >>> check_refutation(clauses, b"1 0\n0\n")
     Verdict(mistake=None, lemmas=2, checked=1, core=(0, 1, 2, 3))

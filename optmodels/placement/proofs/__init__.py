@@ -1,0 +1,19 @@
+"""Proofs that a placement is the cheapest, kept in a file that a stranger can check.
+
+What must be trusted is small: the plain evaluator of loads, the definition of a counter, and a checker of propagation.
+The solvers that found the proof are not among it.
+
+M. J. H. Heule, W. A. Hunt and N. Wetzler, "Trimming while checking clausal proofs", *Formal Methods in Computer-Aided
+Design* 2013, 181-188.
+
+`checker`
+    Checks that clauses contradict one another, as a solver's proof says: every step by propagation alone.
+`checker_kernel`
+    The compiled part of the checker: propagation, and the way back through the lemmas of a proof.
+`drat`
+    DRAT files, the proofs of solvers, read byte by byte in compiled code.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
