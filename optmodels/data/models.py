@@ -74,7 +74,7 @@ class Refusal(ValueError):  # noqa: N818 - reads as what happened
 
 def _tell_alternatives(schema: dict[str, Any], model: Any) -> None:
     if model.alternatives:
-        schema["allOf"] = [{"anyOf": [{"required": [name]} for name in model.alternatives]}]
+        schema["allOf"] = [{"anyOf": [{"required": [name]} for name in group]} for group in model.alternatives]
 
 
 class Data(BaseModel):
@@ -88,8 +88,8 @@ class Data(BaseModel):
     form: ClassVar[str] = "this is an object."
     #: Why a field must be there.
     needed: ClassVar[str] = ""
-    #: Fields of which one must be there; the model checks it, and its schema tells it.
-    alternatives: ClassVar[tuple[str, ...]] = ()
+    #: Groups of fields of which one must be there; the model checks it, and its schema tells it.
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     @model_validator(mode="before")
     @classmethod

@@ -140,8 +140,9 @@ def _needed(field: str, model: Mapping[str, Any], forms: Sequence[Mapping[str, A
     """Tell whether a field is required, or what is instead of it, here or in other forms of the object."""
     ways = {id(form): _ways(form, forms) for form in forms}
     all_ways = ", ".join(way for listed in ways.values() for way in listed)
-    if field in _alternatives(model):
-        return f"one of {all_ways}"
+    for group in _groups(model):
+        if field in group:
+            return f"one of {', '.join(group) if len(forms) == 1 else all_ways}"
     if field not in model.get("required", ()):
         return ""
     if all(field in form["properties"] for form in forms):
@@ -158,8 +159,13 @@ def _ways(form: Mapping[str, Any], forms: Sequence[Mapping[str, Any]]) -> list[s
 
 def _alternatives(model: Mapping[str, Any]) -> list[str]:
     """List the fields of an object of which one must be there."""
-    choices = (choice for rule in model.get("allOf", ()) for choice in rule.get("anyOf", ()))
-    return [name for choice in choices for name in choice.get("required", ())]
+    return [name for group in _groups(model) for name in group]
+
+
+def _groups(model: Mapping[str, Any]) -> list[list[str]]:
+    """List the groups of fields of which one must be there."""
+    rules = model.get("allOf", ())
+    return [[name for choice in rule.get("anyOf", ()) for name in choice.get("required", ())] for rule in rules]
 
 
 def _parts(part: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

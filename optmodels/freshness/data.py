@@ -304,7 +304,7 @@ class FreshnessData(Data):
     """The data of kind "freshness"."""
 
     needed = "the distribution of the time that one visit takes is needed."
-    alternatives = ("change_rates", "pages")
+    alternatives = (("change_rates", "pages"),)
 
     change_rates: Annotated[Any, _RATES.reader] | None = entry(
         "rate at which each page changes; needed unless there is a table of pages", unit=RATE, default=None

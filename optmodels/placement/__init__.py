@@ -29,6 +29,8 @@ Operational Research* 142 (2002), 396-418.
     Where to put proxies or mirror sites: kind "placement".
 `proofs`
     Proofs that a placement is the cheapest, kept in a file that a stranger can check.
+`scenarios`
+    Random demand: kind "placement" with the field ``scenarios``.
 `searching`
     What searches for a placement lean on: penalties, a bound at the price of a sort, walks, repair, and parts.
 `walk`

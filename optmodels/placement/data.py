@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
 from queueing.placement import CLIENT_CAP, POPULATION_CAP, TOKEN_LIMIT
 
@@ -29,8 +30,9 @@ from ..data import (
     read_as,
     refuse_unknown,
 )
-from ..errors import InstanceError
+from ..errors import InstanceError, MissingField
 from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph
+from .scenarios.data import ScenariosField, by_rows, natural_scenarios, rows_of
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -58,12 +60,19 @@ class Quality:
     guarantee
         ``"worst-case"``: no client of any mix of distances up to the farthest falls short; ``"farthest"``: the
         rule of Gautam (2002), throughput as if all were at the farthest distance, delay as if all were at distance 1.
+    scenario_probability
+        Of random demand: the probability of the scenarios in which this is kept is at least this; ``None``: 1.
     """
 
     min_throughput: float
     max_delay_probability: float
     delay: float
     guarantee: Literal["worst-case", "farthest"] = "worst-case"
+    scenario_probability: float | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """The form in an instance file."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 
     def by_site(name: str) -> Any:
         value = getattr(found, name)
-        left_out = value is None and not PlacementData.model_fields[name].is_required()
+        left_out = value is None and PlacementData.model_fields[name].default is None
         return None if left_out else PER_SITE[name].read(value, layout, f"data.{name}")
 
     service_rate = by_site("service_rate")
@@ -190,14 +199,21 @@ def natural_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     if is_graph(data.get("network")):
         data |= network_from_graph(data["network"], "data.network")[0].to_data()
     if isinstance(data.get("quality"), Quality):
-        data["quality"] = asdict(data["quality"])
-    if "demand" in data and not {"shape", "network"} & {*data}:
-        data |= _shape_of(data["demand"])
+        data["quality"] = data["quality"].to_data()
+    if "scenarios" in data:
+        data["scenarios"] = natural_scenarios(data["scenarios"])
+    if not {"shape", "network"} & {*data}:
+        if "demand" in data:
+            data |= _shape_of(data["demand"])
+        elif (rows := rows_of(data.get("scenarios"))) is not None:
+            data["shape"] = rows
     columns = _columns(data.get("shape"))
     if columns is not None:
         for name in PER_SITE:
             data[name] = _in_rows(data[name], *columns) if name in data else None
         data = {name: value for name, value in data.items() if value is not None}
+        if "scenarios" in data:
+            data["scenarios"] = by_rows(data["scenarios"], lambda values: _in_rows(values, *columns))
         if isinstance(data.get("think_time"), dict):
             times = data["think_time"]
             data["think_time"] = times | {
@@ -340,7 +356,7 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
         "think_time": dict(problem.think_time),
         **({"requests": problem.requests} if problem.requests != 1 else {}),
         **({"request_share": problem.request_share} if problem.request_share != 0 else {}),
-        "quality": asdict(problem.quality),
+        "quality": problem.quality.to_data(),
     }
 
 
@@ -382,6 +398,9 @@ _CURVE = {"type": "array", "form": "list of numbers, or one by site", "rule": "t
 _LIMIT = "quality limits are numbers, zero or more."
 Limit: TypeAlias = Annotated[float, Number(_LIMIT, least=0)]
 Probability: TypeAlias = Annotated[float, Number(_LIMIT, least=0, most=1, many="probabilities are at most 1.")]
+KeptProbability: TypeAlias = Annotated[
+    float, Number("the probability of the scenarios that are kept is above 0 and at most 1.", above=0, most=1)
+]
 
 
 class LinearThinkTime(Data):
@@ -425,18 +444,25 @@ class QualityData(Data):
             default="worst-case",
         )
     )
+    scenario_probability: KeptProbability = entry(
+        "with scenarios: the least probability of those in which quality is kept; left out: 1", optional=True
+    )
 
     def made(self) -> Quality:
         """Make what every client is promised."""
-        return Quality(self.min_throughput, self.max_delay_probability, self.delay, self.guarantee)
+        return Quality(**dict(self))
 
 
 class PlacementData(LayoutData):
     """The data of kind "placement"; numbers by site are read once the sites are known."""
 
     needed = "a placement needs it."
+    alternatives = (*LayoutData.alternatives, ("demand", "scenarios"))
 
-    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients at each site")
+    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients at each site", optional=True)
+    scenarios: Annotated[Any, ScenariosField] = entry(
+        "instead: what the demand may be, and how probable that is", optional=True
+    )
     opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site")
     operating_cost: Annotated[Any, PER_SITE["operating_cost"].reader] | None = entry(
         "price of a site at full utilisation; null: there is none", default=None
@@ -457,3 +483,16 @@ class PlacementData(LayoutData):
         default=0.0,
     )
     quality: Annotated[Quality, Made(QualityData)] = entry("what every client is promised")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_demand(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            if "demand" in value and "scenarios" in value:
+                raise Refusal("give either demand or scenarios, not both.", "scenarios")
+            if "demand" not in value and "scenarios" not in value:
+                raise MissingField("demand", "a placement needs it, or scenarios of it.")
+            quality = value.get("quality")
+            if "scenarios" not in value and isinstance(quality, Mapping) and "scenario_probability" in quality:
+                raise Refusal("this is a promise for scenarios, and there are none.", "quality", "scenario_probability")
+        return value

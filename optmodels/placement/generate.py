@@ -147,7 +147,7 @@ class PlacementGenerator:
             "opening_cost": self._nested(cost),
             "service_rate": self.service_rate,
             "think_time": {"base": self.base, "per_distance": self.per_distance},
-            "quality": {name: getattr(self, name) for name in Quality.__dataclass_fields__},
+            "quality": Quality(self.min_throughput, self.max_delay_probability, self.delay, self.guarantee).to_data(),
         }
         source = f"optmodels generate placement, demand {self.demand_law}, cost {self.cost_law}, seed {self.seed}"
         content = {"format": 1, "kind": self.kind, "name": self.name or name, "source": source, "data": data}

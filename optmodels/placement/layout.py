@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -270,7 +270,7 @@ def _is_layout(value: Any) -> bool:
 class LayoutData(Data):
     """Where the sites are, and which are near."""
 
-    alternatives = ("shape", "network")
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = (("shape", "network"),)
 
     shape: Annotated[Any, Reader(_grid, _pairs(1, _SHAPE, form="[rows, columns]"))] = entry(
         f"cells of a grid, {MOST_SITES} at most; the distance of two is the steps from one to the other, plus 1",

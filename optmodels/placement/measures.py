@@ -146,7 +146,7 @@ def mean_distance(demand: Ints, nearest: Ints) -> float | None:
 class DefinedMeasures(Mapping[str, float]):
     """Measures of an infeasible placement for a cost: those that are not defined count 0."""
 
-    def __init__(self, measures: PlacementMeasures) -> None:
+    def __init__(self, measures: Mapping[str, float | None]) -> None:
         self._measures = measures
 
     def __getitem__(self, name: str) -> float:

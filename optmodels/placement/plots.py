@@ -92,6 +92,8 @@ def draw_placement(
     'placement'
     """
     decision = decision_of(problem, result)
+    whole_problem = problem
+    problem, told = whole_problem.pictured(decision)
     whole, cells = whole_layout(problem.layout)
     frame = grid_frame(whole, cells) if isinstance(whole, Grid) else network_frame(whole, cells)
     if ax is None and panel in (None, "placement"):
@@ -110,7 +112,7 @@ def draw_placement(
     _draw_opening_costs(axes, problem.opening_cost, frame, decision)
     if decision is not None:
         bars.append((_draw_decision(axes, problem, np.array(decision, bool), frame), "load as a share of capacity"))
-    words, entries = _summary(problem, result, decision), _legend(axes, problem)
+    words, entries = [*_summary(whole_problem, problem, result, decision), *told], _legend(axes, problem)
     if panels.owned:
         _arrange(panels.figure, axes, frame, bars, entries, (problem.name, words))
     else:
@@ -184,7 +186,7 @@ def _draw_bar(
 
 
 def _summary(
-    problem: PlacementProblem, result: Mapping[str, Any] | None, decision: tuple[int, ...] | None
+    whole: PlacementProblem, problem: PlacementProblem, result: Mapping[str, Any] | None, decision: Any
 ) -> list[str]:
     """What is known, for the heading."""
     if result is None:
@@ -192,10 +194,10 @@ def _summary(
         return [f"{int(problem.demand.sum())} clients in {problem.layout.sites} {places}"]
     if decision is None:
         return [*told_by({**result, "objective": None}), "no placement"]
-    stated, count = result.get("objective"), sum(decision)
-    objective = problem.evaluate(decision).objective if stated is None else stated
+    stated, count = result.get("objective"), sum(site > 0 for site in decision)
+    objective = whole.evaluate(decision).objective if stated is None else stated
     words = [*told_by(result, objective), f"{count} of {problem.layout.sites} sites open"]
-    overloaded = int((problem.overloaded(decision) > 0).sum())
+    overloaded = int((problem.overloaded(np.sign(decision)) > 0).sum())
     return [*words, f"{overloaded} overloaded"] if overloaded else words
 
 

@@ -71,6 +71,8 @@ class PlacementProblem(Constructed):
         Rows and columns of a grid; it follows from a nested `demand`.
     network
         Instead: a networkx graph, or ``{"nodes": n, "edges": [[u, v], ...]}``.
+    scenarios
+        Instead of `demand`: what it may be, and how probable that is; see `optmodels.placement.scenarios`.
     name
         For the reader.
     cost
@@ -114,6 +116,9 @@ class PlacementProblem(Constructed):
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
+    #: Data that make the problem one of another class, see `optmodels.placement.scenarios`.
+    accepted: ClassVar[tuple[str, ...]] = ("scenarios",)
+
     if TYPE_CHECKING:
 
         @property
@@ -126,6 +131,14 @@ class PlacementProblem(Constructed):
     algebraic_limits: ClassVar[bool] = True  # of some measures, see `algebraic_refusal`
 
     # -- from and to files --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _class_of(cls, data: Mapping[str, Any]) -> type[Any]:
+        if "scenarios" in data:
+            from .scenarios import ScenarioPlacement
+
+            return ScenarioPlacement
+        return PlacementProblem
 
     @classmethod
     def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,6 +273,10 @@ class PlacementProblem(Constructed):
             name: [value if kept else None for value, kept in zip(values.tolist(), served, strict=True)]
             for name, values in told.items()
         }
+
+    def pictured(self, decision: Decision | None) -> tuple[PlacementProblem, list[str]]:
+        """The problem that a picture of a decision shows, and what it says of that: this one, and nothing."""
+        return self, []
 
     def load_and_farthest(self, decision: Decision) -> tuple[Ints, Ints]:
         """Clients per site and the distance of the farthest: L(N, X) and S(N, X) of Gautam (2002)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .problem import PlacementProblem
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 #: Price of one client too many, in median prices of a site: below 1, annealing ends in infeasible placements.
 PENALTY = 1.5
@@ -102,14 +103,14 @@ def repaired(problem: PlacementProblem, sites: Sites, decision: Decision, rng: n
         return decision
     standing = standing_of(sites, np.where(problem.allowed, np.asarray(decision, np.uint8), 0))
     append(sites, standing, problem.allowed.astype(np.uint8), rng.permutation(problem.layout.sites))
-    unplug(sites, standing, _closing_order(problem, rng))
+    unplug(sites, standing, closing_order(problem.demand, problem.opening_cost, rng))
     return tuple(int(value) for value in standing.is_open)
 
 
-def _closing_order(problem: PlacementProblem, rng: np.random.Generator) -> Ints:
+def closing_order(demand: NDArray[Any], opening_cost: Floats, rng: np.random.Generator) -> Ints:
     """All sites, those with few clients for their price first, shuffled a little."""
-    dearest = float(problem.opening_cost.max(initial=0.0)) or 1.0
-    value = (problem.demand + 1.0) / np.maximum(problem.opening_cost / dearest, 1e-12)
+    dearest = float(opening_cost.max(initial=0.0)) or 1.0
+    value = (demand + 1.0) / np.maximum(opening_cost / dearest, 1e-12)
     return np.argsort(value * rng.lognormal(0.0, 1.0, len(value)), kind="stable").astype(np.int64)
 
 

@@ -200,7 +200,7 @@ class ClassData(RobotSort):
 
     form = _LISTED
     needed = "how many robots of this class there are is needed."
-    alternatives = ("arrival_rate", "travel_time")
+    alternatives = (("arrival_rate", "travel_time"),)
 
     robots: Annotated[
         int, Number("robots of a class are counted in whole numbers, 1 or more; give a number.", least=1, whole=True)
@@ -218,7 +218,7 @@ class QueueData(RobotSort):
 
     form = "a queue with robots is an object."
     needed = "a queue with robots needs it."
-    alternatives = ("arrival_rate", "travel_time", "classes")
+    alternatives = (("arrival_rate", "travel_time", "classes"),)
 
     robots: Robots = entry(
         "N, how many there are; null: as many as ever help; needed unless classes are listed", optional=True

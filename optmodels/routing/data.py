@@ -125,7 +125,7 @@ class ServerData(Data):
     """A server by its rate, or by its law of service."""
 
     form = 'a server is {"rate": x}, {"service": phase-type law} or {"gap_cost": "name", ...}.'
-    alternatives = ("rate", "service")
+    alternatives = (("rate", "service"),)
 
     rate: Annotated[float, Number("rates are finite numbers above 0.", above=0)] | None = entry(
         "rate of service, or of changes of the page", unit=RATE, default=None

@@ -13,7 +13,7 @@ Width = Annotated[float, Number("widths are above 0.", above=0, most=9, many="wi
 class Square(Data):
     """By its side, or by its area."""
 
-    alternatives = ("side", "area")
+    alternatives = (("side", "area"),)
 
     side: Width | None = entry("its side", default=None)
     area: Width | None = entry("instead: its area", default=None)

@@ -144,13 +144,13 @@ def changed(data, path, value):
             "quality.delays",
             1,
             "data.quality.delays is 1; no such field (did you mean 'delay'?); known are delay, guarantee, "
-            "max_delay_probability, min_throughput.",
+            "max_delay_probability, min_throughput, scenario_probability.",
         ),
         (
             "demands",
             1,
             "data.demands is 1; no such field (did you mean 'demand'?); known are demand, network, opening_cost, "
-            "operating_cost, processors, quality, request_share, requests, service_rate, shape, think_time.",
+            "operating_cost, processors, quality, request_share, requests, scenarios, service_rate, shape, think_time.",
         ),
     ],
 )
@@ -278,7 +278,8 @@ def test_missing_field_is_named(field):
     data = {name: value for name, value in GOOD.items() if name != field}
     with pytest.raises(MissingField) as caught:
         PlacementProblem.from_data(data)
-    assert str(caught.value) == f"data.{field} is missing; a placement needs it."
+    or_else = ", or scenarios of it" if field == "demand" else ""
+    assert str(caught.value) == f"data.{field} is missing; a placement needs it{or_else}."
 
 
 @pytest.mark.parametrize(
