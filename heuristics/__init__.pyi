@@ -35,6 +35,7 @@ from .result import agree as agree
 from .result import relative_gap as relative_gap
 from .running import UnsupportedProblem as UnsupportedProblem
 from .running import last_word as last_word
+from .running import nonlinear_cost as nonlinear_cost
 from .running import parameters as parameters
 from .running import refusal as refusal
 from .running import require_fields as require_fields
@@ -101,6 +102,7 @@ __all__ = [
     "clock",
     "interrupting",
     "last_word",
+    "nonlinear_cost",
     "parameters",
     "refusal",
     "relative_gap",

@@ -184,14 +184,42 @@ def refusal(problem: Problem, strategy: Strategy) -> str | None:
             f"(see {needs.__module__}.{needs.__qualname__})."
         )
     if getattr(strategy, "linear_cost_only", False) and not getattr(problem, "linear_cost", True):
-        return (
-            f"strategy {strategy.name!r} needs a cost that is linear in the measures, and the cost of "
-            f"{problem.name!r} is not."
-        )
+        return nonlinear_cost(strategy, problem)
     if not getattr(strategy, "takes_limits", True) and getattr(problem, "limits", None):
         return f"strategy {strategy.name!r} does not handle limits on measures, and {problem.name!r} has some."
     refuses: Callable[[Problem], str | None] | None = getattr(strategy, "refuses", None)
     return refuses(problem) if refuses else None
+
+
+def nonlinear_cost(strategy: Strategy, problem: Problem) -> str:
+    """Say that a strategy takes linear costs only; and where a number beside a weighted sum is all that is in the way.
+
+    Parameters
+    ----------
+    strategy
+        Who refuses.
+    problem
+        Its cost is not linear.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> from heuristics import Exhaustive
+    >>> from heuristics.testing import Knapsack
+    >>> nonlinear_cost(Exhaustive(), Knapsack()).endswith("linear in the measures, and the cost of 'knapsack' is not.")
+    True
+    """
+    cost = getattr(problem, "cost", None)
+    offset = getattr(cost, "offset", 0.0) if getattr(cost, "weights", None) else 0.0
+    told = f": leave out what it adds to a weighted sum, {offset:g}, which changes no decision" if offset else ""
+    return (
+        f"strategy {strategy.name!r} needs a cost that is linear in the measures, and the cost of "
+        f"{problem.name!r} is not{told}."
+    )
 
 
 def _told(protocol: type) -> str:

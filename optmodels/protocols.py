@@ -295,6 +295,12 @@ class Listing(Protocol):
     def lists(self, decision: Decision) -> bool: ...
 
 
+def lists(problem: Problem, decision: Decision) -> bool:
+    """Whether a decision is one of those that the space lists; policies by state go beyond thresholds."""
+    space = problem.space
+    return space.lists(decision) if isinstance(space, Listing) else True
+
+
 # -- large data -------------------------------------------------------------------------------------------------------
 
 

@@ -288,7 +288,8 @@ class _Reader:
     def made(self, sign: str, parts: tuple[Term, ...], start: int) -> Term:
         """Make an operation, or its value where it is of numbers alone."""
         term = Operation(sign, parts)
-        if not all(isinstance(part, Number) for part in parts):
+        divided_by_zero = sign == "/" and parts[1] == Number(0.0)
+        if not divided_by_zero and not all(isinstance(part, Number) for part in parts):
             if depth(term) > DEEPEST:
                 self.too_deep()
             return term

@@ -12,6 +12,7 @@ import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,9 @@ from heuristics import (
     Result,
     UnsupportedProblem,
     agree,
+    clock,
     interrupting,
+    nonlinear_cost,
 )
 
 from ..protocols import (
@@ -120,12 +123,11 @@ class Highs:
         if not getattr(problem, "linear_cost", True) and not (
             isinstance(problem, AlgebraicCost) and problem.algebraic_cost
         ):
-            return (
-                f"strategy {self.name!r} needs a cost that is linear in the measures, and the cost of "
-                f"{problem.name!r} is not."
-            )
+            return nonlinear_cost(self, problem)
         if limits_of(problem) and not (isinstance(problem, AlgebraicLimits) and problem.algebraic_limits):
             return f"strategy {self.name!r} does not handle limits on measures, and {problem.name!r} has some."
+        with clock.standing():  # models import Pyomo, for which no run pays
+            import_module(".pyomo", __package__)
         return problem.algebraic_refusal() if isinstance(problem, PerhapsNotAlgebraic) else None
 
     def prepare(self, problem: Problem) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from heuristics import Decision, Problem
 
-from ..protocols import Listing
+from ..protocols import lists
 
 
 class Known:
@@ -29,7 +29,7 @@ class Known:
 
     def add(self, problem: Problem, decision: Decision) -> None:
         """Put a decision first, if it is one of those that the space lists: others are answers to a wider question."""
-        if isinstance(problem.space, Listing) and not problem.space.lists(decision):
+        if not lists(problem, decision):
             return
         if not isinstance(decision, tuple) or decision in self.decisions:  # long ones are arrays, and few ask for them
             return

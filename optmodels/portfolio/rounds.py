@@ -19,7 +19,7 @@ from heuristics import Budget, BudgetSpent, Oracle, Problem, Result, Share, Stat
 
 from ..errors import RequestError
 from ..mip import SolverFailure
-from ..protocols import Listing
+from ..protocols import Listing, lists
 from .informed import Known, informed
 from .members import Member
 
@@ -122,8 +122,7 @@ class Rounds:
             member.take(share.result(stopped_by="interrupt"), share.spent_seconds, improved=oracle.best is not before)
             raise
         member.take(result, share.spent_seconds, improved=oracle.best is not before)
-        if isinstance(problem.space, Listing) and result.decision is not None:
-            member.beyond |= not problem.space.lists(result.decision)
+        member.beyond |= result.decision is not None and not lists(problem, result.decision)
         if result.status is Status.INFEASIBLE:
             self.infeasible = True
         if self.common:
@@ -138,8 +137,8 @@ def common_bound(oracle: Oracle[Any], members: Sequence[Member]) -> float | None
 
     Where the space lists its decisions and the best one lies beyond them, only bounds of members that look beyond hold.
     """
-    space, best = oracle.problem.space, oracle.best
-    beyond = isinstance(space, Listing) and best is not None and not space.lists(best.decision)
+    best = oracle.best
+    beyond = best is not None and not lists(oracle.problem, best.decision)
     return max((m.bound for m in members if m.bound is not None and (m.beyond or not beyond)), default=None)
 
 

@@ -36,6 +36,7 @@ from .references import BEST_SEEN as BEST_SEEN
 from .references import NOT_APPLICABLE as NOT_APPLICABLE
 from .references import OPTIMUM as OPTIMUM
 from .references import Reference as Reference
+from .references import comparable as comparable
 from .references import references_of as references_of
 from .scores import Score as Score
 from .scores import Standing as Standing
@@ -64,6 +65,7 @@ __all__ = [
     "Standing",
     "Statistics",
     "StepCurve",
+    "comparable",
     "compare_pairs",
     "critical_difference",
     "curve_of",

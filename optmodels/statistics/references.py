@@ -4,6 +4,9 @@ The value is the lowest of what the file of the problem calls best known and wha
 file says so (``"proved": true``), if a run proved its answer optimal, or if the best bound of all runs meets the best
 objective of all. Every such claim is a lower bound; an answer below one of them, by more than two computations of one
 number may differ (1e-6, relative), contradicts it, and then nothing counts as proved.
+
+An answer beyond the decisions that a problem lists (a policy by state, where thresholds are asked for) may be better
+than the best of these. It contradicts nothing and is no reference, unless there is no other; its bounds hold for all.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ class JudgedRun(Protocol):
     def error(self) -> str | None: ...
     @property
     def status(self) -> str: ...
+    @property
+    def beyond(self) -> bool: ...
 
 
 class Compared(Protocol):
@@ -110,25 +115,46 @@ def references_of(
     dict
         A reference per problem, in the order of the runs.
     """
-    groups: dict[str, list[Result]] = {}
+    groups: dict[str, list[JudgedRun]] = {}
     for run in runs:
         group = groups.setdefault(run.problem, [])
         if run.error is None:
-            group.append(run.result)
+            group.append(run)
     return {
-        problem: _reference(problem, results, best_known.get(problem), problem in proved)
-        for problem, results in groups.items()
+        problem: _reference(problem, group, best_known.get(problem), problem in proved)
+        for problem, group in groups.items()
     }
 
 
-def _reference(problem: str, results: Sequence[Result], known: float | None, told: bool) -> Reference:
+def comparable(runs: Sequence[JudgedRun], known: float | None = None) -> list[Result]:
+    """The results whose answers are held against one another: those that are listed, or all if none else is known.
+
+    Parameters
+    ----------
+    runs
+        On one problem.
+    known
+        What its file calls best known.
+
+    Returns
+    -------
+    list
+        In the order of the runs.
+    """
+    listed = [run.result for run in runs if not run.beyond]
+    alone = known is None and all(result.objective is None for result in listed)
+    return [run.result for run in runs] if alone else listed
+
+
+def _reference(problem: str, runs: Sequence[JudgedRun], known: float | None, told: bool) -> Reference:
+    results = comparable(runs, known)
     seen = [value for result in results if (value := result.objective) is not None and math.isfinite(value)]
     optima = [
         value
         for result in results
         if result.status == Status.OPTIMAL and (value := result.objective) is not None and math.isfinite(value)
     ]
-    bounds = [value for result in results if (value := result.bound) is not None and math.isfinite(value)]
+    bounds = [value for run in runs if (value := run.result.bound) is not None and math.isfinite(value)]
     bound = max(bounds, default=None)
     values = [*seen, *([] if known is None else [known])]
     if not values:

@@ -18,7 +18,7 @@ from heuristics import Budget, Status, relative_gap
 from ..data import csv_text, write_text
 from ..errors import UnknownName, short, suggestion
 from ..results import plain
-from ..statistics import Reference, Statistics, judge, median_interval, references_of
+from ..statistics import Reference, Statistics, comparable, judge, median_interval, references_of
 from .comparison_table import COLUMNS, Table, check_columns, sorted_rows
 from .runs import Run
 
@@ -346,12 +346,13 @@ def reference_of(comparison: Comparison, problem: str) -> tuple[str, float] | No
     In this order: an optimum proved in this comparison, the best proved bound, the best-known objective of the
     instance, the best seen here.
     """
-    results = [run.result for run in comparison.runs if run.problem == problem]
+    runs = [run for run in comparison.runs if run.problem == problem]
+    results = comparable(runs, comparison.best_known.get(problem))
     seen = [(result.objective, result.status) for result in results if result.objective is not None]
     optima = [objective for objective, status in seen if status == Status.OPTIMAL]
     if optima:
         return OPTIMUM, min(optima)
-    bounds = [result.bound for result in results if result.bound is not None and math.isfinite(result.bound)]
+    bounds = [bound for run in runs if (bound := run.result.bound) is not None and math.isfinite(bound)]
     if bounds:
         return BOUND, max(bounds)
     if problem in comparison.best_known:

@@ -203,6 +203,10 @@ class Table:
         started = any(run.result.strategy == "highs" and run.result.evaluations for run in comparison.runs)
         if started and "evaluations" in shown:
             notes.append("evals of highs: decisions evaluated in its search for a start, without the solver's own work")
+        wider = dict.fromkeys(f"{run.strategy} on {run.problem}" for run in comparison.runs if run.beyond)
+        if wider:
+            told = "decisions of a wider class than the one asked for, which may cost less than the best of that"
+            notes.append(f"{told}: {', '.join(wider)}")
         for line in comparison.summaries:
             notes += [f"{line.problem} by {line.strategy}: {printable(error)}" for error in line.errors]
         if not comparison.complete:

@@ -17,7 +17,7 @@ from heuristics import Budget, Problem, Strategy, parameters
 from ..costs import cost_to_data
 from ..data import parameter_fields
 from ..errors import InstanceError, RequestError, UnreadableFile
-from ..protocols import Stored, cost_of, followed, limits_of
+from ..protocols import Stored, cost_of, followed, limits_of, lists
 from ..results import file_stem, plain, result_from_data, result_to_data
 from ..solving import Result, answer, nothing_found
 from .pool import Answer, call_all
@@ -121,6 +121,12 @@ class Run:
     def answered(self) -> bool:
         """Whether the run was made and ended well, with a decision or without."""
         return self.error is None and self.reason is None
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the answer is none of the decisions that the space lists, but one of a wider class."""
+        decision, asked = self.result.decision, getattr(self.result, "asked", None)
+        return decision is not None and asked is not None and not lists(asked, decision)
 
     @property
     def stem(self) -> str:

@@ -59,7 +59,7 @@ from heuristics.dynamic import Improvable
 from ..costs import Limits
 from ..errors import RequestError
 from ..mip import within
-from ..protocols import Listing, PerhapsPartial, limits_of, objective_step
+from ..protocols import Listing, PerhapsPartial, limits_of, lists, objective_step
 from ..registry import make_strategy
 
 #: A bound and an objective this near, relative, are the same.
@@ -260,12 +260,6 @@ def other_roads(problem: Problem, result: Result) -> list[str]:
         if taken is not None:
             (as_it_is if taken is problem else relaxed).append(spec)
     return as_it_is + relaxed
-
-
-def lists(problem: Problem, decision: Decision) -> bool:
-    """Whether a decision is one of those that the space lists; policies by state go beyond thresholds."""
-    space = problem.space
-    return space.lists(decision) if isinstance(space, Listing) else True
 
 
 def _is_complete(space: Space) -> bool:

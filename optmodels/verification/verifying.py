@@ -27,12 +27,12 @@ from heuristics import Describing, Evaluation, Problem, Result, Status
 from ..data import as_real, check_switch, read_json
 from ..errors import InstanceError, MissingField, RequestError, short
 from ..instance import check_best_known
-from ..protocols import has_objective, kind_of, objective_step, origin_of
+from ..protocols import has_objective, kind_of, lists, objective_step, origin_of
 from ..results import REQUIRED, plain, read_result, result_from_data
 from ..solving import ProblemLike, as_instance, as_problem
 from ..solving import Result as Answer
 from . import proving
-from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, lists, next_multiple, prove_again, solve_again
+from .proving import CHEAP_SECONDS, PROVE_SECONDS, Proved, next_multiple, prove_again, solve_again
 from .verdicts import Claim, Verdict, Verification
 
 if TYPE_CHECKING:

@@ -66,6 +66,7 @@ REFUSED = {
     "9" * 400 + "*x": "too large for a number",
     "1e300*1e300*x": r"1e300\*1e300 has no finite value",
     "x + 1/0": "1/0 has no finite value",
+    "1 + x/(2 - 2)": r"x/\(2 - 2\) has no finite value",
     "x + log(0)": r"log\(0\) has no finite value",
     "x + sqrt(-1)": "no finite value",
     "x + (-8)**(1/3)": "no finite value",

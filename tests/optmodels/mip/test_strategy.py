@@ -16,9 +16,11 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
+import optmodels as om
 from heuristics import BinaryVectors, Budget, Disagreement, Evaluation, Status, UnsupportedProblem, run
 from heuristics.running import refusal
 from heuristics.search import EvaluatedWalk, Exhaustive
+from optmodels.formulas import Expression
 from optmodels.mip import Highs, Solver, SolverFailure, UnboundedProgram, compile_model, raised_to_step
 from optmodels.mip import strategy as mip
 from optmodels.mip.process import SolverProcess
@@ -1079,3 +1081,44 @@ def test_ctrl_c_in_mid_solve_gives_the_incumbent(solver):
     assert bound < objective
     with pytest.raises(ProcessLookupError):  # nobody is left in the group
         os.killpg(process.pid, 0)
+
+
+def test_the_import_of_pyomo_is_not_charged_to_the_run():
+    script = """
+        import sys, time
+        from importlib.machinery import PathFinder
+
+        late, real = [0.0], time.perf_counter
+        time.perf_counter = lambda: real() + late[0]
+
+        class Slow(PathFinder):
+            @classmethod
+            def find_spec(cls, name, path=None, target=None):
+                late[0] += 1e6 * (name == "pyomo.environ")
+                return None
+
+        sys.meta_path.insert(0, Slow)
+        import optmodels as om
+
+        result = om.solve("areas-3", "highs")
+        print(late[0], result.status, result.seconds < 1e6)
+    """
+    found = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=100)
+    assert (found.stdout, found.stderr) == ("1000000.0 optimal True\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("gautam-2x3", "opening + 7"),
+        ("loss-5-20", "cost + 7"),
+        ("cycle-10", "obsolescence + 7"),
+        ("talim-fig3-starvation", "starvation + 7"),
+        ("avrachenkov-k5", "starvation + 7"),
+    ],
+)
+def test_a_number_beside_a_weighted_sum_is_named(name, formula):
+    problem = replace(om.load(name), cost=Expression(formula))
+    assert refusal(problem, Highs()).endswith("leave out what it adds to a weighted sum, 7, which changes no decision.")
+    assert refusal(replace(problem, cost=Expression(formula.removesuffix(" + 7"))), Highs()) is None
+    assert refusal(replace(problem, cost=Expression(f"({formula})**2")), Highs()).endswith("is not.")

@@ -17,11 +17,17 @@ class Run:
     strategy: str = "s"
     seed: int = 0
     status: str = "feasible"
+    beyond: bool = False
 
 
-def run(objective=None, bound=None, status=Status.FEASIBLE, error=None, problem="p"):
+def run(objective=None, bound=None, status=Status.FEASIBLE, error=None, problem="p", beyond=False):
     evaluation = None if objective is None else Evaluation(objective)
-    return Run(problem, Result(problem, status, None if objective is None else (1,), evaluation, bound=bound), error)
+    return Run(
+        problem,
+        Result(problem, status, None if objective is None else (1,), evaluation, bound=bound),
+        error,
+        beyond=beyond,
+    )
 
 
 OPTIMAL = Status.OPTIMAL
@@ -85,3 +91,20 @@ def test_problems_stand_apart_in_the_order_of_the_runs():
     assert [(one.value, one.label, one.bound) for one in references.values()] == [
         (2.0, "optimum", 2.0), (0.5, "best known", None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("runs", "known", "told", "value", "label"),
+    [
+        ([run(8.0, 8.0, OPTIMAL), run(7.0, 7.0, OPTIMAL, beyond=True)], 8.0, True, 8.0, "best known, proved"),
+        ([run(8.0, 8.0, OPTIMAL), run(7.0, 7.0, OPTIMAL, beyond=True)], None, False, 8.0, "optimum"),
+        ([run(8.0), run(7.0, 7.0, OPTIMAL, beyond=True)], None, False, 8.0, "best seen"),
+        ([run(8.0), run(7.0, 8.0, beyond=True)], None, False, 8.0, "optimum"),  # its bound holds for those listed, too
+        ([run(7.0, 7.0, OPTIMAL, beyond=True)], 8.0, True, 8.0, "best known, proved"),
+        ([run(7.0, 7.0, OPTIMAL, beyond=True)], None, False, 7.0, "optimum"),  # nothing else is known
+        ([run(), run(7.0, beyond=True)], None, False, 7.0, "best seen"),
+    ],
+)
+def test_what_lies_beyond_the_decisions_asked_for_contradicts_nothing(runs, known, told, value, label):
+    reference = references_of(runs, {} if known is None else {"p": known}, {"p"} if told else ())["p"]
+    assert (reference.value, reference.label, reference.contradiction) == (value, label, None)

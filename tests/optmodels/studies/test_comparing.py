@@ -650,3 +650,16 @@ def test_runs_are_counted_over_problems_and_strategies(small):
         compare(small, ["annealing", "genetic", "exhaustive"], seeds=60_000)
     with pytest.raises(RequestError, match="at most 1024 workers, got 5000"):
         compare(small, ["exhaustive", "annealing"], workers=5000)
+
+
+def test_a_policy_of_a_wider_class_is_named_and_held_against_nothing():
+    found = compare("avrachenkov-k3", ["exhaustive", "optimal-policy:thresholds=false"])
+    listed, beyond = found.runs
+    assert (listed.beyond, beyond.beyond, found.warnings) == (False, True, ())
+    assert beyond.result.objective < listed.result.objective
+    reference = found.references["avrachenkov-k3"]
+    assert reference.proved and reference.value == pytest.approx(listed.result.objective, rel=1e-9)
+    assert {row["reference_value"] for row in found.rows()} == {listed.result.objective}
+    assert [line.gap_to_best_known == 0 for line in found.summaries] == [True, False]
+    assert "wider class than the one asked for" in found.table()
+    assert "wider class" not in compare("avrachenkov-k3", ["exhaustive"]).table()
