@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from heuristics import Strategy
 
 BUILT_IN = "built in"
-
 #: The strategy that chooses one: it has no line of its own below, since every answer is that of another.
 AUTO = "auto"
 REGISTERED = "this process"
@@ -310,6 +309,7 @@ strategies = Registry(
         "backward-induction": "heuristics.routing.backward_induction:BackwardInduction",
         "balanced": "heuristics.routing.balanced:Balanced",
         "best-of": "optmodels.portfolio.strategy:BestOf",
+        "clauses": "optmodels.placement.clauses.strategy:Clauses",
         "dejavu": "heuristics.siting.dejavu:Dejavu",
         "exhaustive": "heuristics.search.exhaustive:Exhaustive",
         "genetic": "heuristics.search.genetic:Genetic",

@@ -63,7 +63,7 @@ MORE: Mapping[str, int] = {"multimodular": 10_000}
 ROOMY = 10_000
 
 #: Strategies whose decision is that of a solver, or may be.
-SOLVERS = {"best-of", "highs", "linear-program"}
+SOLVERS = {"best-of", "clauses", "highs", "linear-program"}
 OF_SOLVERS = ("parameters", "status", "objective", "bound", "stopped_by")
 OF_OTHERS = (*OF_SOLVERS, "decision", "measures", "evaluations", "judged_in_full", "extra")
 

@@ -9,6 +9,8 @@ Operational Research* 142 (2002), 396-418.
     Variables and constraints of the integer program of a placement, piece by piece.
 `data`
     The data of a placement instance: every field with its rule, and what they make together.
+`engines`
+    Who proves placements by clauses: engines that know some clauses and the costs, and nothing else.
 `framing`
     Where the sites of a placement are drawn: cells side by side, nodes that are near in hops near on paper.
 `generate`

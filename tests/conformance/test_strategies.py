@@ -31,7 +31,7 @@ LITTLE = [
 MUCH = [("exhaustive", FOLDER / "threshold" / "avrachenkov-k5.json"), ("whittle", FOLDER / "routing" / "map-3.json")]
 
 #: Solvers that start processes and import large libraries: one budget and one seed are enough here.
-HEAVY = {"highs"}
+HEAVY = {"clauses", "highs"}
 
 
 def smallest(kind: str) -> tuple[Path, ...]:

@@ -7,6 +7,18 @@ J. N. Hooker and G. Ottosson, "Logic-based Benders decomposition", *Mathematical
 
 `counter`
     A limit on the cost of open sites as clauses: a counter that runs along the sites.
+`kernels`
+    Who is overloaded when some sites are closed, and why: in compiled code.
+`pool`
+    Clauses that every feasible placement keeps.
+`refutation`
+    What a proof is made of, kept for those who ask.
+`search`
+    One run of the strategy `clauses`: what its engines share, and how they take turns.
+`strategy`
+    Strategy `clauses`: exact placement of sites by what no feasible placement may leave closed.
+`units`
+    Prices of sites in whole numbers, so that what is proved of their sums is exact.
 """
 
 import lazy_loader

@@ -1,0 +1,340 @@
+"""One run of the strategy `clauses`: what its engines share, and how they take turns."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import OPTIMALITY_TOLERANCE, Budget, BudgetSpent, Oracle, Result, interrupting
+from heuristics.search import Annealing
+
+from ...mip import raised_to_step
+from ...mip.process import SolverFailure, SolverProcess
+from ...mip.program import Bound, Incumbent, Outcome
+from ...mip.timing import find_start
+from ..engines.master import columns, rows
+from ..engines.rounds import MasterRequest
+from .counter import Counter, counter
+from .kernels import Setting
+from .pool import Clause, Pool, around_clients, from_placements, setting_of
+from .units import Units
+
+if TYPE_CHECKING:
+    from ..engines.sat import Sat
+    from ..problem import PlacementProblem
+
+#: Configurations from which clauses are made: drawn at random, of these shares of open sites, and near the best known,
+#: of which these shares of sites are flipped.
+DRAWN, OPEN = 600, (0.15, 0.6)
+NEAR, FLIPPED = 1200, (0.02, 0.2)
+
+#: Orders in which a placement that keeps all clauses known, and is infeasible, is looked at for more.
+ORDERS = 4
+
+#: Most units in the best cost: for CP-SAT, which counts in 64 bits, and for HiGHS, whose bounds are rounded.
+FINEST = {"cpsat": 2**44, "highs": 2**16}
+
+#: Annealing goes on while others prove: this share of the time after some seconds, in runs of so many steps a site.
+SHARE, STEPS, LATER = 0.15, 5_000, 2.0
+
+#: Seconds between two looks where nothing else waits.
+LOOK = 0.02
+
+
+@dataclass(eq=False)
+class Search:
+    """Clauses, the best placement and the bound of one run.
+
+    Parameters
+    ----------
+    oracle
+        Of the run.
+    rng
+        For seeds of clauses, orders and annealing.
+    engines
+        Those that take part.
+    threads
+        For HiGHS; ``None``: as it likes.
+    """
+
+    oracle: Oracle[PlacementProblem]
+    rng: np.random.Generator
+    engines: tuple[str, ...]
+    threads: int | None = None
+    pool: Pool = field(default_factory=Pool)
+    log: list[str] = field(default_factory=list)
+    spent: dict[str, float] = field(default_factory=dict)
+    detail: dict[str, Any] = field(default_factory=dict)
+    sat: Sat | None = None
+    proved_by: str | None = None
+    setting: Setting = field(init=False)
+    dear: list[Clause] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.setting = setting_of(self.problem)
+
+    @property
+    def problem(self) -> PlacementProblem:
+        """What is asked about."""
+        return self.oracle.problem
+
+    @property
+    def cost(self) -> float:
+        """The best cost known: that of all sites, and a little more, without a placement."""
+        best = self.oracle.best
+        return self._everything if best is None else best.evaluation.objective
+
+    @property
+    def _everything(self) -> float:
+        return float(self.problem.site_prices.sum()) * (1 + 1e-6) + 1e-300
+
+    @property
+    def bound(self) -> float:
+        """The best bound proved, 0 without one: prices are not negative."""
+        return max(0.0, self.oracle.bound or 0.0)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to prove."""
+        return self.proved_by is not None or self.oracle.settled
+
+    def units(self, finest: int) -> Units:
+        """Prices in whole units, so many in the best cost at most."""
+        return Units.of(self.problem.site_prices, self.problem.objective_step, self.cost, finest)
+
+    @contextlib.contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """A block whose seconds are counted."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.spent[name] = self.spent.get(name, 0.0) + time.monotonic() - began
+
+    def note(self, text: str) -> None:
+        """Write a line of the log."""
+        self.log.append(f"{self.oracle.seconds:.2f} s: {text}")
+
+    # -- what is learnt -----------------------------------------------------------------------------------------------
+
+    def learn(self, placement: NDArray[np.uint8]) -> list[Clause]:
+        """Make clauses that a placement breaks, and return the new ones; none if it overloads nobody."""
+        made = from_placements(self.setting, np.repeat(placement[None], ORDERS, axis=0), self.rng)
+        return self.pool.add(made)
+
+    def judge(self, placement: NDArray[np.uint8]) -> bool | None:
+        """Show a placement to the evaluator.
+
+        Returns
+        -------
+        bool or None
+            Whether it is better than all before; ``None`` if it is not feasible: then it is repaired, and that shown.
+        """
+        before = self.cost
+        evaluation = self.oracle.confirm(tuple(int(value) for value in placement))
+        if not evaluation.feasible:
+            self.oracle.confirm(self.problem.repair(tuple(int(value) for value in placement), self.rng))
+        if self.cost < before:
+            self.note(f"cost {self.cost:.12g}")
+        return evaluation.objective < before * (1 - OPTIMALITY_TOLERANCE) if evaluation.feasible else None
+
+    def prove_bound(self, bound: float) -> None:
+        """Take in a bound; what was cut off costs as much as the best at least."""
+        bound = raised_to_step(bound, self.problem.objective_step)
+        if self.oracle.best is not None:
+            bound = min(bound, self.cost)
+        if bound > self.bound:
+            self.note(f"bound {bound:.12g}")
+            self.oracle.report(bound=bound)
+
+    def prove(self, engine: str) -> None:
+        """Nothing is cheaper than the best placement."""
+        self.proved_by = engine
+        self.note(f"{engine}: nothing is cheaper than {self.cost:.12g}")
+
+    # -- limits on the number of open sites ---
+
+    @property
+    def numbers(self) -> tuple[int, int | None]:
+        """How many sites must and may be open."""
+        limit = self.problem.limits.by_measure.get("open_sites")
+        if limit is None:
+            return 0, None
+        fewest = 0 if limit.minimum == -math.inf else max(0, math.ceil(limit.minimum - 1e-9))
+        return fewest, None if limit.maximum == math.inf else math.floor(limit.maximum + 1e-9)
+
+    def cardinality(self, first: int) -> list[Counter]:
+        """Limits on the number of open sites as clauses, with variables from `first` on."""
+        fewest, most = self.numbers
+        count = self.problem.layout.sites
+        ones, order = [1] * count, list(range(count))
+        found = []
+        if most is not None and most < count:
+            found.append(counter(ones, order, most, first))
+            first = found[-1].variables + 1
+        if fewest > 0:  # the others are closed, and counted: their literals change sign
+            closed = counter(ones, order, count - fewest, first)
+            sites = np.abs(closed.clauses) <= count
+            turned = np.where(sites, -closed.clauses, closed.clauses)
+            found.append(Counter(turned, closed.first, closed.places, closed.levels))
+        return found
+
+    # -- the run ------------------------------------------------------------------------------------------------------
+
+    def run(self) -> Result:
+        """Find a start, make clauses, let the engines prove."""
+        oracle = self.oracle
+        oracle.report(bound=raised_to_step(self.problem.lower_bound(), self.problem.objective_step))
+        with contextlib.ExitStack() as stack:
+            backend = next((name for name in self.engines if name != "sat"), None)
+            process = stack.enter_context(SolverProcess(_backend(backend))) if backend else None
+            with self.phase("start"):
+                find_start(oracle, self.rng)
+            if oracle.settled:
+                return self.close("complete")
+            with self.phase("clauses"):
+                self.make_clauses()
+            if "sat" in self.engines:
+                from ..engines.sat import Sat
+
+                self.sat = Sat(self, alone=backend is None)
+                stack.callback(self.sat.close)
+            try:
+                while not self.settled and oracle.remaining_seconds > 0:
+                    if process is None or backend is None:
+                        self.tick()
+                        time.sleep(LOOK)
+                        continue
+                    going = self.ask(process, backend)
+                    if not going:
+                        break
+                    process = stack.enter_context(SolverProcess(_backend(backend)))
+            except KeyboardInterrupt:
+                return self.close("interrupt")
+        return self.close("complete" if self.settled else "seconds")
+
+    def make_clauses(self) -> None:
+        """Fill the pool: around every client, from random configurations, and from some near the best known."""
+        count = len(self.setting.allowed)
+        self.pool.add((-(int(site) + 1),) for site in np.flatnonzero(self.setting.allowed == 0))
+        self.pool.add(around_clients(self.setting))
+        drawn = self.rng.random((DRAWN, count)) < self.rng.uniform(*OPEN, (DRAWN, 1))
+        if self.oracle.best is not None:
+            best = np.array(self.oracle.best.decision, bool)
+            near = best ^ (self.rng.random((NEAR, count)) < self.rng.uniform(*FLIPPED, (NEAR, 1)))
+            drawn = np.concatenate([drawn, near])
+        placements = drawn.astype(np.uint8) & self.setting.allowed
+        for part in np.array_split(placements, 20):
+            interrupting.check()
+            self.pool.add(from_placements(self.setting, part, self.rng))
+        self.note(f"{len(self.pool)} clauses")
+
+    def tick(self) -> None:
+        """Let the engine `sat` do a little, then annealing, if it has not had its share; Ctrl-C is heard here."""
+        interrupting.check()
+        if self.sat is not None:
+            with self.phase("sat"):
+                self.sat.tick()
+            if not self.sat.ready:
+                return
+        if not self.settled and self.spent.get("annealing", 0.0) < SHARE * (self.oracle.seconds - LATER):
+            with self.phase("annealing"):
+                self.anneal()
+
+    def anneal(self) -> None:
+        """Look for something cheaper, from a random start; what it takes is charged."""
+        oracle = self.oracle
+        steps = min(STEPS * len(self.setting.allowed), oracle.remaining_evaluations)
+        seconds = min(2.0 + 0.1 * oracle.seconds, oracle.remaining_seconds)
+        if steps < 1 or seconds <= 0:
+            return
+        scout: Oracle[Any] = Oracle(self.problem, Budget(seconds=seconds, evaluations=int(steps)))
+        before = self.cost
+        try:
+            with contextlib.suppress(BudgetSpent):
+                Annealing().solve(scout, self.rng)
+        finally:  # Ctrl-C does not lose what was found
+            oracle.charge(scout.evaluations)
+            oracle.judged_in_full += scout.judged_in_full
+            if scout.best is not None:
+                oracle.confirm(scout.best.decision, scout.best.evaluation.objective)
+            if self.cost < before:
+                self.note(f"annealing: cost {self.cost:.12g}")
+
+    def ask(self, process: SolverProcess, backend: str) -> bool:
+        """Let a solver of integer programs work until its last word; whether it should be asked again."""
+        units = self.units(FINEST[backend])
+        fewest, most = self.numbers
+        clauses = (*self.pool, *self.dear)
+        with self.phase("writing"):
+            program = rows(units, clauses, fewest, most) if backend == "highs" else columns(units)
+        best = self.oracle.best
+        request = MasterRequest(
+            program,
+            threads=self.threads,
+            start=None if best is None else np.array(best.decision, float),
+            setting=self.setting,
+            clauses=clauses if backend == "cpsat" else (),
+            fewest=fewest,
+            most=most,
+            seed=int(self.rng.integers(2**31)),
+        )
+        outcome = Outcome("gave up")
+        last: NDArray[np.uint8] | None = None
+        for message in process.ask(request, self.oracle.remaining_seconds, self.tick, lambda: self.settled):
+            if isinstance(message, Incumbent):
+                last = (message.point > 0.5).astype(np.uint8)
+                self.judge(last)
+            elif isinstance(message, Bound):
+                self.prove_bound(units.worth(math.ceil(message.value - 0.01)))
+            elif isinstance(message, Outcome):
+                outcome = message
+        made = [tuple(clause) for clause in outcome.detail.pop("clauses", [])]
+        new = self.pool.add(made)
+        if self.sat is not None and not self.settled:
+            self.sat.take(new)
+        self.detail["rounds"] = self.detail.get("rounds", 0) + outcome.detail.pop("rounds", 0)
+        self.detail[backend] = outcome.detail.get("version", "")
+        return self.conclude(outcome, units, backend, last)
+
+    def conclude(self, outcome: Outcome, units: Units, backend: str, last: NDArray[np.uint8] | None) -> bool:
+        """Take in a solver's last word; whether there is more to ask."""
+        if outcome.status == "error":
+            raise SolverFailure(f"{self.problem.name}: {outcome.message.strip().splitlines()[-1]}")
+        if outcome.bound is not None:
+            self.prove_bound(units.worth(math.ceil(outcome.bound - 0.01)))
+        if outcome.status == "infeasible":  # whatever is left costs as much as the best
+            self.prove(backend)
+            return False
+        if outcome.status != "optimal" or self.settled or last is None:
+            return False
+        if units.exact:
+            self.prove(backend)
+            return False
+        # Rounded down it is the cheapest; neither it nor what opens more is cheaper than the best.
+        self.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(last)))
+        return True
+
+    def close(self, stopped_by: str) -> Result:
+        """Close on the best placement and bound."""
+        told = {
+            "engine": "+".join(self.engines),
+            "proved_by": self.proved_by,
+            "clauses": len(self.pool),
+            "seconds": {name: round(value, 3) for name, value in self.spent.items()},
+            "log": list(self.log),
+        } | self.detail
+        if self.sat is not None:
+            told |= {"shortened": len(self.sat.strong), **self.sat.counts}
+        return self.oracle.result(proved=self.proved_by is not None, stopped_by=stopped_by, extra={"clauses": told})
+
+
+def _backend(engine: str) -> str:
+    return f"optmodels.placement.engines.{engine}:solve"

@@ -1,0 +1,129 @@
+"""Strategy `clauses`: exact placement of sites by what no feasible placement may leave closed."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heuristics import Oracle, Problem, Result
+
+from ..engines import missing
+
+if TYPE_CHECKING:
+    from ..problem import PlacementProblem
+
+#: Measures that are sums over open sites.
+PRICED = ("opening", "open_sites")
+
+ENGINES = ("sat", "cpsat", "highs")
+
+
+@runtime_checkable
+class Sited(Problem, Protocol):
+    """A problem in which open sites serve the nearest clients, and each has a capacity by the farthest of them."""
+
+    @property
+    def distances(self) -> NDArray[np.int64]: ...
+    @property
+    def capacity(self) -> NDArray[np.int64]: ...
+    @property
+    def allowed(self) -> NDArray[np.bool_]: ...
+    @property
+    def site_prices(self) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """Prove the best placement by clauses: a site is closed, or one of those whose absence overloads it is open.
+
+    Opening a site never raises the load of another, nor the distance of its farthest client. So a site that is
+    overloaded although everything outside a set Z is open must be closed, or one of Z must be open: a clause.
+    Thousands of them are made, and a solver that knows only these and the costs is asked for the cheapest placement,
+    or whether anything is cheaper than the best known; what it answers is evaluated, and gives more clauses or a
+    better placement, until nothing is cheaper (logic-based Benders decomposition, Hooker and Ottosson, 2003).
+
+    Parameters
+    ----------
+    engine
+        Who proves: ``"highs"`` (always there), ``"cpsat"`` (extra of that name: OR-Tools, guided by cores) or ``"sat"``
+        (extra of that name: a counter of costs and kissat, or CaDiCaL of python-sat). By default the best that are
+        installed: ``cpsat`` and ``sat`` side by side, or one of them, or ``highs``.
+
+    Examples
+    --------
+    >>> import optmodels as om
+    >>> result = om.solve("gautam-4x4", "clauses:engine=highs")
+    >>> print(result.status, result.objective, result.bound)
+    optimal 11.0 11.0
+    """
+
+    engine: str | None = None
+
+    name: ClassVar[str] = "clauses"
+    needs: ClassVar[type] = Sited
+    deterministic: ClassVar[bool] = True
+    linear_cost_only: ClassVar[bool] = True
+    takes_limits: ClassVar[bool] = True  # on the number of open sites, see `refuses`
+    beside: ClassVar[int] = 400  # placements that solvers propose
+
+    def __post_init__(self) -> None:
+        if self.engine is not None and self.engine not in ENGINES:
+            raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Refuse if the engine is not installed, or if a cost or limit is no sum over open sites."""
+        if self.engine == "cpsat" and importlib.util.find_spec("ortools") is None:
+            return "engine 'cpsat' needs the extra: pip install 'optmodels[cpsat]'"
+        if self.engine == "sat" and (sentence := missing()):
+            return sentence
+        return refuses(problem)
+
+    def engines(self) -> tuple[str, ...]:
+        """Who takes part."""
+        if self.engine is not None:
+            return (self.engine,)
+        found = tuple(
+            name
+            for name, here in (
+                ("cpsat", importlib.util.find_spec("ortools") is not None),
+                ("sat", missing() is None),
+            )
+            if here
+        )
+        return found or ("highs",)
+
+    def prepare(self, problem: Problem) -> None:
+        """Import Pyomo where it is needed."""
+        if "highs" in self.engines():
+            from ...mip import warm_up
+
+            warm_up()
+
+    def solve(self, oracle: Oracle[PlacementProblem], rng: np.random.Generator) -> Result:
+        """Find a start, make clauses, prove."""
+        from ...cluster import allowed_threads
+        from .search import Search
+
+        return Search(oracle, rng, self.engines(), allowed_threads()).run()
+
+
+def refuses(problem: Any) -> str | None:
+    """Why clauses cannot hold a cost or a limit of a problem, in a sentence; ``None`` if they can."""
+    weights = problem.weights
+    if weights is None:
+        return f"strategy 'clauses' needs a cost that is a weighted sum of measures, and {problem.name!r} has another."
+    priced = {name for name, weight in weights.items() if weight != 0}
+    if priced - set(PRICED):
+        named = ", ".join(sorted(priced - set(PRICED)))
+        return f"strategy 'clauses' prices {' and '.join(PRICED)}, not {named}, as {problem.name!r} does; take highs."
+    limited = set(problem.limits.by_measure) - {"open_sites"}
+    if limited:
+        named = ", ".join(sorted(limited))
+        return f"strategy 'clauses' limits open_sites, not {named}, as {problem.name!r} does; take highs or a search."
+    if (problem.site_prices < 0).any():
+        return f"strategy 'clauses' needs prices of sites that are not negative; take highs for {problem.name!r}."
+    return None

@@ -1,0 +1,3 @@
+from .deciding import missing as missing
+
+__all__ = ["missing"]

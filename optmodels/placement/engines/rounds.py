@@ -1,0 +1,110 @@
+"""Rounds of a solver that knows some clauses: its cheapest placement, the clauses that it breaks, and once more.
+
+This runs in the solver's own process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...mip.program import Incumbent, Outcome, Request
+from ...mip.worker import Channel
+from ..clauses.kernels import Setting
+from ..clauses.pool import Clause, from_placements
+
+#: A placement that breaks something is looked at in this many random orders, with this many others near it, of which
+#: this share of sites is flipped.
+ORDERS, NEIGHBOURS, FLIPPED = 4, 40, 0.06
+
+
+@dataclass(frozen=True)
+class MasterRequest(Request):
+    """A program of sites alone, and what is needed to make more clauses for it.
+
+    Parameters
+    ----------
+    setting
+        What decides who is overloaded.
+    clauses
+        Those known, where the program does not hold them as rows.
+    fewest, most
+        Sites that must and may be open.
+    seed
+        Of the random orders in which clauses are made minimal.
+    """
+
+    setting: Setting | None = None
+    clauses: tuple[Clause, ...] = ()
+    fewest: int = 0
+    most: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver says of the clauses it knows: its last word, and the placements it met, the cheapest last."""
+
+    outcome: Outcome
+    placements: tuple[NDArray[np.uint8], ...] = ()
+
+
+def complete(
+    request: MasterRequest,
+    channel: Channel,
+    cheapest: Callable[[], Answer],
+    add: Callable[[Iterable[Clause]], None],
+) -> Outcome:
+    """Ask for the cheapest placement until it overloads nobody, or there is none.
+
+    Parameters
+    ----------
+    request, channel
+        As a backend gets them.
+    cheapest
+        Asks the solver.
+    add
+        Tells it more clauses.
+
+    Returns
+    -------
+    Outcome
+        The last word, with the clauses made on the way in its detail: ``clauses``, and ``rounds``.
+    """
+    assert request.setting is not None
+    rng = np.random.default_rng(request.seed)
+    made: dict[Clause, None] = {}
+    detail: dict[str, Any] = {"rounds": 0}
+    while True:
+        answer = cheapest()
+        outcome = answer.outcome
+        detail |= outcome.detail | {"rounds": detail["rounds"] + 1, "clauses": list(made)}
+        broken = [clause for placement in answer.placements for clause in _broken(request.setting, placement, rng)]
+        last = answer.placements[-1] if answer.placements else None
+        kept = last is not None and not from_placements(request.setting, last[None], rng, 1)
+        if kept and last is not None:
+            price = float(request.program.cost @ last)
+            channel.send(Incumbent(last.astype(float), price))
+        if outcome.status != "optimal" or kept:
+            detail["clauses"] = [*made, *broken]
+            return Outcome(outcome.status, outcome.objective, outcome.bound, outcome.message, detail)
+        new = [clause for clause in dict.fromkeys(broken) if clause not in made]
+        made.update(dict.fromkeys(new))
+        add(new)
+        if channel.stopped or channel.remaining_seconds <= 0:
+            word = "interrupt" if channel.stopped else "seconds"
+            return Outcome(word, None, outcome.bound, "between two rounds", detail | {"clauses": list(made)})
+
+
+def _broken(setting: Setting, placement: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Clause]:
+    """Clauses that a placement breaks, and some that placements near it do; none if it overloads nobody."""
+    own = from_placements(setting, np.repeat(placement[None], ORDERS, axis=0), rng)
+    if own:
+        yield from own
+        near = np.repeat(placement[None], NEIGHBOURS, axis=0)
+        near ^= (rng.random(near.shape) < FLIPPED).astype(np.uint8)
+        yield from from_placements(setting, near & setting.allowed, rng)

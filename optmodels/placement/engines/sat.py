@@ -1,0 +1,238 @@
+"""The engine `sat`: clauses made shorter, and a SAT solver that decides whether anything is cheaper."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ..clauses.counter import Counter, counter
+from ..clauses.pool import Clause
+from ..clauses.refutation import KEEPER, Refutation
+from ..clauses.units import Units
+from . import deciding
+from .deciding import Decider
+from .shortening import Shortener
+
+if TYPE_CHECKING:
+    from ..clauses.search import Search
+    from ..problem import PlacementProblem
+
+#: Most units in the best cost: a counter grows with them.
+FINEST = 4096
+
+#: Seconds of work on clauses between two looks at everything else.
+SLICE = 0.1
+
+#: Placements that a solver of the clauses known proposes, and that are turned into clauses before anything is decided.
+PROPOSALS = 200
+
+#: The first try to raise a bound may take so long; a try that takes longer is followed by a smaller step.
+PATIENCE = 1.0
+
+
+def counting_order(problem: PlacementProblem) -> list[int]:
+    """Sites in an order in which neighbours stand near: along the short side of a grid, else reverse Cuthill-McKee."""
+    sites = problem.layout.sites
+    if problem.shape is not None:
+        rows, columns = problem.shape
+        cells = np.arange(sites).reshape(rows, columns)
+        return [int(site) for site in (cells.T if rows < columns else cells).ravel()]
+    near = csr_array(problem.distances <= 2)
+    return [int(site) for site in reverse_cuthill_mckee(near, symmetric_mode=True)]
+
+
+@dataclass(eq=False)
+class Question:
+    """A decider at work on a limit."""
+
+    most: int
+    best: float  #: the best cost known when it was asked
+    decider: Decider
+    began: float
+    patience: float
+
+
+@dataclass(eq=False)
+class Sat:
+    """Shortens clauses, and asks whether anything is cheaper than the best, until nothing is.
+
+    Parameters
+    ----------
+    search
+        What all engines share.
+    alone
+        Whether no other engine proves bounds: then a second process raises one from below.
+    """
+
+    search: Search
+    alone: bool
+    order: list[int] = field(init=False)
+    strong: dict[Clause, None] = field(default_factory=dict)
+    top: Question | None = None
+    rising: Question | None = None
+    counts: dict[str, int] = field(default_factory=lambda: {"decided": 0, "proposed": 0})
+    shortener: Shortener | None = None
+    work: Iterator[None] | None = None
+    step: float = 0.5  #: of the gap, by which the bound is to rise
+    ready: bool = False
+
+    def __post_init__(self) -> None:
+        self.order = counting_order(self.search.problem)
+
+    # -- clauses ------------------------------------------------------------------------------------------------------
+
+    def preparing(self) -> Iterator[None]:
+        """Shorten all clauses, let a solver propose placements that keep them, shorten what these give."""
+        search = self.search
+        self.shortener = Shortener(search.pool, search.rng)
+        for clause in list(search.pool):
+            self.strong[self.shortener.shorten(clause)] = None
+            yield
+        for _ in range(PROPOSALS):
+            proposed = self.shortener.model(len(search.setting.allowed))
+            if proposed is None:
+                break
+            self.counts["proposed"] += 1
+            new = search.learn(proposed)
+            for clause in new:
+                self.strong[self.shortener.shorten(clause)] = None
+            if not new:
+                search.judge(proposed)
+            yield
+        twice: dict[Clause, None] = {}
+        for clause in list(self.strong):
+            twice[self.shortener.shorten(clause)] = None
+            yield
+        self.strong = twice
+
+    def take(self, clauses: list[Clause]) -> None:
+        """Take in clauses that were made elsewhere."""
+        if self.shortener is None:
+            return
+        self.shortener.know(clauses)
+        for clause in clauses:
+            self.strong[self.shortener.shorten(clause)] = None
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Do what there is to do, for about `SLICE` seconds."""
+        until = time.monotonic() + SLICE
+        if self.work is None:
+            self.work = self.preparing()
+        while not self.ready and time.monotonic() < until:
+            if next(self.work, self) is self:
+                self.ready = True
+        if not self.ready:
+            return
+        self.ask_for_cheaper()
+        if self.alone:
+            self.raise_bound()
+
+    def ask_for_cheaper(self) -> None:
+        """Keep the question whether anything is cheaper than the best under way, and take its answer."""
+        best = self.search.cost
+        if self.top is not None and self.top.best > best:
+            self.top.decider.close()
+            self.top = None
+        if self.top is None:
+            units = self.search.units(FINEST)
+            self.top = self.ask(units, units.most_below(best))
+            return
+        if not self.top.decider.done():
+            return
+        question, self.top = self.top, None
+        with question.decider as decider:
+            if decider.impossible:
+                self.refuted(question)
+            else:
+                self.answered(decider.placement())
+
+    def raise_bound(self) -> None:
+        """Keep a question under way whose answer "no" raises the bound: half the gap, less if that takes too long."""
+        units = self.search.units(FINEST)
+        known = int(np.floor(self.search.bound / units.unit * (1 + 1e-12) + 1e-9)) if units.unit else 0
+        target = units.most_below(self.search.cost)
+        if self.rising is None:
+            most = known + max(0, int(self.step * (target - known)) - 1)
+            if known <= most < target:
+                self.rising = self.ask(units, most)
+            return
+        question = self.rising
+        late = time.monotonic() - question.began > question.patience
+        if not question.decider.done() and not (late and question.most > known):
+            return
+        self.rising = None
+        with question.decider as decider:
+            if not decider.done():
+                self.step *= 0.5
+            elif decider.impossible:
+                self.search.prove_bound(units.worth(question.most + 1))
+            else:
+                self.answered(decider.placement())
+
+    def ask(self, units: Units, most: int) -> Question:
+        """Ask whether a placement keeps all clauses known and costs `most` units at most."""
+        search = self.search
+        keeper = KEEPER.get()
+        clauses = list(search.pool) if keeper is not None else list(self.strong)
+        drat = None if keeper is None or deciding.kissat() is None else keeper.folder / f"most-{most}.drat"
+        seconds = search.oracle.remaining_seconds
+        priced = self.counted(units, most)
+        counters = [priced, *search.cardinality(priced.variables + 1)]
+        decider = Decider(len(units.prices), [*clauses, *self.search.dear], counters, seconds, drat)
+        now = time.monotonic()
+        patience = PATIENCE + 0.5 * search.oracle.seconds
+        return Question(most, search.cost, decider, now, patience)
+
+    def counted(self, units: Units, most: int) -> Counter:
+        """Write the limit on cost as clauses."""
+        return counter(units.prices.tolist(), self.order, most, len(units.prices) + 1)
+
+    def refuted(self, question: Question) -> None:
+        """Nothing is cheaper: the best is optimal."""
+        units = self.search.units(FINEST)
+        self.counts["decided"] += 1
+        if question.best == self.search.cost:
+            self.search.prove("sat")
+        keeper = KEEPER.get()
+        if keeper is not None:
+            keeper.found.append(
+                Refutation(
+                    clauses=tuple(self.search.pool),
+                    dear=tuple(self.search.dear),
+                    prices=tuple(units.prices.tolist()),
+                    unit=units.unit,
+                    order=tuple(self.order),
+                    most=question.most,
+                    engine="sat",
+                    versions=deciding.version(),
+                    log=tuple(self.search.log),
+                    drat=keeper.folder / f"most-{question.most}.drat" if deciding.kissat() else None,
+                )
+            )
+
+    def answered(self, placement: NDArray[np.uint8] | None) -> None:
+        """Learn from a placement that keeps all clauses known; ``None``: the time was over."""
+        if placement is None:
+            return
+        self.counts["decided"] += 1
+        self.take(self.search.learn(placement))
+        if self.search.judge(placement) is False:
+            # What was rounded down lets placements through that are not cheaper: neither are those that open more.
+            self.search.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(placement)))
+
+    def close(self) -> None:
+        """End all processes."""
+        for question in (self.top, self.rising):
+            if question is not None:
+                question.decider.close()
+        if self.shortener is not None:
+            self.shortener.close()
