@@ -3,6 +3,8 @@
 N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
 Operational Research* 142 (2002), 396-418.
 
+`classes`
+    Where to put sites for several classes of clients: kind "placement" with the field ``classes``.
 `clauses`
     Placements proved by clauses: what no feasible placement may leave closed, and a counter of costs.
 `constraints`

@@ -30,7 +30,8 @@ from ..data import (
     read_as,
     refuse_unknown,
 )
-from ..errors import InstanceError, MissingField
+from ..errors import InstanceError
+from .classes.data import ClassData, ClassesField, check_crowds
 from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph
 from .scenarios.data import ScenariosField, by_rows, natural_scenarios, rows_of
 
@@ -457,12 +458,13 @@ class PlacementData(LayoutData):
     """The data of kind "placement"; numbers by site are read once the sites are known."""
 
     needed = "a placement needs it."
-    alternatives = (*LayoutData.alternatives, ("demand", "scenarios"))
+    alternatives = (*LayoutData.alternatives, ("demand", "scenarios", "classes"))
 
     demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients at each site", optional=True)
     scenarios: Annotated[Any, ScenariosField] = entry(
         "instead: what the demand may be, and how probable that is", optional=True
     )
+    classes: Annotated[list[ClassData], ClassesField] = entry("instead: classes of clients", optional=True)
     opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site")
     operating_cost: Annotated[Any, PER_SITE["operating_cost"].reader] | None = entry(
         "price of a site at full utilisation; null: there is none", default=None
@@ -472,7 +474,7 @@ class PlacementData(LayoutData):
     )
     processors: Annotated[Any, PER_SITE["processors"].reader] = entry("number of processors at a site", default=1)
     think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
-        "mean time from an answer to the next request of a client, by distance from the server"
+        "mean time from an answer to the next request of a client, by distance from the server", optional=True
     )
     requests: Annotated[int, Number("requests are a whole number from 1.", least=1, whole=True)] = entry(
         "how many a client may have under way, answers it works on included, one at a time; throughput counts them all",
@@ -487,12 +489,4 @@ class PlacementData(LayoutData):
     @model_validator(mode="before")
     @classmethod
     def _has_demand(cls, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            if "demand" in value and "scenarios" in value:
-                raise Refusal("give either demand or scenarios, not both.", "scenarios")
-            if "demand" not in value and "scenarios" not in value:
-                raise MissingField("demand", "a placement needs it, or scenarios of it.")
-            quality = value.get("quality")
-            if "scenarios" not in value and isinstance(quality, Mapping) and "scenario_probability" in quality:
-                raise Refusal("this is a promise for scenarios, and there are none.", "quality", "scenario_probability")
-        return value
+        return check_crowds(value)

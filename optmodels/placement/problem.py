@@ -116,8 +116,8 @@ class PlacementProblem(Constructed):
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
-    #: Data that make the problem one of another class, see `optmodels.placement.scenarios`.
-    accepted: ClassVar[tuple[str, ...]] = ("scenarios",)
+    #: Data that make the problem one of another class, see `optmodels.placement.scenarios` and `.classes`.
+    accepted: ClassVar[tuple[str, ...]] = ("scenarios", "classes")
 
     if TYPE_CHECKING:
 
@@ -138,6 +138,10 @@ class PlacementProblem(Constructed):
             from .scenarios import ScenarioPlacement
 
             return ScenarioPlacement
+        if "classes" in data:
+            from .classes import ClassPlacement
+
+            return ClassPlacement
         return PlacementProblem
 
     @classmethod
@@ -250,7 +254,7 @@ class PlacementProblem(Constructed):
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
         # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
-        objective = price_of(self.cost or _DEFAULT, DefinedMeasures(measures) if violations else measures)
+        objective = price_of(self.cost or default_cost, DefinedMeasures(measures) if violations else measures)
         if self.limits:
             violations |= self.limits.violations(measures)
             return Evaluation(objective, violations, measures)
@@ -417,5 +421,6 @@ class PlacementProblem(Constructed):
         start(self, model, decision)
 
 
-def _DEFAULT(measures: Mapping[str, float | None]) -> float:
+def default_cost(measures: Mapping[str, float | None]) -> float:
+    """The default cost: opening, and operating."""
     return float(measures["opening"] or 0.0) + float(measures["operating"] or 0.0)

@@ -34,6 +34,36 @@ def requests() -> dict[str, Any]:
     }
 
 
+def classes() -> dict[str, Any]:
+    """Half of the clients of each cell save as well as browse, and are promised more."""
+    data = corner(4)
+    demand, times = data.pop("demand"), data.pop("think_time")
+    browsing = [[(clients + 1) // 2 for clients in row] for row in demand]
+    saving = [[clients // 3 for clients in row] for row in demand]
+    quality = {"min_throughput": 1.2, "max_delay_probability": 0.02, "delay": 0.16}
+    return {
+        "name": "classes-4x4",
+        "source": "N. Gautam, EJOR 142 (2002), section 7.2, with the demand of a corner of section 6.1",
+        "notes": (
+            "Of the clients of a cell half browse and a third save (the one rounded up, the other down). Who saves "
+            "thinks longer and is promised a smaller probability of delay. The paper states the model and has no "
+            "numbers for it."
+        ),
+        "data": {
+            **data,
+            "classes": [
+                {"name": "browsing", "demand": browsing, "think_time": times},
+                {
+                    "name": "saving",
+                    "demand": saving,
+                    "think_time": {"base": 0.6, "per_distance": 0.05},
+                    "quality": quality,
+                },
+            ],
+        },
+    }
+
+
 def write(content: Mapping[str, Any]) -> None:
     """Prove the optimum by enumeration and write the file."""
     whole = {"format": 1, "kind": "placement", **content}
@@ -53,6 +83,7 @@ def write(content: Mapping[str, Any]) -> None:
 def main() -> None:
     """Write the files."""
     write(requests())
+    write(classes())
 
 
 if __name__ == "__main__":
