@@ -1,5 +1,6 @@
 """Every shipped instance of moderate size keeps the rules for problems."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,31 @@ FILES = sorted(FOLDER.glob("*/*.json"))
 MODERATE = 10_000
 
 
+#: Series of instances that differ in one number; two of each stand for the rest, which are tried by `-m slow`.
+SERIES = re.compile(r"avrachenkov-(fig|patience|service)|avrachenkov-k\d+$|talim-table")
+STANDING = {
+    *(f"avrachenkov-{one}" for one in ("fig2-3", "fig4-7", "k5", "k100")),
+    *(f"avrachenkov-{one}" for one in ("patience-0.1", "patience-200", "service-0.5", "service-15")),
+    *("talim-table1-0.01-k5-0.4", "talim-table2-0.1-k15-2.4"),
+}
+
+
 def name_of(file: Path) -> str:
     return file.relative_to(FOLDER).as_posix()
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.stat().st_size <= MODERATE], ids=name_of)
+def alike(file: Path) -> bool:
+    return bool(SERIES.match(file.stem)) and file.stem not in STANDING
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, marks=[pytest.mark.slow] if alike(file) else [], id=name_of(file))
+        for file in FILES
+        if file.stat().st_size <= MODERATE
+    ],
+)
 def test_a_shipped_instance_keeps_the_rules_for_problems(file):
     check_problem(instances.load(file), decisions=10, steps=60)
 

@@ -77,13 +77,14 @@ def test_every_solver_of_ours_keeps_the_contract(name):
             """,
             "its optimum is 1.0, and 134.0 is right",
         ),
-        (
+        pytest.param(
             """
             def solve(request, channel):
                 found = highs.solve(request, channel)
                 return replace(found, bound=None if found.bound is None else found.bound + request.program.sign)
             """,
             "it claims a bound of",
+            marks=pytest.mark.slow,
         ),
         (
             """
@@ -92,7 +93,7 @@ def test_every_solver_of_ours_keeps_the_contract(name):
             """,
             "it said 'infeasible' .*, not 'optimal'",
         ),
-        (
+        pytest.param(
             """
             def solve(request, channel):
                 if request.program.name == "contradictory":
@@ -100,8 +101,9 @@ def test_every_solver_of_ours_keeps_the_contract(name):
                 return highs.solve(request, channel)
             """,
             "'contradictory' has no solution, and was called 'optimal'",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             """
             def solve(request, channel):
                 if request.program.name == "unbounded":
@@ -109,6 +111,7 @@ def test_every_solver_of_ours_keeps_the_contract(name):
                 return highs.solve(request, channel)
             """,
             "'unbounded' has no smallest value",
+            marks=pytest.mark.slow,
         ),
         (
             """
@@ -127,7 +130,7 @@ def test_every_solver_of_ours_keeps_the_contract(name):
             """,
             "it did not stop at its limit",
         ),
-        (
+        pytest.param(
             """
             def solve(request, channel):
                 if not request.program.whole.all():
@@ -135,8 +138,9 @@ def test_every_solver_of_ours_keeps_the_contract(name):
                 return highs.solve(request, channel)
             """,
             "a refusal is one line that ends with a period",
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             """
             def solve(request, channel):
                 if request.start is not None:
@@ -144,6 +148,7 @@ def test_every_solver_of_ours_keeps_the_contract(name):
                 return highs.solve(request, channel)
             """,
             "with a start: it said 'error' .*I want no start",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -33,7 +33,7 @@ def proves(problem):
     return best
 
 
-@pytest.mark.parametrize("seed", range(100, 118))
+@pytest.mark.parametrize("seed", range(100, 114))
 def test_no_cycle_is_better(seed):
     problem = cycle_problems.random_cycles(seed)
     if problem is None or problem.algebraic_refusal() or problem.space.size > 1000:
@@ -42,7 +42,7 @@ def test_no_cycle_is_better(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(118, 400))
+@pytest.mark.parametrize("seed", range(114, 400))
 def test_no_cycle_is_better_300(seed):
     test_no_cycle_is_better(seed)
 

@@ -21,7 +21,7 @@ def four(cycle=6, **asked):
     return FreshnessProblem(change_rates=RATES, weights=WEIGHTS, access_time=1.0, cycle=cycle, **asked)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(14), *[pytest.param(seed, marks=pytest.mark.slow) for seed in range(14, 40)]])
 def test_a_random_problem_keeps_the_rules_for_problems(seed):
     problem = cycle_problems.random_cycles(seed)
     if problem is None:
