@@ -68,6 +68,7 @@ KIND = Kind(
     beginning="placement/small-3x3.json",
     generator="optmodels.placement.generate:PlacementGenerator",
     picture="optmodels.placement.plots:draw_placement",
+    commands={"verify-proof": "optmodels.placement.proofs.commands:verify_proof"},
     choice=choose,
     words=tell,
     strategies={

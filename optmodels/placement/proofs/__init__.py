@@ -10,8 +10,14 @@ Design* 2013, 181-188.
     Checks that clauses contradict one another, as a solver's proof says: every step by propagation alone.
 `checker_kernel`
     The compiled part of the checker: propagation, and the way back through the lemmas of a proof.
+`commands`
+    Commands about proofs: ``verify-proof``, which checks one step by step.
 `drat`
     DRAT files, the proofs of solvers, read byte by byte in compiled code.
+`proof`
+    The file of a proof: clauses that a solver found contradictory, how it found that, and what follows.
+`verifying`
+    Holding a proof against the problem: every step again, by means that share nothing with the solver that found it.
 """
 
 import lazy_loader

@@ -25,7 +25,7 @@ STRETCH = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class Checked:
     """What a checker says of a proof.
 
     Parameters
@@ -56,7 +56,7 @@ def check_refutation(
     proof: bytes,
     lemmas: Sequence[Clause] = (),
     progress: Callable[[float], None] | None = None,
-) -> Verdict:
+) -> Checked:
     r"""Check a proof that clauses contradict one another.
 
     Parameters
@@ -73,7 +73,7 @@ def check_refutation(
 
     Returns
     -------
-    Verdict
+    Checked
         Whether it is a proof, and which input clauses it needs.
 
     Notes
@@ -95,14 +95,14 @@ def check_refutation(
     >>> from optmodels.placement.proofs import check_refutation
     >>> clauses = [(1, 2), (1, -2), (-1, 3), (-1, -3), (4, 5)]
     >>> check_refutation(clauses, b"1 0\n0\n")
-    Verdict(mistake=None, lemmas=2, checked=1, core=(0, 1, 2, 3))
+    Checked(mistake=None, lemmas=2, checked=1, core=(0, 1, 2, 3))
     >>> check_refutation(clauses, b"5 0\n-5 0\n").mistake
     'lemma 2 of the proof (-5) does not follow from the clauses before it'
     """
     given, starts = _flat([*clauses, *lemmas])
     steps = _read(proof)
     if isinstance(steps, str):
-        return Verdict(steps)
+        return Checked(steps)
     literals, ends, deletes = steps
     inputs, added = len(clauses), int((deletes == 0).sum()) + len(lemmas)
     pool = np.concatenate([given, literals])
@@ -117,7 +117,7 @@ def check_refutation(
     run = _Run(_formula(pool, start, size, variables), inputs, deletes, partner, variables)
     mistake, checked = run.check(progress)
     core = np.flatnonzero(run.formula.core[:inputs]) if mistake is None else ()
-    return Verdict(mistake, added, checked, tuple(int(c) for c in core))
+    return Checked(mistake, added, checked, tuple(int(c) for c in core))
 
 
 def _flat(clauses: Sequence[Clause]) -> tuple[Literals, Ints]:

@@ -135,7 +135,7 @@ def is_one_sentence(text):
 COMMANDS = (
     "list", "evaluate", "solve", "compare", "bench", "sweep", "pareto", "simulate", "check", "plot", "generate",
     "verify", "schema", "fit", "visits", "demo", "new", "warm-up", "doctor", "merge", "report", "export",
-    "tune",
+    "tune", "verify-proof",
 )  # fmt: skip
 
 
