@@ -28,17 +28,17 @@ TIE = 1e-9
 class SitingProblem(Incremental, Protocol):
     """A problem of choosing which of n sites to open, with a limit on the clients of each; 0 or 1 per site.
 
-    ``distances[i, j]`` counts from 1 (a site and its own clients); neighbours are at distance 2. ``allowed`` are the
-    sites that are open in some feasible placement, and all of them together are feasible, or nothing is.
-    ``overloaded`` gives the clients too many per site, ``load_and_farthest`` the clients per site and the distance of
-    the farthest of them. ``restrict`` makes the problem of some sites alone, at the same distances, evaluated
-    by opening costs alone.
+    ``distances[i, j]`` counts steps from 1 (a site and its own clients), in whole numbers; neighbours are at distance
+    2. ``allowed`` are the sites that are open in some feasible placement, and all of them together are feasible, or
+    nothing is. ``overloaded`` gives the clients too many per site, ``load_and_farthest`` the clients per site and the
+    distance of the farthest of them. ``restrict`` makes the problem of some sites alone, at the same distances,
+    evaluated by opening costs alone.
     """
 
     @property
     def shape(self) -> tuple[int, int] | None: ...
     @property
-    def distances(self) -> NDArray[np.int64]: ...
+    def distances(self) -> NDArray[Any]: ...
     @property
     def demand(self) -> NDArray[np.int64]: ...
     @property
@@ -94,6 +94,17 @@ class Dejavu:
     needs: ClassVar[type] = SitingProblem
     deterministic: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, str]] = {"transpose": "false,true"}
+
+    def refuses(self, problem: SitingProblem) -> str | None:
+        """Refuse distances that are no steps from site to site."""
+        distances = problem.distances
+        if len(distances) == distances.shape[1] and distances.dtype.kind == "i":
+            return None
+        name = getattr(problem, "name", "the problem")
+        return (
+            "strategy 'dejavu' cuts grids, and networks whose distances are hops, into pieces, and the distances of "
+            f"{name!r} are others."
+        )
 
     def solve(self, oracle: Oracle[SitingProblem], rng: np.random.Generator) -> Result:
         """Run all stages on every reading of the grid, and close on the best placement shown."""

@@ -15,12 +15,14 @@ Operational Research* 142 (2002), 396-418.
     Who proves placements by clauses: engines that know some clauses and the costs, and nothing else.
 `framing`
     Where the sites of a placement are drawn: cells side by side, nodes that are near in hops near on paper.
+`geometry`
+    What kinds of layouts share, and those that are neither a grid nor a network of steps.
 `generate`
     Random grids and networks of sites: instances of kind "placement".
 `kind`
     Kind "placement" as one value: what `optmodels list placement` tells, and where the rest is found.
 `layout`
-    Where sites lie and how far apart they are: grids, networks, named topologies.
+    Where sites lie and how far they are from cells: grids, networks, named topologies, matrices.
 `measures`
     How well the sites of a placement serve: who goes where, capacities, the service of each site, and all measures.
 `mip`
@@ -33,6 +35,8 @@ Operational Research* 142 (2002), 396-418.
     Where to put proxies or mirror sites: kind "placement".
 `proofs`
     Proofs that a placement is the cheapest, kept in a file that a stranger can check.
+`repairing`
+    Feasible placements out of others, in compiled code: sites opened where too many clients come, others closed.
 `scenarios`
     Random demand: kind "placement" with the field ``scenarios``.
 `searching`

@@ -64,14 +64,14 @@ def declare_variables(model: pyo.ConcreteModel, plan: Plan) -> None:
 
 
 def every_cell_is_served(model: pyo.ConcreteModel, plan: Plan) -> None:
-    r"""Each cell with clients has its own site open or is served from one other distance with one share.
+    r"""Each cell with clients has its home h open, if it has one, or is served from one other rank with one share.
 
-    .. math::  x_k + \sum_{d, q} z_{kdq} = 1
+    .. math::  x_{h(k)} + \sum_{d, q} z_{kdq} = 1
     """
 
     def rule(model: Any, cell: int) -> Any:
         served = [model.nearest[cell, d, s.share] for d in plan.distances_of[cell] for s in plan.services_of[cell, d]]
-        return net([model.is_open[cell], *served]) == 1
+        return net([*_home(model, plan, cell), *served]) == 1
 
     model.every_cell_is_served = pyo.Constraint(plan.reach.clients, rule=rule)
 
@@ -80,7 +80,7 @@ def ties_are_counted(model: pyo.ConcreteModel, plan: Plan) -> None:
     r"""As many sites serve a cell as its share says, and only with that share.
 
     .. math::
-        n^-_{kq} z_{kdq} \le \sum_{j : d(j, k) = d} w_{jkq} \le n^+_{kq} z_{kdq}, \qquad w_{jkq} \le z_{kdq}
+        n^-_{kq} z_{kdq} \le \sum_{j : r(k, j) = d} w_{jkq} \le n^+_{kq} z_{kdq}, \qquad w_{jkq} \le z_{kdq}
     """
     at = {
         (cell, d, service.share): (service, sites)
@@ -105,7 +105,7 @@ def ties_are_counted(model: pyo.ConcreteModel, plan: Plan) -> None:
         return total(model, cell, d, share, service.most) <= 0
 
     def with_that_share(model: Any, site: int, cell: int, share: int) -> Any:
-        d = int(plan.reach.problem.distances[site, cell])
+        d = int(plan.reach.problem.layout.ranks[cell, site])
         if at[cell, d, share][0].most == 1 and len(at[cell, d, share][1]) == 1:
             return pyo.Constraint.Skip  # the sum says it
         return net([model.served[site, cell, share]], [model.nearest[cell, d, share]]) <= 0
@@ -118,58 +118,59 @@ def ties_are_counted(model: pyo.ConcreteModel, plan: Plan) -> None:
 def by_the_nearest(model: pyo.ConcreteModel, plan: Plan) -> None:
     r"""An open site serves a cell unless the cell is served from nearer.
 
-    .. math::  x_j \le \sum_q w_{jkq} + x_k + \sum_{d < d(j, k), q} z_{kdq}
+    .. math::  x_j \le \sum_q w_{jkq} + x_{h(k)} + \sum_{d < r(k, j), q} z_{kdq}
 
-    Sites beyond the largest distance from which a cell can be served need no row: the right side is 1.
+    Sites beyond the largest rank from which a cell can be served need no row: the right side is 1.
     """
-    distances = plan.reach.problem.distances
+    ranks = plan.reach.problem.layout.ranks
     sites = np.array(plan.reach.sites, dtype=np.int64)
     rings: dict[tuple[int, int], list[Any]] = {}  # what makes the cell served from nearer than d
     pairs: list[tuple[int, int]] = []
     for cell in plan.reach.clients:
         served_from = plan.distances_of[cell]
-        terms = [model.is_open[cell]]
+        terms = _home(model, plan, cell)
         for d in served_from:
             rings[cell, d] = list(terms)
             terms += [model.nearest[cell, d, service.share] for service in plan.services_of[cell, d]]
-        farthest = max(served_from, default=0)
-        pairs += [(int(site), cell) for site in sites[distances[sites, cell] <= farthest] if site != cell]
+        near = sites[ranks[cell, sites] <= max(served_from, default=0)]
+        pairs += [(int(site), cell) for site in near if site != plan.reach.home_of.get(cell)]
     by_distance = {
         (cell, d): next(e for e in plan.distances_of[cell] if e >= d)
-        for cell, d in {(cell, int(distances[site, cell])) for site, cell in pairs}
+        for cell, d in {(cell, int(ranks[cell, site])) for site, cell in pairs}
     }
     named = [key for key, terms in rings.items() if len(terms) > 1]
     model.nearer = pyo.Var(named, bounds=(0, 1))
     model.nearer_is = pyo.Constraint(named, rule=lambda model, *key: net([model.nearer[key]], rings[key]) == 0)
 
     def rule(model: Any, site: int, cell: int) -> Any:
-        if _are_neighbours(plan, site, cell):
+        if _across(plan, site, cell) is not None:
             return pyo.Constraint.Skip  # `neighbours_agree` says more
-        key = (cell, by_distance[cell, int(distances[site, cell])])
-        nearer = model.nearer[key] if key in model.nearer else rings[key][0]
-        return net([model.is_open[site]], [*_served(model, plan, site, cell), nearer]) <= 0
+        key = (cell, by_distance[cell, int(ranks[cell, site])])
+        nearer = [model.nearer[key]] if key in model.nearer else rings[key]
+        return net([model.is_open[site]], [*_served(model, plan, site, cell), *nearer]) <= 0
 
     model.by_the_nearest = pyo.Constraint(pairs, rule=rule)
 
 
 def neighbours_agree(model: pyo.ConcreteModel, plan: Plan) -> None:
-    r"""An open site serves its neighbour unless that is open, too.
+    r"""An open site serves a cell for which it is second unless the first, its home, is open, too.
 
-    So for neighbours j and k with clients
+    So for a cell k at home at i and a cell m at home at j, each site the second of the other's cell,
 
-    .. math::  x_j - \sum_q w_{jkq} = x_j x_k = x_k - \sum_q w_{kjq}.
+    .. math::  x_j - \sum_q w_{jkq} = x_i x_j = x_i - \sum_q w_{imq}.
     """
-    distances = plan.reach.problem.distances
-    pairs = [
-        (site, int(other))
-        for site in plan.reach.sites
-        for other in np.flatnonzero(distances[site] == 2)
-        if site < other and _are_neighbours(plan, site, int(other))
-    ]
+    ranks = plan.reach.problem.layout.ranks
+    pairs = []
+    for site in plan.reach.sites:
+        for cell in np.flatnonzero(ranks[:, site] == 2).tolist():
+            back = _across(plan, site, cell)
+            other = plan.reach.home_of.get(cell)
+            if back is not None and other is not None and (site < other or _across(plan, other, back) != cell):
+                pairs.append((site, cell, other, back))
 
-    def rule(model: Any, one: int, other: int) -> Any:
-        served, back = _served(model, plan, one, other), _served(model, plan, other, one)
-        return net([model.is_open[one], *back], [model.is_open[other], *served]) == 0
+    def rule(model: Any, one: int, cell: int, other: int, back: int) -> Any:
+        served, returned = _served(model, plan, one, cell), _served(model, plan, other, back)
+        return net([model.is_open[one], *returned], [model.is_open[other], *served]) == 0
 
     model.neighbours_agree = pyo.Constraint(pairs, rule=rule)
 
@@ -205,10 +206,10 @@ def in_patterns(model: pyo.ConcreteModel, plan: Plan) -> None:
 def within_level(model: pyo.ConcreteModel, plan: Plan) -> None:
     r"""A cell beyond the patterns is served only at a level that covers it, with the cells on the way.
 
-    .. math::  \sum_q w_{jkq} \le \sum_{i :\, \text{level} \ge d(j, k),\ i \text{ holds the way}} p_{ji}, \qquad
+    .. math::  \sum_q w_{jkq} \le \sum_{i :\, \text{level} \ge l(j, k),\ i \text{ holds the way}} p_{ji}, \qquad
                \sum_q w_{jkq} \le \sum_q w_{jmq} \text{ for } m \text{ on the way}
     """
-    distances = plan.reach.problem.distances
+    levels = plan.reach.problem.levels
     beyond = [pair for pair in plan.reach.services if not is_part(plan, *pair)]
 
     def level(model: Any, site: int, cell: int) -> Any:
@@ -216,7 +217,7 @@ def within_level(model: pyo.ConcreteModel, plan: Plan) -> None:
         fitting = [
             model.pattern[site, number]
             for number, pattern in enumerate(plan.patterns[site].patterns)
-            if pattern.level >= distances[site, cell] and way <= {other for other, _ in pattern.services}
+            if pattern.level >= levels[site, cell] and way <= {other for other, _ in pattern.services}
         ]
         return net(_served(model, plan, site, cell), fitting) <= 0
 
@@ -262,9 +263,10 @@ def within_capacity(model: pyo.ConcreteModel, plan: Plan) -> None:
 def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
     r"""Opening costs, number of sites, utilisations and mean distance, weighted in the objective and limited by rows.
 
-    A cell whose own site is open is at distance 1, and of the others z tells the distance, so that the mean is
+    A cell whose home is open is at the distance of rank 1, and of the others z tells the rank, so that the mean is,
+    with the distance :math:`\ell_{kd}` of rank d of cell k,
 
-    .. math::  \frac{1}{\sum_k N_k} \sum_k N_k \Bigl( x_k + \sum_{d, q} d\, z_{kdq} \Bigr).
+    .. math::  \frac{1}{\sum_k N_k} \sum_k N_k \Bigl( \ell_{k1} x_{h(k)} + \sum_{d, q} \ell_{kd} z_{kdq} \Bigr).
     """
     problem = plan.reach.problem
     sites = list(model.is_open.values())
@@ -272,7 +274,7 @@ def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
     for site in priced_sites(problem):
         assert problem.operating_cost is not None
         rate = float(problem.operating_cost[site])
-        busy = utilisations(problem, site, plan.patterns[site].patterns).tolist()
+        busy = utilisations(plan.reach, site, plan.patterns[site].patterns).tolist()
         operating += [(rate * share, model.pattern[site, number]) for number, share in enumerate(busy)]
     weight = (problem.weights or {}).get("operating", 0.0)
     prices: Terms = list(zip(problem.site_prices.tolist(), sites, strict=True))
@@ -293,9 +295,13 @@ def price_and_limits(model: pyo.ConcreteModel, plan: Plan) -> None:
 
 def client_distances(model: pyo.ConcreteModel, plan: Plan) -> Terms:
     """Variables that say from how far a cell is served, each with the distances of all its clients, summed."""
-    demand = plan.reach.problem.demand.tolist()
-    own: Terms = [(float(demand[cell]), model.is_open[cell]) for cell in plan.reach.clients]
-    return own + [(float(demand[cell] * d), model.nearest[cell, d, share]) for cell, d, share in model.nearest]
+    demand, lengths = plan.reach.problem.demand.tolist(), plan.reach.problem.layout.lengths
+
+    def apart(cell: int, rank: int) -> float:
+        return float(demand[cell] * lengths[cell if len(lengths) > 1 else 0, rank])
+
+    at_home: Terms = [(apart(cell, 1), home) for cell in plan.reach.clients for home in _home(model, plan, cell)]
+    return at_home + [(apart(cell, d), model.nearest[cell, d, share]) for cell, d, share in model.nearest]
 
 
 def merged(terms: Terms) -> Terms:
@@ -342,12 +348,21 @@ def _served(model: Any, plan: Plan, site: int, cell: int) -> list[Any]:
 
 def is_part(plan: Plan, site: int, cell: int) -> bool:
     """Tell whether the patterns of a site speak of a cell."""
-    return bool(plan.reach.problem.distances[site, cell] <= plan.patterns[site].within)
+    return bool(plan.reach.problem.levels[site, cell] <= plan.patterns[site].within)
 
 
-def _are_neighbours(plan: Plan, one: int, other: int) -> bool:
-    problem, both = plan.reach.problem, [one, other]
-    return bool(problem.distances[one, other] == 2 and problem.allowed[both].all() and problem.demand[both].all())
+def _home(model: Any, plan: Plan, cell: int) -> list[Any]:
+    """The variable of the site where a cell is at home, if there is one."""
+    return [model.is_open[plan.reach.home_of[cell]]] if cell in plan.reach.home_of else []
+
+
+def _across(plan: Plan, site: int, cell: int) -> int | None:
+    """A cell at home at a site that is second for another cell, whose own home is second for it; ``None``: none is."""
+    problem, other = plan.reach.problem, plan.reach.home_of.get(cell)
+    ranks = problem.layout.ranks
+    if other is None or ranks[cell, site] != 2 or not problem.demand[cell] or not problem.allowed[[site, other]].all():
+        return None
+    return next((back for back in plan.reach.homes[site] if ranks[back, other] == 2), None)
 
 
 def _last_on_the_way(plan: Plan, site: int, cell: int) -> list[int]:

@@ -32,20 +32,16 @@ from ..data import (
 )
 from ..errors import InstanceError
 from .classes.data import ClassData, ClassesField, check_crowds
-from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph
+from .geometry import DistanceMatrix, PerSite, dense_ranks, entries, given_at, nested, read_matrix
+from .geometry.by_site import TINIEST, as_it_is
+from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph, show, shown
 from .scenarios.data import ScenariosField, by_rows, natural_scenarios, rows_of
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
 
-#: Whole numbers up to this size are exact everywhere (sums over sites included).
-MOST_CLIENTS = 10**9
-
 #: Products service_rate x think_time that `queueing` takes lie strictly between these.
 LEAST_PACE, MOST_PACE = 1e-250, 1e250
-
-#: The least positive number.
-TINIEST = math.ulp(0.0)
 
 
 @dataclass(frozen=True)
@@ -76,83 +72,6 @@ class Quality:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True)
-class PerSite:
-    """A field with a number for each site: nested rows on a grid, a flat list on a network.
-
-    Parameters
-    ----------
-    rule
-        Told of everything else.
-    least
-        The least number that is good.
-    whole
-        Whether numbers are whole.
-    same
-        Whether one number for all sites is good, too.
-    """
-
-    rule: str
-    least: float
-    whole: bool = False
-    same: bool = True
-
-    @property
-    def reader(self) -> Reader:
-        """Of the field, which `read` looks at once the sites are known."""
-        bound = {"exclusiveMinimum": 0} if self.least == TINIEST else {"minimum": self.least}
-        entry = {"type": "integer" if self.whole else "number", **bound}
-        listed = {"type": "array", "items": {"anyOf": [entry, {"type": "array", "items": entry}]}}
-        noun = "whole number" if self.whole else "number"
-        if not self.same:
-            return Reader(_as_it_is, {**listed, "form": f"{noun} by site", "rule": self.rule})
-        return Reader(_as_it_is, {"anyOf": [entry, listed], "form": f"{noun}, or one by site", "rule": self.rule})
-
-    def read(self, data: Any, layout: Layout, place: str) -> NDArray[Any]:
-        """One number for each site."""
-        kind = np.int64 if self.whole else np.float64
-        if self.same and not isinstance(data, list | tuple):
-            return np.full(layout.sites, self._number(data, place), dtype=kind)
-        return np.array([self._number(value, where) for where, value in entries(data, layout, place)], dtype=kind)
-
-    def _number(self, value: Any, place: str) -> float:
-        if not (is_whole(value) if self.whole else is_number(value)) or value < self.least:
-            raise InstanceError(place, value, self.rule)
-        if self.whole and value > MOST_CLIENTS:
-            raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
-        return float(value)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-def entries(data: Any, layout: Layout, place: str) -> list[tuple[str, Any]]:
-    """List every entry of a per-site field with its place, row by row."""
-    if not isinstance(layout, Grid):
-        _require(data, layout.sites, place, f"the network needs a flat list of {layout.sites} entries")
-        return [(f"{place}[{i}]", value) for i, value in enumerate(data)]
-    needed = f"the grid needs {layout.rows} rows of {layout.columns}"
-    _require(data, layout.rows, place, needed)
-    for i, row in enumerate(data):
-        _require(row, layout.columns, f"{place}[{i}]", needed, " entries")
-    return [(f"{place}[{i}][{j}]", value) for i, row in enumerate(data) for j, value in enumerate(row)]
-
-
-def _require(data: Any, count: int, place: str, needed: str, noun: str = "") -> None:
-    """Refuse what is no list of so many entries."""
-    listed = isinstance(data, list | tuple)
-    if not listed or len(data) != count:
-        raise InstanceError(place, data, f"{needed}, {f'{len(data)}{noun}' if listed else 'no list'} came.")
-
-
-def nested(values: list[Any], layout: Layout) -> list[Any]:
-    """Write the values of all sites as in a file: nested rows on a grid, flat on a network."""
-    if not isinstance(layout, Grid):
-        return values
-    return [values[start : start + layout.columns] for start in range(0, len(values), layout.columns)]
-
-
 def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     """Read the data of an instance into what a `PlacementProblem` keeps, one number for each site."""
     found: PlacementData = read_as(PlacementData, data)
@@ -164,8 +83,8 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         return None if left_out else PER_SITE[name].read(value, layout, f"data.{name}")
 
     service_rate = by_site("service_rate")
-    times = think_times(data["think_time"], layout, int(layout.distances.max()))
-    check_pace(data, layout, service_rate, times)
+    times, levels = think_times(data["think_time"], layout)
+    check_pace(data, layout, service_rate, times, levels)
     demand, processors = by_site("demand"), by_site("processors")
     check_crowd(data, layout, demand, processors)
     if int(demand.sum()) * found.requests > TOKEN_LIMIT and found.requests > 1:
@@ -175,8 +94,10 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         raise InstanceError("data.requests", found.requests, rule)
     return {
         "layout": layout,
-        "shape": (layout.rows, layout.columns) if isinstance(layout, Grid) else None,
-        "network": None if isinstance(layout, Grid) else layout,
+        "shape": layout.shape,
+        "network": None if isinstance(layout, Grid | DistanceMatrix) else layout,
+        "distances": show(layout),
+        "clients": layout.clients if isinstance(layout, DistanceMatrix) else None,
         "demand": demand,
         "opening_cost": by_site("opening_cost"),
         "operating_cost": by_site("operating_cost"),
@@ -186,6 +107,7 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "request_share": found.request_share,
         "think_time": dict(data["think_time"]),
         "think_times": times,
+        "levels": levels,
         "quality": found.quality,
     }
 
@@ -196,14 +118,18 @@ def natural_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     Arrays by site may be flat on a grid, whose shape follows from whatever field is nested; a networkx graph is a
     network; what was kept is as in a file again.
     """
+    whose = shown(given.get("distances"))
+    given = {name: value for name, value in given.items() if name != "distances" or whose is None}
     data = {name: plain(_one_for_all(name, value)) for name, value in given.items()}
+    if isinstance(whose, DistanceMatrix):  # others follow from the shape or the network that is there, too
+        data["distances"] = whose
     if is_graph(data.get("network")):
         data |= network_from_graph(data["network"], "data.network")[0].to_data()
     if isinstance(data.get("quality"), Quality):
         data["quality"] = data["quality"].to_data()
     if "scenarios" in data:
         data["scenarios"] = natural_scenarios(data["scenarios"])
-    if not {"shape", "network"} & {*data}:
+    if not {"shape", "network", "distances"} & {*data}:
         if "demand" in data:
             data |= _shape_of(data["demand"])
         elif (rows := rows_of(data.get("scenarios"))) is not None:
@@ -233,7 +159,7 @@ def _one_for_all(name: str, value: Any) -> Any:
 
 def _shape_of(demand: Any) -> dict[str, Any]:
     """Rows and columns of nested demands, none of a flat list; what is no demand of any sites is told as that."""
-    form = "demands are a list of rows of the same length, or a flat list beside a shape or a network."
+    form = "demands are a list of rows of the same length, or a flat list beside a shape, a network or distances."
     if not isinstance(demand, list) or not demand:
         raise InstanceError("data.demand", demand, form)
     lengths = {len(row) if isinstance(row, list) else None for row in demand}
@@ -259,21 +185,57 @@ def _in_rows(values: Any, rows: int, columns: int) -> Any:
     return [values[start : start + columns] for start in range(0, len(values), columns)]
 
 
-def think_times(data: Mapping[str, Any], layout: Layout, largest: int) -> NDArray[np.float64]:
-    """Mean think time f_j(d) per server site j and distance d = 1..`largest`; ``inf`` beyond the end of a list."""
+def think_times(data: Mapping[str, Any], layout: Layout) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Mean think times, and where they stand.
+
+    Returns
+    -------
+    times
+        Per site and level, from column 0: the mean think time of clients there; ``inf`` beyond the end of a list.
+    levels
+        Per site and cell: the level, 1 where the clients of a site think shortest.
+    """
     place = "data.think_time"
+    if "by_pair" in data:
+        pairs = np.asarray(data["by_pair"], dtype=np.float64)
+        if pairs.shape != (layout.sites, layout.cells):
+            rule = f"this needs {layout.sites} rows, one for each site, of {layout.cells} numbers, one for each cell."
+            raise InstanceError(f"{place}.by_pair", data["by_pair"], rule)
+        levels, times = dense_ranks(pairs)
+        return times, levels
+    reaches = layout.reaches
     if "by_distance" in data:
         listed, place = data["by_distance"], f"{place}.by_distance"
+        finite = reaches[np.isfinite(reaches)]
+        odd = finite[(finite < 1) | (finite != np.floor(finite))]
+        if len(odd):
+            rule = (
+                f"think times are listed for the distances 1, 2, ..., but there is one of {odd[0]:g}: "
+                "give base and per_distance, or by_pair."
+            )
+            raise InstanceError(place, listed, rule)
+        largest = int(finite.max())
         if isinstance(listed, list | tuple) and listed and isinstance(listed[0], list | tuple):
-            return np.array([_curve(curve, where, largest) for where, curve in entries(listed, layout, place)])
-        return np.tile(_curve(listed, place, largest), (layout.sites, 1))
+            curves = [_curve(curve, where, largest) for where, curve in entries(listed, layout, place)]
+        else:
+            curves = [_curve(listed, place, largest)]
+        if layout.stepwise:
+            return np.tile(curves[0], (layout.sites, 1)) if len(curves) == 1 else np.array(curves), layout.levels
+        index = np.where(np.isfinite(reaches), reaches, 1).astype(np.int64) - 1
+        times = np.array([curves[site if len(curves) > 1 else 0][index[site]] for site in range(layout.sites)])
+        return np.where(np.isfinite(reaches), times, math.inf), layout.levels
     base = BASE.read(data["base"], layout, f"{place}.base")
     slope = SLOPE.read(data["per_distance"], layout, f"{place}.per_distance")
-    if (base + slope <= 0).any():
-        raise InstanceError(place, dict(data), "the think time at distance 1, base + per_distance, must be positive.")
-    distance = np.arange(1, largest + 1)
-    with np.errstate(over="ignore"):  # `check_pace` refuses it by name
-        return np.asarray(base[:, None] + slope[:, None] * distance, dtype=np.float64)
+    if (base + slope * reaches[:, 0] <= 0).any():
+        least = (
+            "at distance 1, base + per_distance,"
+            if layout.stepwise
+            else "of the nearest cell, base + per_distance x distance,"
+        )
+        raise InstanceError(place, dict(data), f"the think time {least} must be positive.")
+    with np.errstate(over="ignore", invalid="ignore"):  # `check_pace` refuses it by name
+        times = base[:, None] + slope[:, None] * reaches
+    return np.where(np.isfinite(reaches), times, math.inf), layout.levels
 
 
 def part_of(think_time: Mapping[str, Any], layout: Layout, sites: list[int]) -> dict[str, Any]:
@@ -282,6 +244,8 @@ def part_of(think_time: Mapping[str, Any], layout: Layout, sites: list[int]) -> 
     def chosen(value: Any, place: str, by_site: bool) -> Any:
         return [entries(value, layout, place)[site][1] for site in sites] if by_site else value
 
+    if "by_pair" in think_time:
+        return {"by_pair": np.asarray(think_time["by_pair"])[np.ix_(sites, sites)].tolist()}
     if "by_distance" in think_time:
         listed = think_time["by_distance"]
         return {"by_distance": chosen(listed, "by_distance", isinstance(listed[0], list | tuple))}
@@ -289,45 +253,58 @@ def part_of(think_time: Mapping[str, Any], layout: Layout, sites: list[int]) -> 
 
 
 def check_pace(
-    data: Mapping[str, Any], layout: Layout, service_rate: NDArray[np.float64], think_time: NDArray[np.float64]
+    data: Mapping[str, Any],
+    layout: Layout,
+    service_rate: NDArray[np.float64],
+    think_time: NDArray[np.float64],
+    levels: NDArray[np.int64],
 ) -> None:
     """Refuse rates and think times too far apart for the queues, naming the field to blame.
 
     `data` are those of the instance, with fields that were found good one by one.
     """
-    listed = "by_distance" in data["think_time"]
+    linear = "base" in data["think_time"]
     with np.errstate(over="ignore", under="ignore"):
         offered = service_rate[:, None] * think_time
     # Where a list has ended nobody is served; a straight line has no end, infinite values there are overflows.
-    asked = np.isfinite(think_time) if listed else np.ones(think_time.shape, dtype=bool)
+    asked = np.isfinite(np.broadcast_to(layout.reaches, offered.shape) if linear else think_time)
     bad = np.argwhere(asked & ~((offered > LEAST_PACE) & (offered < MOST_PACE)))
     if len(bad):
         site, column = (int(index) for index in bad[0])
         rate, time = float(service_rate[site]), float(think_time[site, column])
+        cell = int(np.argmax(levels[site] == column + 1))
+        distance = (
+            column + 1 if layout.stepwise and "by_pair" not in data["think_time"] else layout.distances[site, cell]
+        )
         if abs(math.log(rate)) > abs(math.log(time)):
-            place, value = _given(data["service_rate"], layout, "data.service_rate", site)
-        elif listed:
-            place, value = "data.think_time.by_distance", data["think_time"]["by_distance"]
-            if isinstance(value[0], list | tuple):
-                place, value = _given(value, layout, place, site)
-            place, value = f"{place}[{column}]", value[column]
+            place, value = given_at(data["service_rate"], layout, "data.service_rate", site)
         else:
-            terms = [
-                _given(data["think_time"][name], layout, f"data.think_time.{name}", site)
-                for name in ("base", "per_distance")
-            ]
-            place, value = terms[0] if terms[0][1] >= terms[1][1] * (column + 1) else terms[1]
+            place, value = _to_blame(data["think_time"], layout, site, cell, float(distance))
         raise InstanceError(
             place,
             float(value),
             "service_rate x think_time must be between 1e-250 and 1e250, but it is "
-            f"{offered[site, column]:g} at distance {column + 1}.",
+            f"{offered[site, column]:g} at distance {distance:g}.",
         )
     # A good product is not enough: n / rate, the time to serve n clients, must be a number too.
     extreme = (service_rate < LEAST_PACE) | (service_rate > MOST_PACE)
     if extreme.any():
-        place, value = _given(data["service_rate"], layout, "data.service_rate", int(np.argmax(extreme)))
+        place, value = given_at(data["service_rate"], layout, "data.service_rate", int(np.argmax(extreme)))
         raise InstanceError(place, float(value), "rates from 1e-250 to 1e250 are supported.")
+
+
+def _to_blame(think_time: Mapping[str, Any], layout: Layout, site: int, cell: int, distance: float) -> tuple[str, Any]:
+    """Where the think time of a site's clients at some distance stands, and the number there."""
+    place = "data.think_time"
+    if "by_pair" in think_time:
+        return f"{place}.by_pair[{site}][{cell}]", think_time["by_pair"][site][cell]
+    if "by_distance" in think_time:
+        place, value = f"{place}.by_distance", think_time["by_distance"]
+        if isinstance(value[0], list | tuple):
+            place, value = given_at(value, layout, place, site)
+        return f"{place}[{int(distance) - 1}]", value[int(distance) - 1]
+    base, slope = (given_at(think_time[name], layout, f"{place}.{name}", site) for name in ("base", "per_distance"))
+    return base if base[1] >= slope[1] * distance else slope
 
 
 def check_crowd(
@@ -339,7 +316,7 @@ def check_crowd(
         raise InstanceError("data.demand", data["demand"], f"at most {CLIENT_CAP} clients in all are supported.")
     summed = (processors > 1) & (processors < total)
     if total > POPULATION_CAP and summed.any():
-        place, value = _given(data["processors"], layout, "data.processors", int(np.argmax(summed)))
+        place, value = given_at(data["processors"], layout, "data.processors", int(np.argmax(summed)))
         raise InstanceError(
             place,
             value,
@@ -359,11 +336,6 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
         **({"request_share": problem.request_share} if problem.request_share != 0 else {}),
         "quality": problem.quality.to_data(),
     }
-
-
-def _given(data: Any, layout: Layout, place: str, site: int) -> tuple[str, Any]:
-    """Where the value of a site stands in a field of one number or one per site, and that value."""
-    return entries(data, layout, place)[site] if isinstance(data, list | tuple) else (place, data)
 
 
 def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
@@ -387,7 +359,7 @@ def _curve(data: Any, place: str, largest: int) -> NDArray[np.float64]:
 BASE = PerSite("think times are numbers, zero or more.", 0.0)
 SLOPE = PerSite("think times do not fall with distance: zero or more.", 0.0)
 PER_SITE = {
-    "demand": PerSite("demands are whole numbers, zero or more.", 0, whole=True, same=False),
+    "demand": PerSite("demands are whole numbers, zero or more.", 0, whole=True, same=False, cells=True),
     "opening_cost": PerSite("costs are numbers, zero or more.", 0.0, same=False),
     "operating_cost": PerSite("costs are numbers, zero or more.", 0.0),
     "service_rate": PerSite("service rates are positive numbers.", TINIEST),
@@ -395,6 +367,14 @@ PER_SITE = {
 }
 
 _CURVE = {"type": "array", "form": "list of numbers, or one by site", "rule": "think times are positive numbers."}
+
+_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+
+
+def _pairs_of_times(rows: Any) -> Any:
+    form = "think times by pair are a list of rows, one for each site, with a number for each cell."
+    return read_matrix(rows, form, "think times are positive numbers.")
+
 
 _LIMIT = "quality limits are numbers, zero or more."
 Limit: TypeAlias = Annotated[float, Number(_LIMIT, least=0)]
@@ -413,20 +393,31 @@ class LinearThinkTime(Data):
     per_distance: Annotated[Any, SLOPE.reader] = entry("b of the mean think time a + b d at distance d", unit=TIME)
 
 
+class PairedThinkTime(Data):
+    """A think time of each site and cell."""
+
+    by_pair: Annotated[
+        Any, Reader(_pairs_of_times, {"type": "array", "items": {"type": "array", "items": _POSITIVE}})
+    ] = entry("instead: the mean think time of the clients of each cell at each site, a row for each site", unit=TIME)
+
+
 class ListedThinkTime(Data):
     """A think time by distance."""
 
-    by_distance: Annotated[Any, Reader(_as_it_is, _CURVE)] = entry(
+    by_distance: Annotated[Any, Reader(as_it_is, _CURVE)] = entry(
         "instead: the mean think times f(1), f(2), ..., which do not fall; farther clients are not served", unit=TIME
     )
 
 
 def _form(value: Any) -> str:
     if not isinstance(value, Mapping):
-        raise Refusal('a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), ...]}.')
-    if "by_distance" in value:
-        return "listed"
-    refuse_unknown(value, {"base", "per_distance", "by_distance"})
+        raise Refusal(
+            'a think time is {"base": a, "per_distance": b}, {"by_distance": [f(1), f(2), ...]} or {"by_pair": matrix}.'
+        )
+    for name, form in (("by_distance", "listed"), ("by_pair", "paired")):
+        if name in value:
+            return form
+    refuse_unknown(value, {"base", "per_distance", "by_distance", "by_pair"})
     return "linear"
 
 
@@ -460,7 +451,7 @@ class PlacementData(LayoutData):
     needed = "a placement needs it."
     alternatives = (*LayoutData.alternatives, ("demand", "scenarios", "classes"))
 
-    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients at each site", optional=True)
+    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients in each cell", optional=True)
     scenarios: Annotated[Any, ScenariosField] = entry(
         "instead: what the demand may be, and how probable that is", optional=True
     )
@@ -473,9 +464,9 @@ class PlacementData(LayoutData):
         "rate at which a processor serves requests", unit=RATE
     )
     processors: Annotated[Any, PER_SITE["processors"].reader] = entry("number of processors at a site", default=1)
-    think_time: Annotated[Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime}, tag=_form)] = entry(
-        "mean time from an answer to the next request of a client, by distance from the server", optional=True
-    )
+    think_time: Annotated[
+        Any, OneOf({"linear": LinearThinkTime, "listed": ListedThinkTime, "paired": PairedThinkTime}, tag=_form)
+    ] = entry("mean time from an answer to the next request of a client, by distance from the server", optional=True)
     requests: Annotated[int, Number("requests are a whole number from 1.", least=1, whole=True)] = entry(
         "how many a client may have under way, answers it works on included, one at a time; throughput counts them all",
         default=1,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .geometry import DistanceMatrix
 from .layout import Grid, Layout, Network, Piece
 
 if TYPE_CHECKING:
@@ -53,11 +54,11 @@ class Frame:
     links: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))
 
 
-def whole_layout(layout: Layout) -> tuple[Grid | Network, Ints]:
+def whole_layout(layout: Layout) -> tuple[Grid | Network | DistanceMatrix, Ints]:
     """Find the grid or network that a layout is a piece of, and where its sites are there."""
     if isinstance(layout, Piece):
         whole, cells = whole_layout(layout.whole)
-        return whole, cells[np.array(layout.cells, np.int64)]
+        return whole, cells[np.array(layout.part, np.int64)]
     return layout, np.arange(layout.sites)
 
 

@@ -1,21 +1,25 @@
-"""Where sites lie and how far apart they are: grids, networks, named topologies.
+"""Where sites lie and how far they are from cells: grids, networks, named topologies, matrices.
 
-Distances count from 1: a site is at distance 1 of its own clients, a neighbour at distance 2 (eq. 7 of Gautam 2002).
+Steps count from 1: a site is at distance 1 of its own clients, a neighbour at distance 2 (eq. 7 of Gautam 2002).
+Lengths of networks count from 0, and a matrix says of itself what its distances are.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from ..data import Data, Number, OneOf, Reader, Refusal, entry, is_whole, shared
+from ..data import Choice, Data, Number, OneOf, Reader, Refusal, entry, is_number, is_whole, shared
 from ..errors import InstanceError, MissingField, RequestError
+from .geometry import DistanceMatrix, Geometry, read_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,9 +27,12 @@ if TYPE_CHECKING:
 #: Distance matrices are dense: this many sites need 200 MB.
 MOST_SITES = 5_000
 
+#: Of the largest distance of a network: lengths summed in another order differ by less, and are ties.
+ROUNDING = 1e-10
+
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Geometry):
     r"""An :math:`A \times B` grid; cells are numbered row by row.
 
     The distance of cells :math:`(i, j)` and :math:`(k, l)` is :math:`|i - k| + |j - l| + 1`.
@@ -38,6 +45,11 @@ class Grid:
     def sites(self) -> int:
         """How many cells there are."""
         return self.rows * self.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.columns
 
     @cached_property
     def distances(self) -> NDArray[np.int64]:
@@ -56,35 +68,60 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Network:
-    """A connected graph; the distance of two nodes is the least number of hops plus one."""
+class Network(Geometry):
+    """A connected graph; the distance of two nodes is the least number of hops plus one, or the least length.
+
+    Parameters
+    ----------
+    nodes
+        How many there are.
+    edges
+        Both ends of every edge.
+    topohub
+        Its name there, if it has one.
+    edge_lengths
+        Of the edges; ``None``: hops are counted.
+    """
 
     nodes: int
     edges: tuple[tuple[int, int], ...]
     topohub: str | None = None
+    edge_lengths: tuple[float, ...] | None = None
 
     @property
     def sites(self) -> int:
         """How many nodes there are."""
         return self.nodes
 
+    @property
+    def stepwise(self) -> bool:
+        """Whether hops are counted."""
+        return self.edge_lengths is None
+
     @cached_property
-    def distances(self) -> NDArray[np.int64]:
+    def distances(self) -> NDArray[Any]:
         """Distance of every two nodes."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import shortest_path
 
         ends = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
-        links = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(self.nodes, self.nodes))
-        hops = shortest_path(links.tocsr(), directed=False, unweighted=True)
-        if not np.isfinite(hops).all():
-            here, there = (int(node) for node in np.argwhere(~np.isfinite(hops))[0])
+        weights = np.ones(len(ends)) if self.edge_lengths is None else np.array(self.edge_lengths)
+        # Of several edges between two nodes the shortest counts; a matrix would add them up.
+        least = np.lexsort((weights, ends.max(axis=1), ends.min(axis=1)))
+        ends, weights = np.sort(ends[least], axis=1), weights[least]
+        first = np.ones(len(ends), bool)
+        first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+        ends, weights = ends[first], weights[first]
+        links = coo_array((weights, (ends[:, 0], ends[:, 1])), shape=(self.nodes, self.nodes))
+        away = shortest_path(links.tocsr(), directed=False, unweighted=self.stepwise)
+        if not np.isfinite(away).all():
+            here, there = (int(node) for node in np.argwhere(~np.isfinite(away))[0])
             raise InstanceError(
                 "data.network.edges",
                 [list(edge) for edge in self.edges],
                 f"node {there} cannot be reached from node {here}; every node must reach every other.",
             )
-        return hops.astype(np.int64) + 1
+        return away.astype(np.int64) + 1 if self.stepwise else _rounded(away)
 
     def label(self, site: int) -> str:
         """How to call a site in a sentence."""
@@ -92,39 +129,71 @@ class Network:
 
     def to_data(self) -> dict[str, Any]:
         """The form in an instance file."""
+        asked = {} if self.stepwise else {"distance": "length"}
         if self.topohub is not None:
-            return {"network": {"topohub": self.topohub}}
-        return {"network": {"nodes": self.nodes, "edges": [list(edge) for edge in self.edges]}}
+            return {"network": {"topohub": self.topohub, **asked}}
+        lengths = [()] * len(self.edges) if self.edge_lengths is None else [(length,) for length in self.edge_lengths]
+        edges = [[*edge, *length] for edge, length in zip(self.edges, lengths, strict=True)]
+        return {"network": {"nodes": self.nodes, "edges": edges, **asked}}
+
+
+def _rounded(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same both ways, and equal where only the order of summing differs."""
+    largest = float(lengths.max(initial=0.0))
+    if largest == 0:
+        return lengths
+    unit = 10.0 ** np.floor(np.log10(largest * ROUNDING))
+    return np.asarray(np.round(np.minimum(lengths, lengths.T) / unit) * unit)
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """Some sites of a larger layout, at the distances they have there."""
+class Piece(Geometry):
+    """Some sites of a larger layout whose cells are its sites, at the distances they have there."""
 
     whole: Layout
-    cells: tuple[int, ...]
+    part: tuple[int, ...]
 
     @property
     def sites(self) -> int:
         """Number of sites in the piece."""
-        return len(self.cells)
+        return len(self.part)
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether those of the whole are."""
+        return self.whole.stepwise
 
     @cached_property
-    def distances(self) -> NDArray[np.int64]:
+    def distances(self) -> NDArray[Any]:
         """Distance of every two sites of the piece."""
-        chosen = np.array(self.cells, dtype=np.int64)
+        chosen = np.array(self.part, dtype=np.int64)
         return np.ascontiguousarray(self.whole.distances[np.ix_(chosen, chosen)])
 
     def label(self, site: int) -> str:
         """The name the site has in the whole."""
-        return self.whole.label(self.cells[site])
+        return self.whole.label(self.part[site])
 
     def to_data(self) -> dict[str, Any]:
         """Pieces exist inside a run only."""
         raise ValueError("a piece of a layout cannot be written to a file; write the whole instance.")
 
 
-Layout: TypeAlias = Grid | Network | Piece
+Layout: TypeAlias = Grid | Network | DistanceMatrix | Piece
+
+#: Layouts by the arrays of their distances, which problems show and `dataclasses.replace` hands back.
+_SHOWN: WeakValueDictionary[int, Layout] = WeakValueDictionary()
+
+
+def show(layout: Layout) -> NDArray[Any]:
+    """The distances of a layout, of which `shown` tells whose they are."""
+    _SHOWN[id(layout.distances)] = layout
+    return layout.distances
+
+
+def shown(distances: Any) -> Layout | None:
+    """The layout that has shown this very array."""
+    layout = _SHOWN.get(id(distances))
+    return layout if layout is not None and layout.distances is distances else None
 
 
 def is_graph(value: Any) -> bool:
@@ -150,6 +219,7 @@ def network_from_graph(graph: nx.Graph[Any], place: str = "graph") -> tuple[Netw
 
 _SHAPE = "a shape is [rows, columns], two whole numbers from 1."
 _EDGES = "edges are a list of pairs of node numbers."
+_WAYS = "give one of shape, network and distances, not several."
 
 
 def _grid(shape: Any) -> Grid:
@@ -171,8 +241,8 @@ def _listed(edges: Any) -> Any:
     return edges
 
 
-def _topohub(name: Any) -> Network:
-    return _network_of(name, _from_topohub(name))
+def _topohub(name: Any) -> dict[str, Any]:
+    return _from_topohub(name) | {"name": name}
 
 
 def read_topology(name: str) -> tuple[Network, NDArray[np.float64], NDArray[np.float64]]:
@@ -208,17 +278,39 @@ def _from_topohub(name: Any) -> dict[str, Any]:
         raise InstanceError("", name, "no such topology is shipped with topohub.") from None
 
 
-def _network_of(name: str, topology: Mapping[str, Any]) -> Network:
+def _network_of(name: str, topology: Mapping[str, Any], distance: str = "hops") -> Network:
     number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
     links = topology.get("edges") or topology.get("links") or []
-    edges = {(number[link["source"]], number[link["target"]]) for link in links if link["source"] != link["target"]}
-    return Network(len(number), tuple(sorted(edges)), topohub=name)
+    lengths: dict[tuple[int, int], float] = {}
+    for link in links:
+        if link["source"] != link["target"]:
+            edge = (number[link["source"]], number[link["target"]])
+            lengths[edge] = min(lengths.get(edge, math.inf), float(link.get("dist", math.nan)))
+    edges = tuple(sorted(lengths))
+    if distance == "hops":
+        return Network(len(number), edges, topohub=name)
+    kilometres = tuple(lengths[edge] for edge in edges)
+    if not all(length > 0 for length in kilometres):
+        raise Refusal("this topology has no lengths of all its edges; count hops.", "distance")
+    return Network(len(number), edges, name, kilometres)
 
 
 def _pairs(least: int, rule: str, **described: Any) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "integer", "minimum": least}, "minItems": 2, "maxItems": 2} | (
         {"rule": rule} | described
     )
+
+
+_EDGE = {
+    "type": "array",
+    "items": {"type": "number", "minimum": 0},
+    "minItems": 2,
+    "maxItems": 3,
+    "form": "[u, v], or [u, v, length]",
+    "rule": _EDGES,
+}
+
+Distance: TypeAlias = Annotated[Literal["hops", "length"], Choice('a distance is "hops" or "length".')]
 
 
 class EdgesData(Data):
@@ -230,30 +322,39 @@ class EdgesData(Data):
         int,
         Number(f"the number of nodes is a whole number from 1 to {MOST_SITES}.", least=1, most=MOST_SITES, whole=True),
     ] = entry("how many there are; they are numbered from 0")
-    edges: Annotated[Any, Reader(_listed, {"type": "array", "items": _pairs(0, _EDGES)})] = entry(
-        "pairs of different nodes; every node reaches every other"
+    edges: Annotated[Any, Reader(_listed, {"type": "array", "items": _EDGE})] = entry(
+        "pairs of different nodes, each with its length where lengths are asked for; every node reaches every other"
+    )
+    distance: Distance = entry(
+        '"hops": the fewest edges from node to node, plus 1; "length": the least sum of lengths', default="hops"
     )
 
     def made(self) -> Network:
         """Make the network that is described."""
+        count = 2 if self.distance == "hops" else 3
         for index, edge in enumerate(self.edges):
-            good = isinstance(edge, list | tuple) and len(edge) == 2
-            if not good or not all(is_whole(end) and 0 <= end < self.nodes for end in edge) or edge[0] == edge[1]:
-                rule = f"an edge is a pair of different node numbers from 0 to {self.nodes - 1}."
+            good = isinstance(edge, list | tuple) and len(edge) == count
+            if not good or not all(is_whole(end) and 0 <= end < self.nodes for end in edge[:2]) or edge[0] == edge[1]:
+                rule = f"an edge is a pair of different node numbers from 0 to {self.nodes - 1}"
+                rule += "." if count == 2 else " and its length, as distances are lengths."
                 raise Refusal(rule, "edges", index)
-        return Network(self.nodes, tuple((int(u), int(v)) for u, v in self.edges))
+            if count == 3 and not (is_number(edge[2]) and edge[2] > 0):
+                raise Refusal("lengths of edges are positive numbers.", "edges", index, 2)
+        pairs = tuple((int(edge[0]), int(edge[1])) for edge in self.edges)
+        return Network(self.nodes, pairs, None, None if count == 2 else tuple(float(edge[2]) for edge in self.edges))
 
 
 class TopologyData(Data):
     """A network by its name."""
 
-    topohub: Annotated[Network, Reader(_topohub, {"type": "string"})] = entry(
+    topohub: Annotated[Any, Reader(_topohub, {"type": "string"})] = entry(
         'instead: name of a topology that topohub has, such as "sndlib/germany50"'
     )
+    distance: Distance = entry('"hops", as above, or "length": kilometres along the edges', default="hops")
 
     def made(self) -> Network:
         """Make the network that is described."""
-        return self.topohub
+        return _network_of(self.topohub["name"], self.topohub, self.distance)
 
 
 def _form(network: Any) -> str:
@@ -267,34 +368,60 @@ def _is_layout(value: Any) -> bool:
     return isinstance(value, Network | Piece)
 
 
+_ROW = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
+
+
+def _matrix(rows: Any) -> DistanceMatrix:
+    return rows if isinstance(rows, DistanceMatrix) else DistanceMatrix(read_matrix(rows))
+
+
 class LayoutData(Data):
     """Where the sites are, and which are near."""
 
-    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = (("shape", "network"),)
+    alternatives: ClassVar[tuple[tuple[str, ...], ...]] = (("shape", "network", "distances"),)
 
     shape: Annotated[Any, Reader(_grid, _pairs(1, _SHAPE, form="[rows, columns]"))] = entry(
         f"cells of a grid, {MOST_SITES} at most; the distance of two is the steps from one to the other, plus 1",
         default=None,
     )
     network: Annotated[Any, OneOf({"edges": EdgesData, "topohub": TopologyData}, tag=_form, ready=_is_layout)] = entry(
-        "instead: a network, whose distances are hops plus 1", default=None
+        "instead: a network, whose distances are hops plus 1, or lengths", default=None
+    )
+    distances: Annotated[
+        Any, Reader(_matrix, {"type": "array", "minItems": 1, "items": _ROW, "form": "number by site and cell"})
+    ] = entry("instead: the distance of each site to each cell, a row for each site", default=None)
+    clients: Annotated[int | None, Number("the number of cells is a whole number from 1.", least=1, whole=True)] = (
+        entry(
+            "number of cells where they are not the sites, beside distances; null: as many as a row has", default=None
+        )
     )
 
     @model_validator(mode="before")
     @classmethod
     def _has_one(cls, value: Any) -> Any:
-        if isinstance(value, Mapping) and "shape" in value and "network" in value:
-            raise Refusal("give either shape or network, not both.", "shape")
+        if isinstance(value, Mapping):
+            given = [name for name in LayoutData.alternatives[0] if value.get(name) is not None]
+            if len(given) > 1:
+                raise Refusal(_WAYS, given[0])
         return value
 
     @model_validator(mode="after")
     def _has_any(self) -> LayoutData:
-        if self.shape is None and self.network is None:
-            raise MissingField("shape", 'give either "shape": [rows, columns] or "network".')
+        if self.shape is None and self.network is None and self.distances is None:
+            raise MissingField("shape", 'give "shape": [rows, columns], "network" or "distances".')
+        if self.clients is not None and self.distances is None:
+            raise Refusal(
+                "cells are the sites of a shape or a network; the number of others stands beside distances.", "clients"
+            )
+        if self.clients is not None and self.clients != self.distances.cells:
+            raise Refusal(f"rows of distances have {self.distances.cells} numbers, one for each cell.", "clients")
         return self
 
     @property
-    def layout(self) -> Grid | Network:
+    def layout(self) -> Grid | Network | DistanceMatrix:
         """The one that is given."""
+        if self.distances is not None:
+            given: DistanceMatrix = self.distances
+            return given if given.clients == self.clients else DistanceMatrix(given.matrix, self.clients)
         found: Grid | Network = self.network if self.shape is None else self.shape
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -32,7 +32,7 @@ MEASURES = (
 
 @njit(cache=True)
 def assign(
-    is_open: NDArray[np.uint8], distances: Ints, demand: Ints, largest: int
+    is_open: NDArray[np.uint8], ranks: Ints, levels: Ints, demand: Ints, most: int
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     r"""Send every client to the nearest open sites, ties shared equally and rounded up.
 
@@ -40,19 +40,25 @@ def assign(
     ----------
     is_open
         0 or 1 per site.
-    distances, demand
-        Of every cell and site, from 1; clients per cell.
-    largest
-        The largest of the distances.
+    ranks
+        Per cell and site, from 1: the smallest are the nearest sites of the cell. Where distances are steps from 1,
+        they are.
+    levels
+        Per site and cell, from 1: the largest is that of the farthest clients of a site. Where distances are steps from
+        1, they are.
+    demand
+        Clients per cell.
+    most
+        The largest of the levels.
 
     Returns
     -------
     nearest, ties
-        Per cell: distance of its nearest open sites (0 if none is open) and how many there are.
+        Per cell: rank of its nearest open sites (0 if none is open) and how many there are.
     load, farthest
-        Per site: clients, and the distance of the farthest (0 without clients).
+        Per site: clients, and the level of the farthest (0 without clients).
     mix
-        Per site and distance (from 1): clients at that distance.
+        Per site and level (from 1): clients at that level.
 
     Notes
     -----
@@ -68,22 +74,23 @@ def assign(
     >>> import numpy as np
     >>> from optmodels.placement import assign
     >>> distances = np.array([[1, 2, 3], [2, 1, 2], [3, 2, 1]])
-    >>> nearest, ties, load, farthest, mix = assign(np.array([1, 0, 1], np.uint8), distances, np.array([4, 5, 6]), 3)
+    >>> demand = np.array([4, 5, 6])
+    >>> nearest, ties, load, farthest, mix = assign(np.array([1, 0, 1], np.uint8), distances, distances, demand, 3)
     >>> load, farthest
     (array([7, 0, 9]), array([2, 0, 2]))
     """
-    cells = len(demand)
+    cells, sites = len(demand), len(is_open)
     nearest = np.zeros(cells, np.int64)
     ties = np.zeros(cells, np.int64)
-    load = np.zeros(cells, np.int64)
-    farthest = np.zeros(cells, np.int64)
-    mix = np.zeros((cells, largest), np.int64)
+    load = np.zeros(sites, np.int64)
+    farthest = np.zeros(sites, np.int64)
+    mix = np.zeros((sites, most), np.int64)
     open_sites = np.flatnonzero(is_open)
-    tied = np.zeros(cells, np.int64)
+    tied = np.zeros(sites, np.int64)
     for cell in range(cells):
-        d, count = largest + 1, 0
+        d, count = np.iinfo(np.int64).max, 0
         for site in open_sites:
-            there = distances[cell, site]
+            there = ranks[cell, site]
             if there < d:
                 d, count = there, 0
             if there == d:
@@ -97,9 +104,10 @@ def assign(
         share = (demand[cell] + count - 1) // count
         for at in range(count):
             site = tied[at]
+            level = levels[site, cell]
             load[site] += share
-            mix[site, d - 1] += share
-            farthest[site] = max(farthest[site], d)
+            mix[site, level - 1] += share
+            farthest[site] = max(farthest[site], level)
     return nearest, ties, load, farthest, mix
 
 
@@ -110,12 +118,12 @@ class PlacementMeasures(Mapping[str, float | None]):
     but the placement itself is held here until a measure of the queues is asked for.
     """
 
-    def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8], nearest: Ints) -> None:
+    def __init__(self, problem: PlacementProblem, is_open: NDArray[np.uint8], nearest: NDArray[Any]) -> None:
         self._problem, self._is_open = problem, is_open
         self._known: dict[str, float | None] = {
             "opening": float(np.dot(problem.opening_cost, is_open)),
             "open_sites": float(is_open.sum()),
-            "mean_distance": mean_distance(problem.demand, nearest),
+            "mean_distance": mean_distance(problem.demand, nearest) if is_open.any() else None,
         }
         if problem.operating_cost is None:
             self._known["operating"] = 0.0
@@ -137,10 +145,10 @@ class PlacementMeasures(Mapping[str, float | None]):
         return name in MEASURES
 
 
-def mean_distance(demand: Ints, nearest: Ints) -> float | None:
-    """Mean distance of all clients to their nearest open sites; ``None`` without clients or where no site is open."""
+def mean_distance(demand: Ints, nearest: NDArray[Any]) -> float | None:
+    """Mean distance of all clients to their nearest open sites; ``None`` without clients."""
     clients = int(demand.sum())
-    return int(np.dot(demand, nearest)) / clients if clients and nearest.any() else None
+    return float(np.dot(demand, nearest)) / clients if clients else None
 
 
 class DefinedMeasures(Mapping[str, float]):
@@ -184,7 +192,7 @@ class ServiceReport(NamedTuple):
 
 
 class Server(NamedTuple):
-    """A server, the think times of its clients by distance, and where it stands (numbers of sites, or of crowds)."""
+    """A server, the think times of its clients by level, and where it stands (numbers of sites, or of crowds)."""
 
     rate: float
     processors: int
@@ -209,7 +217,7 @@ def alike(problem: PlacementProblem, sites: NDArray[np.intp]) -> Iterator[Server
 
 
 def capacities(problem: PlacementProblem) -> Ints:
-    """Compute the largest load psi_j(d) of site j with its farthest client at distance d: column d - 1."""
+    """Compute the largest load psi_j(l) of site j with its farthest client at level l: column l - 1."""
     table = np.zeros_like(problem.think_times, dtype=np.int64)
     for server in alike(problem, np.arange(problem.layout.sites)):
         psi = capacity_by_distance(
@@ -234,11 +242,13 @@ def infeasibility(problem: PlacementProblem) -> str | None:
     if problem.allowed.any() or not problem.demand.any():
         return None
     if not (problem.capacity[:, 0] > 0).any():
-        return "no server can meet the quality limits, not even for a single client at distance 1."
+        where = "at distance 1" if problem.layout.stepwise else "of its nearest cell"
+        return f"no server can meet the quality limits, not even for a single client {where}."
     for cell in np.argsort(-problem.demand, kind="stable"):
         if problem.demand[cell] > 0 and not _servable(problem, int(cell)):
+            label = problem.layout.cell_label(int(cell))
             return (
-                f"{problem.layout.label(int(cell))} has {problem.demand[cell]} clients, more than any site can take: "
+                f"{label} has {problem.demand[cell]} clients, more than any site can take: "
                 f"the largest capacity is {problem.capacity.max()}."
             )
     return "every site would be overloaded even with all other possible sites open."
@@ -246,9 +256,10 @@ def infeasibility(problem: PlacementProblem) -> str | None:
 
 def _servable(problem: PlacementProblem, cell: int) -> bool:
     """Whether some set of equally distant sites could share the clients of `cell`, looking at nothing else."""
-    distances = problem.distances[cell]
-    for d in np.unique(distances):
-        room = np.sort(problem.capacity[distances == d, d - 1])[::-1]
+    ranks = problem.layout.ranks[cell]
+    rooms = problem.capacity[np.arange(len(ranks)), problem.levels[:, cell] - 1]
+    for rank in np.unique(ranks):
+        room = np.sort(rooms[ranks == rank])[::-1]
         shares = -(-problem.demand[cell] // np.arange(1, len(room) + 1))
         if (room >= shares).any():
             return True
@@ -270,7 +281,7 @@ def report_service(
     problem
         The placement.
     farthest, mix
-        Per crowd: distance of the farthest client, 0 without any; clients at each distance.
+        Per crowd: level of the farthest client, 0 without any; clients at each level.
     sites
         The site of each crowd; by default crowd j is that of site j.
 
@@ -292,7 +303,7 @@ def report_service(
 
 
 def utilisation_table(problem: PlacementProblem) -> Floats:
-    """Utilisation by site, farthest distance and load, for the guarantee ``"farthest"``.
+    """Utilisation by site, farthest level and load, for the guarantee ``"farthest"``.
 
     Loads beyond the capacity count 1, a little too much, and so does the last column for all larger ones: a search
     must not gain by overloading a site.

@@ -5,16 +5,17 @@ The constraints named below are written in :mod:`optmodels.placement.constraints
 Decisions and what follows from them
 ------------------------------------
 * ``is_open[j]``, :math:`x_j`: site j is open.
-* ``nearest[k, d, q]``, :math:`z_{kdq}`: the nearest open sites of cell k are at distance d > 1, and so many that each
-  gets q of its clients. A cell whose own site is open is served there, alone.
-* ``served[j, k, q]``, :math:`w_{jkq} = x_j z_{kdq}` for d = d(j, k): site j is one of them.
+* ``nearest[k, d, q]``, :math:`z_{kdq}`: the nearest open sites of cell k have rank d, and are so many that each
+  gets q of its clients. A cell whose home is open, the one site of rank 1, is served there, alone, and has no such
+  variable for d = 1. On grids and wherever hops are counted ranks are distances, and a cell is at home at its own site.
+* ``served[j, k, q]``, :math:`w_{jkq} = x_j z_{kdq}` for d = r(k, j), the rank of site j: it is one of them.
 * ``pattern[j, i]``, :math:`p_{ji}`: site j serves pattern i of `optmodels.placement.patterns`: a set of cells and
   shares that fits its capacity, over all cells it can serve or over those near, with a level for the others.
-* ``nearer[k, d]``: cell k is served from a distance below d; only a name for a sum.
+* ``nearer[k, d]``: cell k is served from a rank below d; only a name for a sum.
 
 Why it is exact
 ---------------
-Let x be 0 or 1. A cell that is served from distance d has no open site nearer than d and no open site at d that does
+Let x be 0 or 1. A cell that is served from rank d has no open site nearer than d and no open site at d that does
 not serve it (`by_the_nearest`), and between the fewest and the most tied sites that make the share q
 (`ties_are_counted`): so z and w are the true nearest sites and the true shares. Then all patterns in use of an open
 site hold exactly its services, so there is one of them (`in_patterns`); its load fits by construction. Cells beyond
@@ -62,23 +63,18 @@ MOST_COLUMNS = 90_000
 #: Most patterns of a site whose operating cost must be known pattern by pattern, and of all such sites.
 MOST_PRICED_PATTERNS, MOST_PRICED_COLUMNS = 20_000, 200_000
 
-#: Variables and constraints by how many numbers of sites or cells their indices begin with; exported files name them.
+#: Variables and constraints by the sites and cells that their indices begin with; exported files name them.
 INDEXED = {
-    1: (
-        "is_open",
-        "nearest",
-        "nearer",
-        "pattern",
-        "one_pattern",
-        "every_cell_is_served",
-        "enough_ties",
-        "not_too_many_ties",
-        "nearer_is",
-        "within_capacity",
-    ),
-    2: ("served", "with_that_share", "by_the_nearest", "neighbours_agree", "in_patterns", "within_level"),
-    3: ("along_the_way",),
+    "site": ("is_open", "pattern", "one_pattern", "within_capacity"),
+    "cell": ("nearest", "nearer", "every_cell_is_served", "enough_ties", "not_too_many_ties", "nearer_is"),
+    "site cell": ("served", "with_that_share", "by_the_nearest", "in_patterns", "within_level"),
+    "site cell cell": ("along_the_way",),
+    "site cell site cell": ("neighbours_agree",),
 }
+
+#: Levels up to which patterns are listed where those over all cells are too many, in turn: neighbours of neighbours are
+#: too many where hops are counted, and elsewhere levels are far more than hops.
+NEAR, NEAR_ELSEWHERE = (2,), (12, 8, 5, 3, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,17 +86,17 @@ class Plan:
 
     @functools.cached_property
     def services_of(self) -> dict[tuple[int, int], dict[Service, list[int]]]:
-        """Per cell and distance (beyond its own site): the services there, and the sites that can give each."""
+        """Per cell and rank (beyond its home): the services there, and the sites that can give each."""
         found: dict[tuple[int, int], dict[Service, list[int]]] = {}
         for (site, cell), services in sorted(self.reach.services.items()):
-            at = found.setdefault((cell, int(self.reach.problem.distances[site, cell])), {})
+            at = found.setdefault((cell, int(self.reach.problem.layout.ranks[cell, site])), {})
             for service in services:
                 at.setdefault(service, []).append(site)
         return found
 
     @functools.cached_property
     def distances_of(self) -> dict[int, list[int]]:
-        """Per cell: the distances from which it can be served, beyond its own site."""
+        """Per cell: the ranks from which it can be served, beyond its home."""
         found: dict[int, list[int]] = {cell: [] for cell in self.reach.clients}
         for cell, d in sorted(self.services_of):
             found[cell].append(d)
@@ -149,6 +145,8 @@ def plan_of(problem: PlacementProblem, formulation: Formulation = "automatic") -
         ``"base"``: levels alone; ``"automatic"``: patterns, or levels alone if they would be too many in all.
     """
     reach = Reach.of(problem)
+    steps = problem.layout.stepwise and problem.levels is problem.layout.levels
+    near = NEAR if steps else NEAR_ELSEWHERE
     priced = priced_sites(problem)
     patterns: dict[int, SitePatterns] = {}
     left = MOST_PRICED_COLUMNS
@@ -163,7 +161,9 @@ def plan_of(problem: PlacementProblem, formulation: Formulation = "automatic") -
     if formulation != "base":
         chosen: dict[int, SitePatterns] = {}
         for site in others:
-            found = reach.patterns(site, MOST_PATTERNS) or reach.patterns(site, MOST_NEAR_PATTERNS, within=2)
+            found = reach.patterns(site, MOST_PATTERNS)
+            for within in near:
+                found = found or reach.patterns(site, MOST_NEAR_PATTERNS, within=within)
             if found is not None:
                 chosen[site] = found
             if sum(len(block.patterns) for block in chosen.values()) > most:
@@ -172,7 +172,7 @@ def plan_of(problem: PlacementProblem, formulation: Formulation = "automatic") -
         patterns |= chosen
     for site in others:
         if site not in patterns:
-            levels = reach.patterns(site, 10**9, within=1)
+            levels = reach.patterns(site, 10**9, within=1 if steps else 0)
             assert levels is not None
             patterns[site] = levels
     return Plan(reach, patterns)
@@ -213,8 +213,10 @@ def build(problem: PlacementProblem, formulation: Formulation = "automatic") -> 
     model = pyo.ConcreteModel(name="placement")
     model.plan = plan
     model.implied_whole = True  # `start` gives every feasible placement such a point
-    site = problem.layout.label
-    model.labels = {name: (site,) * count for count, names in INDEXED.items() for name in names}
+    label = {"site": problem.layout.label, "cell": problem.layout.cell_label}
+    model.labels = {
+        name: tuple(label[one] for one in which.split()) for which, names in INDEXED.items() for name in names
+    }
     constraints.declare_variables(model, plan)
     constraints.every_cell_is_served(model, plan)
     constraints.ties_are_counted(model, plan)
@@ -252,18 +254,18 @@ def start(problem: PlacementProblem, model: pyo.ConcreteModel, decision: Decisio
     for variables in (model.is_open, model.nearest, model.served, model.pattern, model.nearer):
         for variable in variables.values():
             variable.set_value(0, skip_validation=True)
-    distances = problem.distances
+    ranks, home_of = problem.layout.ranks, plan.reach.home_of
     open_sites = np.flatnonzero(is_open)
     serving: dict[int, dict[int, int]] = {int(site): {} for site in open_sites}  # site -> cell -> share
     for site in open_sites.tolist():
         model.is_open[site].set_value(1)
     for cell in plan.reach.clients:
-        there = distances[cell, open_sites]
+        there = ranks[cell, open_sites]
         d = int(there.min())
         for ring in plan.distances_of[cell]:
             if ring > d and (cell, ring) in model.nearer:
                 model.nearer[cell, ring].set_value(1)
-        if is_open[cell]:
+        if cell in home_of and is_open[home_of[cell]]:
             continue
         tied = open_sites[there == d].tolist()
         share = -(-int(problem.demand[cell]) // len(tied))
@@ -277,12 +279,12 @@ def start(problem: PlacementProblem, model: pyo.ConcreteModel, decision: Decisio
 
 def _pattern_of(plan: Plan, site: int, services: Mapping[int, int]) -> int:
     """Number of the pattern that holds the services of a site, at the lowest level that covers them."""
-    distances = plan.reach.problem.distances
+    levels = plan.reach.problem.levels
     part = {cell: share for cell, share in services.items() if is_part(plan, site, cell)}
-    beyond = [int(distances[site, cell]) for cell in services if cell not in part]
+    beyond = [int(levels[site, cell]) for cell in services if cell not in part]
 
     def fits(pattern: Pattern) -> bool:
-        level = max(beyond, default=pattern.farthest)
+        level = max([pattern.farthest, *beyond])
         return pattern.level == level and {cell: service.share for cell, service in pattern.services} == part
 
     return next(number for number, pattern in enumerate(plan.patterns[site].patterns) if fits(pattern))

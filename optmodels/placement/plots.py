@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import RequestError
 from ..plotting import (
     COLOURS,
     HEADING,
@@ -27,6 +28,7 @@ from ..plotting import (
     told_by,
 )  # fmt: skip
 from .framing import POINTS, Frame, fitted, grid_frame, network_frame, whole_layout
+from .geometry import DistanceMatrix
 from .layout import Grid, Network
 from .problem import PlacementProblem
 
@@ -95,6 +97,8 @@ def draw_placement(
     whole_problem = problem
     problem, told = whole_problem.pictured(decision)
     whole, cells = whole_layout(problem.layout)
+    if isinstance(whole, DistanceMatrix):
+        raise RequestError("a matrix of distances has no map: nothing says where its sites and cells lie.")
     frame = grid_frame(whole, cells) if isinstance(whole, Grid) else network_frame(whole, cells)
     if ax is None and panel in (None, "placement"):
         figure = new_figure(NARROW, NARROW)

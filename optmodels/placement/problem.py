@@ -32,7 +32,7 @@ from . import searching
 from .data import Quality, natural_fields, read_fields, written
 from .layout import Layout, Network, Piece, network_from_graph
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport, assign
-from .walk import PlacementWalk, Sites, standing_of
+from .walk import PlacementWalk, Sites, partners, standing_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -55,13 +55,14 @@ class PlacementProblem(Constructed):
     Parameters
     ----------
     demand
-        Clients of each cell: nested rows or a two-dimensional array on a grid, flat on a network.
+        Clients in each cell: nested rows or a two-dimensional array on a grid, flat on a network.
     opening_cost, operating_cost
         Price of each open site; price of a site at full utilisation (``None``: utilisation is free).
     service_rate, processors
         Of a server, one number or one for each site.
     think_time
-        Mean think time by distance: ``{"base": a, "per_distance": b}`` or ``{"by_distance": [f(1), f(2), ...]}``.
+        Mean think time by distance: ``{"base": a, "per_distance": b}`` or ``{"by_distance": [f(1), f(2), ...]}``; or by
+        site and cell, ``{"by_pair": matrix}``.
     quality
         What every client is promised.
     requests, request_share
@@ -71,6 +72,10 @@ class PlacementProblem(Constructed):
         Rows and columns of a grid; it follows from a nested `demand`.
     network
         Instead: a networkx graph, or ``{"nodes": n, "edges": [[u, v], ...]}``.
+    distances
+        Instead: a matrix of positive numbers, sites x cells; the problem has one whatever it was made of.
+    clients
+        Number of cells, where cells are not the sites.
     scenarios
         Instead of `demand`: what it may be, and how probable that is; see `optmodels.placement.scenarios`.
     name
@@ -83,9 +88,12 @@ class PlacementProblem(Constructed):
     Attributes
     ----------
     layout
-        Where the sites are: a `Grid` or a `Network`.
+        Where the sites are: a `Grid`, a `Network` or a `DistanceMatrix`.
     think_times
-        Mean think time f_j(d) of clients at distance d from server site j, ``inf`` where out of reach.
+        Mean think time f_j(l) of the clients at level l of server site j, ``inf`` where out of reach.
+    levels
+        Per site and cell: the level, 1 where the clients of the site think shortest. On grids and wherever hops are
+        counted it is the distance.
 
     Examples
     --------
@@ -108,6 +116,8 @@ class PlacementProblem(Constructed):
     quality: Takes[Mapping[str, float | str] | Quality, Quality] = REQUIRED
     shape: Takes[Sequence[int] | None, tuple[int, int] | None] = OPTIONAL
     network: Takes[Mapping[str, Any] | Network | Piece | nx.Graph[Any] | None, Network | Piece | None] = OPTIONAL
+    distances: Takes[ArrayLike | None, NDArray[Any]] = OPTIONAL
+    clients: Takes[int | None, int | None] = OPTIONAL
     operating_cost: Takes[ArrayLike | None, Floats | None] = OPTIONAL
     processors: Takes[ArrayLike | None, Ints] = OPTIONAL
     requests: Takes[int | None, int] = OPTIONAL
@@ -125,6 +135,8 @@ class PlacementProblem(Constructed):
         def layout(self) -> Layout: ...
         @property
         def think_times(self) -> Floats: ...
+        @property
+        def levels(self) -> Ints: ...
 
     kind: ClassVar[str] = "placement"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
@@ -192,11 +204,6 @@ class PlacementProblem(Constructed):
 
     # -- what follows from the data -----------------------------------------------------------------------------------
 
-    @property
-    def distances(self) -> Ints:
-        """Distance of every two sites, from 1."""
-        return self.layout.distances
-
     @cached_property
     def space(self) -> BinaryVectors:
         """One 0 or 1 per site; on a grid, nested rows will do."""
@@ -204,7 +211,7 @@ class PlacementProblem(Constructed):
 
     @cached_property
     def capacity(self) -> Ints:
-        """Largest load psi_j(d) of site j with its farthest client at distance d: column d - 1, non-increasing in d."""
+        """Largest load psi_j(l) of site j with its farthest client at level l: column l - 1, non-increasing in l."""
         return service.capacities(self)
 
     @cached_property
@@ -247,7 +254,7 @@ class PlacementProblem(Constructed):
         is_open = np.asarray(decision, np.uint8)
         nearest, _, load, farthest, _ = self._assigned(is_open)
         excess = self._beyond(is_open, load, farthest)
-        measures = PlacementMeasures(self, is_open, nearest)
+        measures = PlacementMeasures(self, is_open, self.layout.away(nearest))
         violations: dict[str, float] = {}
         if excess.any():
             violations["overload"] = float(excess.sum())
@@ -268,9 +275,9 @@ class PlacementProblem(Constructed):
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a placement means site by site; ``None`` where a site has no clients."""
         is_open = np.asarray(decision, np.uint8)
-        _, _, load, farthest, mix = self._assigned(is_open)
+        nearest, _, load, farthest, mix = self._assigned(is_open)
         report = service.report_service(self, farthest, mix)
-        told = {"load": load, "farthest": farthest, "capacity": self.room(farthest)}
+        told = {"load": load, "farthest": self._farthest(nearest, is_open), "capacity": self.room(farthest)}
         told |= {name: getattr(report, name) for name in ("throughput", "delay_probability", "utilisation")}
         served = (load > 0).tolist()
         return {
@@ -283,7 +290,7 @@ class PlacementProblem(Constructed):
         return self, []
 
     def load_and_farthest(self, decision: Decision) -> tuple[Ints, Ints]:
-        """Clients per site and the distance of the farthest: L(N, X) and S(N, X) of Gautam (2002)."""
+        """Clients per site and the level of the farthest, on grids its distance: L(N, X) and S(N, X) of Gautam."""
         _, _, load, farthest, _ = self._assigned(np.asarray(decision, np.uint8))
         return load, farthest
 
@@ -292,10 +299,15 @@ class PlacementProblem(Constructed):
         return self._excess(np.asarray(decision, np.uint8))
 
     def _assigned(self, is_open: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        return assign(is_open, self.distances, self.demand, self.think_times.shape[1])
+        return assign(is_open, self.layout.ranks, self.levels, self.demand, self.think_times.shape[1])
+
+    def _farthest(self, nearest: Ints, is_open: NDArray[np.uint8]) -> NDArray[Any]:
+        """Distance of the farthest client of each site, given the rank of the nearest sites of each cell."""
+        serves = (self.layout.ranks == nearest[:, None]) & (is_open == 1) & (self.demand[:, None] > 0)
+        return np.asarray(np.where(serves.T, self.distances, 0).max(axis=1))
 
     def room(self, farthest: Ints) -> Ints:
-        """Largest load of each site whose farthest clients are there, of one without clients as if at distance 1."""
+        """Largest load of each site whose farthest clients are at that level, of one without clients as at level 1."""
         return np.asarray(self.capacity[np.arange(len(farthest)), np.maximum(farthest, 1) - 1])
 
     def _excess(self, is_open: NDArray[np.uint8]) -> Ints:
@@ -323,6 +335,8 @@ class PlacementProblem(Constructed):
         """A number of which every objective is a multiple; ``None`` if there is none to rely on."""
         weights = {name: weight for name, weight in (self.weights or {"?": 1.0}).items() if weight != 0}
         if set(weights) - {"opening", "open_sites", "mean_distance"}:
+            return None
+        if "mean_distance" in weights and not self.layout.stepwise:
             return None
         return common_step(np.append(self.site_prices, self.distance_price))
 
@@ -363,9 +377,7 @@ class PlacementProblem(Constructed):
 
             return EvaluatedWalk(self, decision)
         choices = np.flatnonzero(self.allowed) if self.allowed.any() else np.arange(self.layout.sites)
-        return PlacementWalk(
-            sites, standing_of(sites, decision), choices.astype(np.int64), min(12, self.layout.sites - 1)
-        )
+        return PlacementWalk(sites, standing_of(sites, decision), choices.astype(np.int64), partners(sites))
 
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
         """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.

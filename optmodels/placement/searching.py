@@ -13,9 +13,10 @@ from heuristics import Decision
 
 from ..costs import Limits
 from . import measures as service
-from .data import part_of
-from .layout import Piece
-from .walk import Sites, append, rings, standing_of, unplug
+from .data import part_of, think_times
+from .layout import Piece, show
+from .measures import mean_distance
+from .walk import Sites, rings, standing_of
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -36,7 +37,8 @@ def penalty_rate(problem: PlacementProblem) -> float:
     prices = abs(weights.get("opening", 0.0)) * problem.opening_cost
     if problem.operating_cost is not None:
         prices = prices + abs(weights.get("operating", 0.0)) * problem.operating_cost
-    prices = prices + abs(weights.get("mean_distance", 0.0)) * (int(problem.distances.max()) - 1)  # a site saves less
+    apart = float(problem.distances.max() - problem.distances.min())
+    prices = prices + abs(weights.get("mean_distance", 0.0)) * apart  # a site saves less
     if not prices.any():
         prices = problem.opening_cost
     positive = prices[prices > 0]
@@ -61,7 +63,8 @@ def lower_bound(problem: PlacementProblem) -> float:
         taken = min(missing, float(room[site]))
         bound += prices[site] * taken / room[site]
         missing -= taken
-    return float(bound) + (weights.get("mean_distance", 0.0) if problem.demand.any() else 0.0)
+    nearest = mean_distance(problem.demand, problem.distances.min(axis=0))
+    return float(bound) + weights.get("mean_distance", 0.0) * (nearest or 0.0)
 
 
 def sites_of(problem: PlacementProblem) -> Sites | None:
@@ -82,28 +85,35 @@ def sites_of(problem: PlacementProblem) -> Sites | None:
             return None
         table = service.utilisation_table(problem)
         operating = weights["operating"] * problem.operating_cost[:, None, None] * table
-    order, ring = rings(problem.distances)
+    ranks, lengths = problem.layout.ranks, problem.layout.lengths
+    order, ring = rings(ranks)
     return Sites(
-        distances=problem.distances,
+        ranks=ranks,
+        levels=problem.levels,
         order=order,
         ring=ring,
+        length=lengths,
+        anchor=problem.layout.anchors,
         demand=problem.demand,
         opening=weights.get("opening", 0.0) * problem.opening_cost,
         operating=operating,
         capacity=problem.capacity,
         penalty=problem.penalty_rate,
-        geodesic=not isinstance(problem.layout, Piece),
+        geodesic=ranks is problem.levels and not isinstance(problem.layout, Piece),
+        whole=bool((lengths == np.floor(lengths)).all()),
         distance=problem.distance_price,
     )
 
 
 def repaired(problem: PlacementProblem, sites: Sites, decision: Decision, rng: np.random.Generator) -> Decision:
     """A feasible placement near `decision`, see `PlacementProblem.repair`."""
+    from .repairing import append, unplug  # which not every question needs
+
     if not problem.allowed.any():
         return decision
     standing = standing_of(sites, np.where(problem.allowed, np.asarray(decision, np.uint8), 0))
     append(sites, standing, problem.allowed.astype(np.uint8), rng.permutation(problem.layout.sites))
-    unplug(sites, standing, closing_order(problem.demand, problem.opening_cost, rng))
+    unplug(sites, standing, closing_order(problem.layout.around(problem.demand), problem.opening_cost, rng))
     return tuple(int(value) for value in standing.is_open)
 
 
@@ -116,20 +126,29 @@ def closing_order(demand: NDArray[Any], opening_cost: Floats, rng: np.random.Gen
 
 def restricted(problem: PlacementProblem, cells: Sequence[int]) -> PlacementProblem:
     """The problem of these cells alone, see `PlacementProblem.restrict`."""
+    if not problem.layout.together:
+        raise ValueError(f"{problem.name!r} has no part: its cells are not its sites.")
     chosen = np.array(cells, dtype=np.int64)
     whole = np.array_equal(chosen, np.arange(problem.layout.sites))
     piece = problem.layout if whole else Piece(problem.layout, tuple(int(cell) for cell in cells))
     part: PlacementProblem = object.__new__(type(problem))
+    think_time = dict(problem.think_time)
+    if not whole:
+        think_time = part_of(problem.think_time, problem.layout, chosen.tolist())
+    times, levels = (problem.think_times, problem.levels) if whole else think_times(think_time, piece)
     by_site = ("demand", "opening_cost", "service_rate", "processors")
     part._keep(
         name=f"{problem.name} ({len(chosen)} cells)",
         layout=piece,
         shape=problem.shape if whole else None,
-        network=piece if problem.shape is None or not whole else None,
+        network=problem.network if whole else piece,
+        distances=show(piece),
+        clients=None,
         operating_cost=None,
         **{name: getattr(problem, name)[chosen] for name in by_site},
-        think_time=dict(problem.think_time) if whole else part_of(problem.think_time, problem.layout, chosen.tolist()),
-        think_times=np.ascontiguousarray(problem.think_times[chosen, : int(piece.distances.max())]),
+        think_time=think_time,
+        think_times=times,
+        levels=levels,
         quality=problem.quality,
         requests=problem.requests,
         request_share=problem.request_share,

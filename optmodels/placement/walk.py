@@ -25,15 +25,19 @@ Floats = NDArray[np.float64]
 class Sites(NamedTuple):
     """What does not change during a walk (arrays only, so that compiled code can take it)."""
 
-    distances: Ints  #: cell x site
-    order: Ints  #: per cell: all sites by growing distance
-    ring: Ints  #: per cell and distance d: where the sites at distance d + 1 begin in `order`
+    ranks: Ints  #: cell x site, 1 for the nearest sites
+    levels: Ints  #: site x cell, 1 for the cells whose clients think shortest
+    order: Ints  #: per cell: all sites by growing rank
+    ring: Ints  #: per cell and rank d: where the sites of rank d + 1 begin in `order`
+    length: Floats  #: cell x rank, or one row for all cells: the distance
+    anchor: Ints  #: per site: its nearest cell
     demand: Ints
     opening: Floats  #: price of opening each site
-    operating: Floats  #: site x farthest x load: price of operating it; one entry if there is none
-    capacity: Ints  #: site x farthest: largest load
+    operating: Floats  #: site x farthest level x load: price of operating it; one entry if there is none
+    capacity: Ints  #: site x farthest level: largest load
     penalty: float  #: price of one client too many
-    geodesic: bool  #: whether a ring of untouched cells shields all cells behind it
+    geodesic: bool  #: whether a ring of untouched cells shields all cells behind it, and levels and ranks are steps
+    whole: bool  #: whether distances are whole numbers, so that sums of them are exact
     distance: float  #: price of one client's distance to its nearest open sites
 
 
@@ -41,11 +45,11 @@ class Standing(NamedTuple):
     """Where a walk stands: the placement, and all that follows from it."""
 
     is_open: NDArray[np.uint8]
-    nearest: Ints  #: per cell, one more than the largest distance if nothing is open
+    nearest: Ints  #: per cell: rank of its nearest open sites, one more than the largest if nothing is open
     ties: Ints
     load: Ints
-    farthest: Ints  #: per site: distance of its farthest clients, 0 without clients
-    clients: Ints  #: site x distance: cells with demand served there
+    farthest: Ints  #: per site: level of its farthest clients, 0 without clients
+    clients: Ints  #: site x level: cells with demand served there
     excess: Ints  #: per site: clients too many
     running: Floats  #: per site: price of operating it
     touched: Ints  #: scratch: sites changed by the flip under way
@@ -89,7 +93,8 @@ def flip(sites: Sites, standing: Standing, site: int) -> float:
 def _flip(sites: Sites, standing: Standing, site: int) -> None:
     """Hand the arrays over one by one: to pass records of arrays on would take longer than the flip."""
     _turn(
-        sites.order, sites.ring, sites.demand, sites.opening, sites.operating, sites.capacity, sites.geodesic,
+        sites.ranks, sites.levels, sites.order, sites.ring, sites.length, sites.demand, sites.opening,
+        sites.operating, sites.capacity, sites.geodesic,
         standing.is_open, standing.nearest, standing.ties, standing.load, standing.farthest, standing.clients,
         standing.excess, standing.running, standing.touched, standing.mark, standing.totals, site,
     )  # fmt: skip
@@ -97,7 +102,8 @@ def _flip(sites: Sites, standing: Standing, site: int) -> None:
 
 @njit(cache=True)
 def _turn(
-    order: Ints, ring: Ints, demand: Ints, opening: Floats, operating: Floats, capacity: Ints, geodesic: bool,
+    ranks: Ints, levels: Ints, order: Ints, ring: Ints, length: Floats, demand: Ints, opening: Floats,
+    operating: Floats, capacity: Ints, geodesic: bool,
     is_open: NDArray[np.uint8], nearest: Ints, ties: Ints, load: Ints, farthest: Ints, clients: Ints,
     excess: Ints, running: Floats, touched: Ints, mark: NDArray[np.uint8], totals: Floats, site: int,
 ) -> None:  # fmt: skip
@@ -106,63 +112,73 @@ def _turn(
     largest = ring.shape[1] - 1
     is_open[site] = 0
     touched[0], mark[site], count = site, 1, 1
-    for d in range(1, largest + 1):
-        disturbed = False
-        for at in range(ring[site, d - 1], ring[site, d]):
-            cell = order[site, at]  # distances are symmetric: the ring of the site is a ring of cells
-            near, tied, people = nearest[cell], ties[cell], demand[cell]
-            if near < d:
+    apart = 1 if len(length) > 1 else 0  # whether each cell has distances of its own
+    d, end, disturbed = 0, 0, True
+    for at in range(len(demand)):
+        if geodesic:  # steps are the same both ways: the sites around a site are the cells around it
+            if at == end and not disturbed:
+                break
+            while at == end:
+                d += 1
+                end, disturbed = ring[site, d], False
+            cell = order[site, at]
+        else:
+            cell = at
+            d = ranks[cell, site]
+        near, tied, people = nearest[cell], ties[cell], demand[cell]
+        if near < d:
+            continue
+        disturbed = True
+        away = length[cell * apart, d]
+        others = tied if opens else tied - 1
+        if opens and near == d:  # it joins the others
+            ties[cell] = tied + 1
+            share = (people + tied) // (tied + 1)
+            given = share - (people + others - 1) // others
+        elif opens:  # it takes the cell from the others, if there are any
+            nearest[cell], ties[cell] = d, 1
+            share = people
+            given = -((people + others - 1) // others) if others else 0
+            totals[4] += people * (away - length[cell * apart, near]) if others else people * away
+            totals[3] -= 0 if others else people
+        elif others:  # it leaves the cell to the others
+            ties[cell] = others
+            share = -((people + others) // tied)
+            given = (people + others - 1) // others + share
+        else:  # others, farther off, have to be found
+            share = -people
+            near = d + 1
+            while near <= largest:
+                for beside in range(ring[cell, near - 1], ring[cell, near]):
+                    others += is_open[order[cell, beside]]
+                if others:
+                    break
+                near += 1
+            nearest[cell], ties[cell] = near, others
+            given = (people + others - 1) // others if others else 0
+            totals[4] += people * (length[cell * apart, near] - away) if others else -people * away
+            totals[3] += 0 if others else people
+        if people == 0:
+            continue
+        load[site] += share
+        level = d if geodesic else levels[site, cell]
+        clients[site, level] += 1 if opens else -1
+        if opens:
+            farthest[site] = max(farthest[site], level)
+        moved = 0 if near == d else -1 if opens else 1
+        if others == 0 or (given == 0 and moved == 0):
+            continue
+        for beside in range(ring[cell, near - 1], ring[cell, near]):
+            other = order[cell, beside]
+            if not is_open[other]:
                 continue
-            disturbed = True
-            others = tied if opens else tied - 1
-            if opens and near == d:  # it joins the others
-                ties[cell] = tied + 1
-                share = (people + tied) // (tied + 1)
-                given = share - (people + others - 1) // others
-            elif opens:  # it takes the cell from the others, if there are any
-                nearest[cell], ties[cell] = d, 1
-                share = people
-                given = -((people + others - 1) // others) if others else 0
-                totals[4] += people * (d - near) if others else people * d
-                totals[3] -= 0 if others else people
-            elif others:  # it leaves the cell to the others
-                ties[cell] = others
-                share = -((people + others) // tied)
-                given = (people + others - 1) // others + share
-            else:  # others, farther off, have to be found
-                share = -people
-                near = d + 1
-                while near <= largest:
-                    for beside in range(ring[cell, near - 1], ring[cell, near]):
-                        others += is_open[order[cell, beside]]
-                    if others:
-                        break
-                    near += 1
-                nearest[cell], ties[cell] = near, others
-                given = (people + others - 1) // others if others else 0
-                totals[4] += people * (near - d) if others else -people * d
-                totals[3] += 0 if others else people
-            if people == 0:
-                continue
-            load[site] += share
-            clients[site, d] += 1 if opens else -1
-            if opens:
-                farthest[site] = d
-            moved = 0 if near == d else -1 if opens else 1
-            if others == 0 or (given == 0 and moved == 0):
-                continue
-            for beside in range(ring[cell, near - 1], ring[cell, near]):
-                other = order[cell, beside]
-                if not is_open[other]:
-                    continue
-                if not mark[other]:
-                    touched[count], mark[other] = other, 1
-                    count += 1
-                load[other] += given
-                clients[other, near] += moved
-                farthest[other] = max(farthest[other], near)
-        if geodesic and not disturbed:
-            break
+            if not mark[other]:
+                touched[count], mark[other] = other, 1
+                count += 1
+            load[other] += given
+            level = near if geodesic else levels[other, cell]
+            clients[other, level] += moved
+            farthest[other] = max(farthest[other], level)
     is_open[site] = opens
     totals[0] += opening[site] if opens else -opening[site]
     for at in range(count):
@@ -252,7 +268,7 @@ def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDA
         if by_opening and standing.totals[0] - rounding > below:
             continue
         if standing.totals[2] + standing.totals[3] == 0:
-            price = sites.distance * standing.totals[4]  # whole numbers, without rounding
+            price = sites.distance * (standing.totals[4] if sites.whole else _distance(sites, standing))
             for j in range(len(standing.is_open)):
                 if standing.is_open[j]:
                     price += sites.opening[j] + standing.running[j]
@@ -262,68 +278,22 @@ def sweep(sites: Sites, standing: Standing, flips: Ints, below: float, best: NDA
     return found, below
 
 
-@njit(cache=True)
-def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], order: Ints) -> None:
-    """Open sites until nobody has too many clients: where the farthest clients of an overloaded site are.
-
-    Of several overloaded sites the first in the given order is helped first.
-    """
-    while standing.totals[2] + standing.totals[3] > 0:
-        chosen = -1
-        for site in order:
-            if not standing.is_open[site] or standing.load[site] == 0:
-                continue
-            far = standing.farthest[site]
-            if standing.excess[site] == 0:
-                continue
-            if not allowed[site]:
-                flip(sites, standing, site)  # it can never do: somebody else must take its clients
-                chosen = -2
-                break
-            for at in range(sites.ring[site, far - 1], sites.ring[site, far]):
-                cell = sites.order[site, at]
-                served_here = allowed[cell] and not standing.is_open[cell] and standing.nearest[cell] == far
-                if served_here and (chosen < 0 or sites.demand[cell] > sites.demand[chosen]):
-                    chosen = cell
-            if chosen < 0:
-                chosen = _closed_and_allowed(sites, standing, allowed, site)
-            break
-        if chosen == -2:
-            continue
-        if chosen < 0:  # only clients without any site are left: open the first site that may
-            chosen = _closed_and_allowed(sites, standing, allowed, order[0])
-        if chosen < 0:
-            return
-        flip(sites, standing, chosen)
-
-
-@njit(cache=True)
-def _closed_and_allowed(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], site: int) -> int:
-    for at in range(sites.order.shape[1]):
-        candidate: int = sites.order[site, at]
-        if allowed[candidate] and not standing.is_open[candidate]:
-            return candidate
-    return -1
-
-
-@njit(cache=True)
-def unplug(sites: Sites, standing: Standing, order: Ints) -> None:
-    """Close sites in the given order wherever nobody gets too many clients by it."""
-    for site in order:
-        if standing.is_open[site]:
-            flip(sites, standing, site)
-            if standing.totals[2] + standing.totals[3] > 0:
-                flip(sites, standing, site)
-
-
-def rings(distances: Ints) -> tuple[Ints, Ints]:
-    """Sites of each cell by growing distance, and where each distance begins."""
-    cells, largest = len(distances), int(distances.max())
-    order = np.argsort(distances, axis=1, kind="stable").astype(np.int64)
+def rings(ranks: Ints) -> tuple[Ints, Ints]:
+    """Sites of each cell by growing rank, and where each rank begins."""
+    cells, largest = len(ranks), int(ranks.max())
+    order = np.argsort(ranks, axis=1, kind="stable").astype(np.int64)
     ring = np.zeros((cells, largest + 1), np.int64)
     for cell in range(cells):
-        ring[cell] = np.searchsorted(distances[cell, order[cell]], np.arange(1, largest + 2))
+        ring[cell] = np.searchsorted(ranks[cell, order[cell]], np.arange(1, largest + 2))
     return order, ring
+
+
+def partners(sites: Sites, most: int = 12) -> Ints:
+    """For each site some others that are near: the nearest ones of its nearest cell."""
+    count = min(most, len(sites.opening) - 1)
+    near = sites.order[sites.anchor, : count + 1]
+    others = np.argsort(near == np.arange(len(near))[:, None], axis=1, kind="stable")  # itself last, if it is there
+    return np.ascontiguousarray(np.take_along_axis(near, others, axis=1)[:, :count])
 
 
 def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]) -> Standing:
@@ -349,8 +319,8 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
     array([12,  0, 19, 16,  0,  0])
     """
     is_open = np.array(decision, np.uint8)
-    nearest, ties, load, farthest, _ = assign(is_open, sites.distances, sites.demand, sites.ring.shape[1] - 1)
-    count, largest = len(is_open), sites.ring.shape[1] - 1
+    count, largest, most = len(is_open), sites.ring.shape[1] - 1, sites.capacity.shape[1]
+    nearest, ties, load, farthest, _ = assign(is_open, sites.ranks, sites.levels, sites.demand, most)
     nearest[ties == 0] = largest + 1
     standing = Standing(
         is_open=is_open,
@@ -358,16 +328,16 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
         ties=ties,
         load=load,
         farthest=farthest,
-        clients=np.zeros((count, largest + 1), np.int64),
+        clients=np.zeros((count, most + 1), np.int64),
         excess=np.zeros(count, np.int64),
         running=np.zeros(count),
         touched=np.zeros(count, np.int64),
         mark=np.zeros(count, np.uint8),
         totals=np.zeros(5),
     )
-    served = (sites.distances == nearest[:, None]) & (is_open[None, :] == 1) & (sites.demand[:, None] > 0)
+    served = (sites.ranks == nearest[:, None]) & (is_open[None, :] == 1) & (sites.demand[:, None] > 0)
     cell, site = np.nonzero(served)
-    np.add.at(standing.clients, (site, nearest[cell]), 1)
+    np.add.at(standing.clients, (site, sites.levels[site, cell]), 1)
     refresh(sites, standing)
     return standing
 
@@ -385,10 +355,20 @@ def refresh(sites: Sites, standing: Standing) -> None:
                 sites.operating, sites.capacity, standing.is_open, standing.load, standing.farthest,
                 standing.excess, standing.running, standing.totals, site,
             )  # fmt: skip
-        if standing.ties[site] == 0:
-            standing.totals[3] += sites.demand[site]
-        else:
-            standing.totals[4] += sites.demand[site] * standing.nearest[site]
+    for cell in range(len(standing.ties)):
+        if standing.ties[cell] == 0:
+            standing.totals[3] += sites.demand[cell]
+    standing.totals[4] = _distance(sites, standing)
+
+
+@njit(cache=True)
+def _distance(sites: Sites, standing: Standing) -> float:
+    """Distances of all clients that have a site, summed anew."""
+    total, apart = 0.0, 1 if len(sites.length) > 1 else 0
+    for cell in range(len(standing.ties)):
+        if standing.ties[cell] > 0:
+            total += sites.demand[cell] * sites.length[cell * apart, standing.nearest[cell]]
+    return total
 
 
 @dataclass(eq=False)
@@ -398,7 +378,7 @@ class PlacementWalk:
     sites: Sites
     standing: Standing
     choices: Ints  #: sites worth flipping
-    nearby: int  #: a swap partner is among this many sites nearest to the first
+    partners: Ints  #: per site: some others that are near, one of which may be swapped with it
     full_penalty: float = field(init=False)  #: of one client too many, whatever the walk charges just now
 
     def __post_init__(self) -> None:
@@ -430,8 +410,10 @@ class PlacementWalk:
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
         """Half flips, half swaps with one of the nearest sites."""
         first = rng.choice(self.choices, count)
-        partner = rng.integers(1, self.nearby + 1, count) if self.nearby else np.zeros(count, np.int64)
-        second = np.where(rng.random(count) < 0.5, self.sites.order[first, partner], -1)
+        nearby = self.partners.shape[1]
+        partner = rng.integers(1, nearby + 1, count) - 1 if nearby else np.zeros(count, np.int64)
+        others = self.partners[first, partner] if nearby else first
+        second = np.where(rng.random(count) < 0.5, others, -1)
         return np.stack([first, second], axis=1).astype(np.int64)
 
     def follow(self, moves: Moves, tolerances: Floats, below: float) -> Followed:

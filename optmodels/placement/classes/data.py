@@ -128,7 +128,7 @@ def natural_classes(given: Mapping[str, Any]) -> dict[str, Any]:
     classes = [plain(one.to_data() if isinstance(one, ClientClass) else one) for one in listed]
     demands = [one.get("demand") for one in classes if isinstance(one, dict)]
     nested = [rows for rows in demands if isinstance(rows, list) and rows and isinstance(rows[0], list)]
-    if nested and not {"shape", "network"} & {name for name, value in told.items() if value is not None}:
+    if nested and not {"shape", "network", "distances"} & {name for name, value in told.items() if value is not None}:
         told["shape"] = [len(nested[0]), len(nested[0][0])]
     told["classes"] = [_in_rows(one, told.get("shape")) if isinstance(one, dict) else one for one in classes]
     return told

@@ -21,7 +21,8 @@ from heuristics import Decision, Evaluation, Walk
 from ...costs import Limits, price_of
 from ...data import OPTIONAL, REQUIRED, Takes, natural, read_as
 from ...errors import InstanceError
-from ..data import PlacementData, nested, read_fields
+from ..data import PlacementData, read_fields
+from ..geometry import nested
 from ..measures import DefinedMeasures, PlacementMeasures, ServiceReport
 from ..problem import PlacementProblem, default_cost
 from ..searching import closing_order
@@ -43,8 +44,10 @@ class ClassPlacement(PlacementProblem):
     ----------
     classes
         Each with ``name``, ``demand``, ``think_time`` and, where it is not that of the instance, ``quality``.
-    opening_cost, operating_cost, service_rate, processors, quality, shape, network, name, cost, limits
+    opening_cost, operating_cost, service_rate, processors, quality
         As of a `PlacementProblem`.
+    shape, network, distances, clients, name, cost, limits
+        As of a `PlacementProblem`, too.
     demand, think_time, requests, request_share
         Left out: the classes have their own, and every client has one request under way.
 
@@ -161,7 +164,7 @@ class ClassPlacement(PlacementProblem):
         """Loads by class, measures and price of a placement."""
         is_open = np.asarray(decision, np.uint8)
         excess = self._excess(is_open)
-        measures = PlacementMeasures(self, is_open, self.parts[0]._assigned(is_open)[0])
+        measures = PlacementMeasures(self, is_open, self.layout.away(self.parts[0]._assigned(is_open)[0]))
         violations: dict[str, float] = {}
         if excess.any():
             violations["overload"] = float(excess.sum())
@@ -195,7 +198,9 @@ class ClassPlacement(PlacementProblem):
     def describe(self, decision: Decision) -> dict[str, Any]:
         """What a placement means site by site, in lists by class; ``None`` where a site, or a class, has no clients."""
         is_open = np.asarray(decision, np.uint8)
-        load, farthest, mixes = self._crowds(is_open)
+        load, _, mixes = self._crowds(is_open)
+        nearest = self.parts[0]._assigned(is_open)[0]
+        farthest = np.array([part._farthest(nearest, is_open) for part in self.parts])
         if len(self.parts) == 1:
             report = self.parts[0].report(is_open)
             throughput, late = report.throughput[:, None], report.delay_probability[:, None]
@@ -266,19 +271,27 @@ class ClassPlacement(PlacementProblem):
             is_open[next(site for site in order if self.allowed[site])] = 1
         while (excess := self._excess(is_open)).any():
             site = next(site for site in order if excess[site])
-            closed = np.flatnonzero(self.allowed & (is_open == 0))
-            nearest = self.parts[0]._assigned(is_open)[0]
-            far = self.load_and_farthest(tuple(is_open.tolist()))[1][site]
-            reach = self.distances[closed, site]
-            theirs = closed[(reach == far) & (nearest[closed] == far)]  # cells of its farthest clients
-            chosen = theirs[self.demand[theirs].argmax()] if len(theirs) else closed[reach.argmin()]
-            is_open[chosen] = 1
-        for site in closing_order(self.demand, self.opening_cost, rng):
+            is_open[self._helper(is_open, site)] = 1
+        for site in closing_order(self.layout.around(self.demand), self.opening_cost, rng):
             if is_open[site]:
                 is_open[site] = 0
                 if self._excess(is_open).any() or (self.demand.any() and not is_open.any()):
                     is_open[site] = 1
         return tuple(int(value) for value in is_open)
+
+    def _helper(self, is_open: NDArray[np.uint8], site: int) -> int:
+        """A site to open where another is overloaded: near its farthest clients, or else near itself."""
+        closed, ranks = np.flatnonzero(self.allowed & (is_open == 0)), self.layout.ranks
+        nearest = self.parts[0]._assigned(is_open)[0]
+        theirs = np.flatnonzero((ranks[:, site] == nearest) & (self.demand > 0))
+        away = self.distances[site, theirs]
+        for cell in theirs[np.lexsort((theirs, -self.demand[theirs], -away))]:
+            if self.distances[site, cell] < away.max():
+                break
+            closer = closed[ranks[cell, closed] <= nearest[cell]]
+            if len(closer):
+                return int(closer[ranks[cell, closer].argmin()])
+        return int(closed[ranks[self.layout.anchors[site], closed].argmin()])
 
     def restrict(self, cells: Sequence[int]) -> ClassPlacement:
         """The problem of these cells alone, at the distances they have in the whole, with the default cost."""

@@ -113,6 +113,8 @@ class Clauses:
 
 def refuses(problem: Any) -> str | None:
     """Why clauses cannot hold a cost or a limit of a problem, in a sentence; ``None`` if they can."""
+    if problem.levels is not problem.layout.ranks:
+        return f"strategy 'clauses' takes distances in steps, and {problem.name!r} has others; take highs."
     weights = problem.weights
     if weights is None:
         return f"strategy 'clauses' needs a cost that is a weighted sum of measures, and {problem.name!r} has another."

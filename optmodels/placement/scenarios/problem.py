@@ -26,12 +26,14 @@ from ...costs import Limits, price_of
 from ...data import OPTIONAL, REQUIRED, Takes, natural, read_as
 from ...errors import InstanceError
 from .. import measures as service
-from ..data import PER_SITE, PlacementData, Quality, entries, nested, read_fields
+from ..data import PER_SITE, PlacementData, Quality, read_fields
+from ..geometry import entries, nested
 from ..layout import Layout
 from ..measures import DefinedMeasures, PlacementMeasures
 from ..problem import NEARLY, PlacementProblem
+from ..repairing import append
 from ..searching import closing_order
-from ..walk import append, flip, standing_of
+from ..walk import flip, standing_of
 from .data import ROUNDING, DrawnScenarios, Scenario, check_probabilities, numbers_by_site
 from .measures import ScenarioMeasures
 from .mending import allowed_together, keepable, to_mend
@@ -59,8 +61,10 @@ class ScenarioPlacement(PlacementProblem):
     scenarios
         Pairs of ``probability`` and ``demand``, the probabilities of which sum to 1, or a law, such as
         ``{"law": "poisson", "mean": [[4, 7], [8, 3]], "count": 20, "seed": 1}``.
-    opening_cost, operating_cost, service_rate, processors, think_time, shape, network, name, cost, limits
+    opening_cost, operating_cost, service_rate, processors, think_time, requests, request_share
         As of a `PlacementProblem`.
+    shape, network, distances, clients, name, cost, limits
+        As of a `PlacementProblem`, too.
     quality
         What every client is promised; ``scenario_probability``: in scenarios that are together at least so probable.
     demand
@@ -221,7 +225,7 @@ class ScenarioPlacement(PlacementProblem):
         for number, part in enumerate(self.parts):
             nearest, _, load, farthest, _ = part._assigned(is_open)
             excess[number] = part._beyond(is_open, load, farthest).sum() + part.demand.sum() * (not is_open.any())
-            found.append(PlacementMeasures(part, is_open, nearest))
+            found.append(PlacementMeasures(part, is_open, part.layout.away(nearest)))
         measures = ScenarioMeasures(found, self.probabilities.tolist())
         violations: dict[str, float] = {}
         too_many = int(excess[to_mend(excess, self.probabilities, self.scenario_probability)].sum())
@@ -325,7 +329,7 @@ class ScenarioPlacement(PlacementProblem):
             append(one, standing, allowed.astype(np.uint8), order)
             current = standing.is_open
         standings = [standing_of(one, current) for one in sites]
-        for site in closing_order(self.mean_demand, self.opening_cost, rng):
+        for site in closing_order(self.layout.around(self.mean_demand), self.opening_cost, rng):
             if not current[site]:
                 continue
             for one, standing in zip(sites, standings, strict=True):
@@ -374,8 +378,8 @@ def _spread(law: Mapping[str, Any], name: str, layout: Layout) -> Floats | None:
         return None
     place = f"data.scenarios.{name}"
     if name == "deviation" and not isinstance(law[name], list | tuple):
-        return np.full(layout.sites, numbers_by_site([(place, law[name])])[0])
-    return numbers_by_site(entries(law[name], layout, place))
+        return np.full(layout.cells, numbers_by_site([(place, law[name])])[0])
+    return numbers_by_site(entries(law[name], layout, place, cells=True))
 
 
 def expected_cost(measures: Mapping[str, float | None]) -> float:

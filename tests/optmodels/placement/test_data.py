@@ -73,8 +73,8 @@ def changed(data, path, value):
         (
             "think_time",
             1.5,
-            'data.think_time is 1.5; a think time is {"base": a, "per_distance": b} or {"by_distance": [f(1), f(2), '
-            "...]}.",
+            'data.think_time is 1.5; a think time is {"base": a, "per_distance": b}, {"by_distance": [f(1), f(2), '
+            '...]} or {"by_pair": matrix}.',
         ),
         ("think_time.base", -1, "data.think_time.base is -1; think times are numbers, zero or more."),
         (
@@ -91,7 +91,7 @@ def changed(data, path, value):
         (
             "think_time",
             {"base": 1, "per_distance": 1, "slope": 2},
-            "data.think_time.slope is 2; no such field; known are base, by_distance, per_distance.",
+            "data.think_time.slope is 2; no such field; known are base, by_distance, by_pair, per_distance.",
         ),
         (
             "think_time",
@@ -149,8 +149,8 @@ def changed(data, path, value):
         (
             "demands",
             1,
-            "data.demands is 1; no such field (did you mean 'demand'?); known are classes, demand, network, "
-            "opening_cost, operating_cost, processors, quality, request_share, requests, scenarios, "
+            "data.demands is 1; no such field (did you mean 'demand'?); known are classes, clients, demand, distances, "
+            "network, opening_cost, operating_cost, processors, quality, request_share, requests, scenarios, "
             "service_rate, shape, think_time.",
         ),
     ],

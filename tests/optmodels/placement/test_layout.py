@@ -102,8 +102,11 @@ def test_missing_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ({}, 'data.shape is missing; give either "shape": [rows, columns] or "network".'),
-        ({"shape": [2, 3], "network": {}}, "data.shape is [2, 3]; give either shape or network, not both."),
+        ({}, 'data.shape is missing; give "shape": [rows, columns], "network" or "distances".'),
+        (
+            {"shape": [2, 3], "network": {}},
+            "data.shape is [2, 3]; give one of shape, network and distances, not several.",
+        ),
         (
             {"shape": [10**400, 1]},
             f"data.shape is [1{'0' * 55}...; a shape is [rows, columns], two whole numbers from 1.",
@@ -145,7 +148,7 @@ def test_missing_extra_is_named(monkeypatch):
         ),
         (
             {"network": {"nodes": 2, "edges": [[0, 1]], "weights": [1]}},
-            "data.network.weights is [1]; no such field; known are edges, nodes.",
+            "data.network.weights is [1]; no such field; known are distance, edges, nodes.",
         ),
     ],
 )

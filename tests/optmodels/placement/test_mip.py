@@ -359,7 +359,9 @@ def test_utilisations_of_patterns_are_those_of_the_evaluator():
                     continue
                 patterns = plan.patterns[site].patterns
                 number = next(i for i in range(len(patterns)) if model.pattern[site, i].value == 1)
-                assert utilisations(problem, site, patterns)[number] == pytest.approx(shown[site] or 0.0, rel=1e-12)
+                assert utilisations(Reach.of(problem), site, patterns)[number] == pytest.approx(
+                    shown[site] or 0.0, rel=1e-12
+                )
 
 
 def test_without_clients_nothing_need_be_open():

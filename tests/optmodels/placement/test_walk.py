@@ -13,7 +13,8 @@ from heuristics.search.exhaustive import gray_flips
 from optmodels.costs import Limits, WeightedSum
 from optmodels.generating import generate
 from optmodels.placement import PlacementProblem, assign, standing_of
-from optmodels.placement.walk import PlacementWalk, append, unplug
+from optmodels.placement.repairing import append, unplug
+from optmodels.placement.walk import PlacementWalk
 
 QUALITY = {"min_throughput": 1.7, "max_delay_probability": 0.1, "delay": 0.16, "guarantee": "farthest"}
 SERVER = {
@@ -103,13 +104,14 @@ PROBLEMS = [
 def assert_same_standing(problem, walk):
     """Everything a walk keeps equals what follows from its placement from scratch."""
     standing = walk.standing
-    largest = problem.distances.max()
-    nearest, ties, load, farthest, _ = assign(standing.is_open, problem.distances, problem.demand, largest)
+    ranks, levels, most = problem.layout.ranks, problem.levels, problem.levels.max()
+    largest = ranks.max()
+    nearest, ties, load, farthest, _ = assign(standing.is_open, ranks, levels, problem.demand, most)
     assert standing.ties.tolist() == ties.tolist()
     assert standing.nearest.tolist() == np.where(ties == 0, largest + 1, nearest).tolist()
     assert standing.load.tolist() == load.tolist()
     has_clients = standing.clients[:, 1:] > 0
-    reach = np.where(has_clients.any(axis=1), largest - np.argmax(has_clients[:, ::-1], axis=1), 0)
+    reach = np.where(has_clients.any(axis=1), has_clients.shape[1] - np.argmax(has_clients[:, ::-1], axis=1), 0)
     assert reach.tolist() == standing.farthest.tolist() == farthest.tolist()
     assert standing.excess.tolist() == problem.overloaded(walk.current).tolist()
     assert not standing.mark.any()
@@ -214,7 +216,7 @@ def test_loads_from_scratch_agree_with_the_rule_in_plain_python(make):
 def test_mix_splits_the_load_by_distance():
     problem = grid(1)
     is_open = (np.random.default_rng(1).random(30) < 0.2).astype(np.uint8)
-    _, _, load, farthest, mix = assign(is_open, problem.distances, problem.demand, 10)
+    _, _, load, farthest, mix = assign(is_open, problem.distances, problem.distances, problem.demand, 10)
     assert mix.sum(axis=1).tolist() == load.tolist()
     for site in np.flatnonzero(load):
         assert np.flatnonzero(mix[site])[-1] + 1 == farthest[site]
