@@ -123,9 +123,11 @@ class EvaluatedWalk:
 
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
         """Draw moves: half are single flips, half pairs of entries."""
-        length = len(self.decision)
-        first = rng.integers(length, size=count)
-        second = np.where(rng.random(count) < 0.5, rng.integers(length, size=count), -1)
+        free = np.array(getattr(self.problem.space, "free", range(len(self.decision))), np.int64)
+        if not len(free):
+            return np.full((count, 2), -1, np.int64)
+        first = free[rng.integers(len(free), size=count)]
+        second = np.where(rng.random(count) < 0.5, free[rng.integers(len(free), size=count)], -1)
         return np.stack([first, np.where(second == first, -1, second)], axis=1).astype(np.int64)
 
     def follow(self, moves: Moves, tolerances: NDArray[np.float64], below: float) -> Followed:

@@ -83,7 +83,7 @@ class Exhaustive:
             return None
         found = "infinitely many decisions" if size == math.inf else f"{spelled(int(size))} decisions"
         if isinstance(problem.space, BinaryVectors):
-            found += f" (2^{problem.space.length})"
+            found += f" (2^{len(problem.space.free)})"
         most = spelled(self.largest)
         return f"strategy 'exhaustive' evaluates at most {most} decisions, and {problem.name!r} has {found}."
 
@@ -93,11 +93,12 @@ class Exhaustive:
         first = _first_feasible(oracle)
         walk: Walk | None = None
         if isinstance(problem, Incremental) and isinstance(problem.space, BinaryVectors):
-            start: Decision = (0,) * problem.space.length if first is None else first
+            space = problem.space
+            start: Decision = space.repair((0,) * space.length) if first is None else first
             walk = problem.start(start)
         if isinstance(walk, Sweeping):
             oracle(start)
-            sweep_all(oracle, walk, len(start))
+            sweep_all(oracle, walk, np.array(space.free, np.int64))
         else:
             evaluate_all(oracle)
         if getattr(oracle.problem.space, "complete", True):
@@ -136,7 +137,7 @@ def _suggested(problem: Problem) -> Iterator[Decision]:
         yield problem.repair(problem.space.sample(rng), rng)
 
 
-def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
+def sweep_all(oracle: Oracle[Problem], walk: Sweeping, free: NDArray[np.int64]) -> None:
     """Walk through all decisions, slice by slice; slices have one size unless there is a clock to be kept.
 
     Parameters
@@ -145,9 +146,10 @@ def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
         Of the run; better decisions met on the way are shown to it.
     walk
         Where it stands does not matter: all other decisions follow in the order of the Gray code.
-    length
-        Entries of a decision.
+    free
+        Entries of a decision that may change.
     """
+    length = len(free)
     timed = math.isfinite(oracle.remaining_seconds)
     size, step, last = 64 if timed else LARGEST_BATCH, 1, 1 << length
     while step < last:
@@ -155,7 +157,9 @@ def sweep_all(oracle: Oracle[Problem], walk: Sweeping, length: int) -> None:
         began = clock.now()
         stop = step + int(min(size, last - step, oracle.remaining_evaluations))
         best = oracle.best
-        swept = walk.sweep(gray_flips(length, step, stop), math.inf if best is None else best.evaluation.objective)
+        swept = walk.sweep(
+            free[gray_flips(length, step, stop)], math.inf if best is None else best.evaluation.objective
+        )
         oracle.charge(stop - step)
         step = stop
         if swept.best is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations_with_replacement, product
 from operator import index
 from typing import Any, TypeAlias
@@ -184,7 +185,8 @@ class Vectors(Checked):
 class BinaryVectors(Vectors):
     """All vectors of `length` zeros and ones.
 
-    Iteration counts in binary, entry 0 being the most significant bit. Neighbours differ in one entry.
+    Iteration counts in binary, entry 0 being the most significant bit. Neighbours differ in one entry. Where entries
+    are fixed, all vectors made here keep them; others may still be asked about.
 
     Parameters
     ----------
@@ -192,25 +194,39 @@ class BinaryVectors(Vectors):
         Number of entries, 1 or more.
     rows
         Decisions may also be given as matrices of so many rows; ``None``: they may not.
+    fixed
+        Pairs of an entry and the value that it keeps.
 
     Examples
     --------
     >>> list(BinaryVectors(2))
     [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> list(BinaryVectors(3, fixed=((1, 1),)))
+    [(0, 1, 0), (0, 1, 1), (1, 1, 0), (1, 1, 1)]
     >>> list(BinaryVectors(2).neighbours((0, 1)))
     [(1, 1), (0, 0)]
     """
 
     length: int
     rows: int | None = field(default=None, compare=False, repr=False)
+    fixed: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         keep_whole(self, length=1)
+        for entry, value in self.fixed:
+            if not 0 <= entry < self.length or value not in _BITS:
+                raise ValueError(f"entry {entry} cannot be fixed at {value}; there are {self.length}, each 0 or 1.")
+
+    @cached_property
+    def free(self) -> Integers:
+        """Entries that are not fixed."""
+        fixed = dict(self.fixed)
+        return tuple(entry for entry in range(self.length) if entry not in fixed)
 
     @property
     def size(self) -> int:
-        """``2 ** length``."""
-        return 1 << self.length
+        """2 to the power of the number of free entries."""
+        return 1 << len(self.free)
 
     def check(self, decision: Any) -> Integers:
         if self.rows is not None:
@@ -222,23 +238,31 @@ class BinaryVectors(Vectors):
         return values
 
     def __iter__(self) -> Iterator[Integers]:
-        return product((0, 1), repeat=self.length)
+        fixed = dict(self.fixed)
+        return product(*((fixed[entry],) if entry in fixed else (0, 1) for entry in range(self.length)))
 
     def sample(self, rng: np.random.Generator) -> Integers:
         """Draw a vector; each is equally likely."""
-        return tuple(rng.integers(0, 2, size=self.length).tolist())
+        return self._kept(rng.integers(0, 2, size=self.length).tolist())
 
     def neighbour(self, decision: Integers, rng: np.random.Generator) -> Integers:
         """Flip one entry, each equally likely."""
-        position = int(rng.integers(self.length))
+        if not self.free:
+            return decision
+        position = self.free[int(rng.integers(len(self.free)))]
         return replace(decision, position, 1 - decision[position])
 
     def steps(self, decision: Integers) -> Iterator[tuple[int, int]]:
-        return ((position, 1 - value) for position, value in enumerate(decision))
+        return ((position, 1 - decision[position]) for position in self.free)
 
     def repair(self, values: Sequence[float]) -> Integers:
         """Round to the nearest vector; one half becomes 1."""
-        return tuple((as_numbers(values, self.length) >= 0.5).astype(int).tolist())
+        return self._kept((as_numbers(values, self.length) >= 0.5).astype(int).tolist())
+
+    def _kept(self, entries: list[int]) -> Integers:
+        for entry, value in self.fixed:
+            entries[entry] = value
+        return tuple(entries)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pyomo.core.expr import LinearExpression
 
 from ..costs import ROUNDING, Limit
 from ..mip import common_step
+from .geometry.fixed import OPEN
 from .patterns import utilisations
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def declare_variables(model: pyo.ConcreteModel, plan: Plan) -> None:
     model.is_open = pyo.Var(range(problem.layout.sites), domain=pyo.Binary)
     for site in np.flatnonzero(~problem.allowed).tolist():
         model.is_open[site].setub(0)
+    for site in np.flatnonzero(problem.fixed == OPEN).tolist():
+        model.is_open[site].setlb(1)
     model.nearest = pyo.Var(
         [(cell, d, service.share) for (cell, d), at in plan.services_of.items() for service in at], domain=pyo.Binary
     )

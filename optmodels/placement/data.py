@@ -34,6 +34,7 @@ from ..errors import InstanceError
 from .classes.data import ClassData, ClassesField, check_crowds
 from .geometry import DistanceMatrix, PerSite, dense_ranks, entries, given_at, nested, read_matrix
 from .geometry.by_site import TINIEST, as_it_is
+from .geometry.fixed import FIELDS
 from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph, show, shown
 from .scenarios.data import ScenariosField, by_rows, natural_scenarios, rows_of
 
@@ -103,6 +104,8 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "operating_cost": by_site("operating_cost"),
         "service_rate": service_rate,
         "processors": processors,
+        "fixed_open": found.fixed_open,
+        "fixed_closed": found.fixed_closed,
         "requests": found.requests,
         "request_share": found.request_share,
         "think_time": dict(data["think_time"]),
@@ -332,6 +335,7 @@ def written(problem: PlacementProblem) -> dict[str, Any]:
         **problem.layout.to_data(),
         **{name: nested(values.tolist(), problem.layout) for name, values in by_site.items() if values is not None},
         "think_time": dict(problem.think_time),
+        **{name: list(sites) for name in FIELDS if (sites := getattr(problem, name))},
         **({"requests": problem.requests} if problem.requests != 1 else {}),
         **({"request_share": problem.request_share} if problem.request_share != 0 else {}),
         "quality": problem.quality.to_data(),

@@ -19,7 +19,7 @@ from pydantic import model_validator
 
 from ..data import Choice, Data, Number, OneOf, Reader, Refusal, entry, is_number, is_whole, shared
 from ..errors import InstanceError, MissingField, RequestError
-from .geometry import DistanceMatrix, Geometry, read_matrix
+from .geometry import DistanceMatrix, FixedField, Geometry, fixed_sites, read_matrix
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -396,6 +396,13 @@ class LayoutData(Data):
         )
     )
 
+    fixed_open: Annotated[tuple[int, ...], FixedField] = entry(
+        "numbers of sites that are open in every placement, row by row on a grid", default=()
+    )
+    fixed_closed: Annotated[tuple[int, ...], FixedField] = entry(
+        "numbers of sites that are closed in every placement", default=()
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _has_one(cls, value: Any) -> Any:
@@ -415,6 +422,7 @@ class LayoutData(Data):
             )
         if self.clients is not None and self.clients != self.distances.cells:
             raise Refusal(f"rows of distances have {self.distances.cells} numbers, one for each cell.", "clients")
+        fixed_sites(self.fixed_open, self.fixed_closed, self.layout.sites)
         return self
 
     @property

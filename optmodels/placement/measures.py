@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from queueing import FiniteSourceQueue, capacity_by_distance
 from queueing import placement as queues  # what it offers is loaded when used
 
+from ..costs import ROUNDING
+from .geometry.fixed import CLOSED, OPEN
+
 if TYPE_CHECKING:
     from .problem import PlacementProblem
 
@@ -240,7 +243,7 @@ def capacities(problem: PlacementProblem) -> Ints:
 def infeasibility(problem: PlacementProblem) -> str | None:
     """Say why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
     if problem.allowed.any() or not problem.demand.any():
-        return None
+        return _miscounted(problem)
     if not (problem.capacity[:, 0] > 0).any():
         where = "at distance 1" if problem.layout.stepwise else "of its nearest cell"
         return f"no server can meet the quality limits, not even for a single client {where}."
@@ -251,7 +254,34 @@ def infeasibility(problem: PlacementProblem) -> str | None:
                 f"{label} has {problem.demand[cell]} clients, more than any site can take: "
                 f"the largest capacity is {problem.capacity.max()}."
             )
-    return "every site would be overloaded even with all other possible sites open."
+    possible = openable(problem)
+    for site in np.flatnonzero((problem.fixed == OPEN) & ~possible):
+        if possible.any():
+            return f"{problem.layout.label(int(site))} is fixed open, and overloaded even with all other sites open."
+    others = " that are not fixed closed" if (problem.fixed == CLOSED).any() else ""
+    return f"every site would be overloaded even with all other possible sites open{others}."
+
+
+def openable(problem: PlacementProblem) -> NDArray[np.bool_]:
+    """Sites that are not fixed closed, without those overloaded whatever else is open, see `allowed` of the problem."""
+    found: NDArray[np.bool_] = problem.fixed != CLOSED
+    while found.any():
+        excess = problem._excess(found.astype(np.uint8))
+        if not excess.any():
+            break
+        found &= excess == 0
+    return found
+
+
+def _miscounted(problem: PlacementProblem) -> str | None:
+    """Say why the limits on the number of open sites cannot be kept, whatever else is; ``None`` if they may be."""
+    fewest, most = problem.numbers
+    possible, fixed = int(problem.allowed.sum()), int((problem.fixed == OPEN).sum())
+    if possible < fewest * (1 - ROUNDING):
+        return f"{possible} sites can be open, and the limits ask for {fewest:g} at least."
+    if fixed > most * (1 + ROUNDING):
+        return f"{fixed} sites are fixed open, and the limits allow {most:g} at most."
+    return None
 
 
 def _servable(problem: PlacementProblem, cell: int) -> bool:

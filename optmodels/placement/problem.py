@@ -23,13 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 from heuristics import Decision, Evaluation, Walk
 from heuristics.spaces import BinaryVectors
 
-from ..costs import CostFunction, CostLike, Limits, LimitsLike, WeightedSum, is_linear, linear_weights, price_of
+from ..costs import CostFunction, CostLike, Limit, Limits, LimitsLike, WeightedSum, is_linear, linear_weights, price_of
 from ..data import OPTIONAL, REQUIRED, Constructed, Takes, natural
 from ..errors import InstanceError
 from ..mip import common_step
 from . import measures as service
 from . import searching
 from .data import Quality, natural_fields, read_fields, written
+from .geometry.fixed import FREE, OPEN, fixed_sites, fixed_violations
 from .layout import Layout, Network, Piece, network_from_graph
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport, assign
 from .walk import PlacementWalk, Sites, partners, standing_of
@@ -68,6 +69,8 @@ class PlacementProblem(Constructed):
     requests, request_share
         How many requests a client may have under way; the part of the think time that an answer spends at the first of
         two stations of its client (0: there is one).
+    fixed_open, fixed_closed
+        Numbers of sites that are open, or closed, in every placement.
     shape
         Rows and columns of a grid; it follows from a nested `demand`.
     network
@@ -120,6 +123,8 @@ class PlacementProblem(Constructed):
     clients: Takes[int | None, int | None] = OPTIONAL
     operating_cost: Takes[ArrayLike | None, Floats | None] = OPTIONAL
     processors: Takes[ArrayLike | None, Ints] = OPTIONAL
+    fixed_open: Takes[ArrayLike | None, tuple[int, ...]] = OPTIONAL
+    fixed_closed: Takes[ArrayLike | None, tuple[int, ...]] = OPTIONAL
     requests: Takes[int | None, int] = OPTIONAL
     request_share: Takes[float | None, float] = OPTIONAL
     name: str = "placement"
@@ -207,7 +212,8 @@ class PlacementProblem(Constructed):
     @cached_property
     def space(self) -> BinaryVectors:
         """One 0 or 1 per site; on a grid, nested rows will do."""
-        return BinaryVectors(self.layout.sites, None if self.shape is None else self.shape[0])
+        fixed = tuple((site, int(self.fixed[site])) for site in np.flatnonzero(self.fixed != FREE).tolist())
+        return BinaryVectors(self.layout.sites, None if self.shape is None else self.shape[0], fixed)
 
     @cached_property
     def capacity(self) -> Ints:
@@ -220,22 +226,31 @@ class PlacementProblem(Constructed):
 
         Opening a site never raises the load of another, nor the distance of its farthest client. So a site overloaded
         with all allowed ones open can never be open; it is crossed out, and the rest looked at again. At the end either
-        all allowed sites together are a feasible placement, or there is none.
+        all allowed sites together are a feasible placement, or there is none. Sites that are fixed closed are crossed
+        out first, and if one that is fixed open cannot be open, there is none.
         """
-        allowed = np.ones(self.layout.sites, bool)
-        while allowed.any():
-            excess = self._excess(allowed.astype(np.uint8))
-            if not excess.any():
-                break
-            allowed &= excess == 0
+        allowed = service.openable(self)
+        if not allowed[self.fixed == OPEN].all():
+            allowed[:] = False
         allowed.setflags(write=False)
         return allowed
+
+    @cached_property
+    def fixed(self) -> NDArray[np.int8]:
+        """Per site: 1 if it is open in every placement, 0 if it is closed in every one, -1 otherwise."""
+        return fixed_sites(self.fixed_open, self.fixed_closed, self.layout.sites)
 
     def infeasibility(self) -> str | None:
         """Why no placement can be feasible, in one sentence; ``None`` if all allowed sites together are one."""
         return service.infeasibility(self)
 
     # -- evaluating --------------------------------------------------------------------------------------------------
+
+    @property
+    def numbers(self) -> tuple[float, float]:
+        """How many sites must be open at least, and may be at most, by the limits; infinite where they do not say."""
+        limit = self.limits.by_measure.get("open_sites", Limit())
+        return limit.minimum, limit.maximum
 
     @property
     def linear_cost(self) -> bool:
@@ -260,10 +275,11 @@ class PlacementProblem(Constructed):
             violations["overload"] = float(excess.sum())
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
+        violations |= fixed_violations(self.fixed, is_open)
         # An infeasible placement may serve nobody: means are undefined then, and must not end a search.
         objective = price_of(self.cost or default_cost, DefinedMeasures(measures) if violations else measures)
-        if self.limits:
-            violations |= self.limits.violations(measures)
+        violations |= self.limits.violations(measures)
+        if set(self.limits.by_measure) - {"open_sites"}:
             return Evaluation(objective, violations, measures)
         return Evaluation(objective, violations, measures, self.penalty_rate * sum(violations.values()))
 
@@ -376,7 +392,8 @@ class PlacementProblem(Constructed):
             from heuristics.search import EvaluatedWalk
 
             return EvaluatedWalk(self, decision)
-        choices = np.flatnonzero(self.allowed) if self.allowed.any() else np.arange(self.layout.sites)
+        choices = np.flatnonzero(self.allowed & (self.fixed == FREE))
+        choices = choices if len(choices) else np.arange(self.layout.sites)
         return PlacementWalk(sites, standing_of(sites, decision), choices.astype(np.int64), partners(sites))
 
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
@@ -392,7 +409,8 @@ class PlacementProblem(Constructed):
         everything = tuple(int(value) for value in self.allowed)
         if not self.allowed.any():
             return
-        yield everything
+        if sum(everything) <= self.numbers[1]:
+            yield everything
         while True:
             yield self.repair(everything, rng)
 

@@ -14,9 +14,10 @@ from heuristics import Decision
 from ..costs import Limits
 from . import measures as service
 from .data import part_of, think_times
+from .geometry.fixed import CLOSED, OPEN
 from .layout import Piece, show
 from .measures import mean_distance
-from .walk import Sites, rings, standing_of
+from .walk import Sites, flip, rings, standing_of
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -38,6 +39,7 @@ def penalty_rate(problem: PlacementProblem) -> float:
     if problem.operating_cost is not None:
         prices = prices + abs(weights.get("operating", 0.0)) * problem.operating_cost
     apart = float(problem.distances.max() - problem.distances.min())
+    prices = prices + abs(weights.get("open_sites", 0.0))
     prices = prices + abs(weights.get("mean_distance", 0.0)) * apart  # a site saves less
     if not prices.any():
         prices = problem.opening_cost
@@ -58,12 +60,18 @@ def lower_bound(problem: PlacementProblem) -> float:
     if int(room.sum()) < int(problem.demand.sum()):
         return math.inf
     sites = np.flatnonzero(room > 0)
-    missing, bound = float(problem.demand.sum()), 0.0
+    fixed = problem.fixed == OPEN
+    missing, bound = float(problem.demand.sum()) - float(room[fixed].sum()), float(prices[fixed].sum())
+    sites = sites[~fixed[sites]]
     for site in sites[np.argsort(prices[sites] / room[sites])]:
-        taken = min(missing, float(room[site]))
+        taken = max(0.0, min(missing, float(room[site])))
         bound += prices[site] * taken / room[site]
         missing -= taken
-    nearest = mean_distance(problem.demand, problem.distances.min(axis=0))
+    free = problem.allowed & ~fixed
+    more = min(max(0, math.ceil(max(0.0, problem.numbers[0])) - int(fixed.sum())), int(free.sum()))
+    bound = max(bound, float(prices[fixed].sum()) + float(np.sort(prices[free])[:more].sum()))
+    near = problem.distances[problem.allowed] if problem.allowed.any() else problem.distances
+    nearest = mean_distance(problem.demand, near.min(axis=0))
     return float(bound) + weights.get("mean_distance", 0.0) * (nearest or 0.0)
 
 
@@ -73,7 +81,10 @@ def sites_of(problem: PlacementProblem) -> Sites | None:
     Distances of clients may have a price besides.
     """
     weights = problem.weights
-    if problem.limits or weights is None or set(weights) - {"opening", "operating", "mean_distance"}:
+    if weights is None or set(weights) - {"opening", "open_sites", "operating", "mean_distance"}:
+        return None
+    numbers = np.array(problem.numbers)
+    if set(problem.limits.by_measure) - {"open_sites"} or (np.isfinite(numbers) & (numbers != np.floor(numbers))).any():
         return None
     if weights.get("mean_distance") and not problem.demand.any():
         return None  # there is no mean
@@ -95,13 +106,15 @@ def sites_of(problem: PlacementProblem) -> Sites | None:
         length=lengths,
         anchor=problem.layout.anchors,
         demand=problem.demand,
-        opening=weights.get("opening", 0.0) * problem.opening_cost,
+        opening=problem.site_prices,
         operating=operating,
         capacity=problem.capacity,
         penalty=problem.penalty_rate,
         geodesic=ranks is problem.levels and not isinstance(problem.layout, Piece),
         whole=bool((lengths == np.floor(lengths)).all()),
         distance=problem.distance_price,
+        fixed=problem.fixed,
+        numbers=numbers,
     )
 
 
@@ -111,8 +124,15 @@ def repaired(problem: PlacementProblem, sites: Sites, decision: Decision, rng: n
 
     if not problem.allowed.any():
         return decision
-    standing = standing_of(sites, np.where(problem.allowed, np.asarray(decision, np.uint8), 0))
-    append(sites, standing, problem.allowed.astype(np.uint8), rng.permutation(problem.layout.sites))
+    wanted = np.where(problem.allowed, np.asarray(decision, np.uint8), 0) | (problem.fixed == OPEN)
+    standing = standing_of(sites, wanted)
+    order = rng.permutation(problem.layout.sites)
+    append(sites, standing, problem.allowed.astype(np.uint8), order)
+    fewest = problem.numbers[0]
+    for site in order:
+        if standing.totals[5] < fewest and problem.allowed[site] and not standing.is_open[site]:
+            flip(sites, standing, site)
+    sites = sites._replace(numbers=np.array([fewest, math.inf]))  # with more than may be, too, nobody is overloaded
     unplug(sites, standing, closing_order(problem.layout.around(problem.demand), problem.opening_cost, rng))
     return tuple(int(value) for value in standing.is_open)
 
@@ -137,6 +157,8 @@ def restricted(problem: PlacementProblem, cells: Sequence[int]) -> PlacementProb
         think_time = part_of(problem.think_time, problem.layout, chosen.tolist())
     times, levels = (problem.think_times, problem.levels) if whole else think_times(think_time, piece)
     by_site = ("demand", "opening_cost", "service_rate", "processors")
+    states = problem.fixed[chosen].tolist()
+    opened, closed = (tuple(at for at, state in enumerate(states) if state == which) for which in (OPEN, CLOSED))
     part._keep(
         name=f"{problem.name} ({len(chosen)} cells)",
         layout=piece,
@@ -150,6 +172,8 @@ def restricted(problem: PlacementProblem, cells: Sequence[int]) -> PlacementProb
         think_times=times,
         levels=levels,
         quality=problem.quality,
+        fixed_open=opened,
+        fixed_closed=closed,
         requests=problem.requests,
         request_share=problem.request_share,
         cost=None,

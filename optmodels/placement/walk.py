@@ -39,6 +39,8 @@ class Sites(NamedTuple):
     geodesic: bool  #: whether a ring of untouched cells shields all cells behind it, and levels and ranks are steps
     whole: bool  #: whether distances are whole numbers, so that sums of them are exact
     distance: float  #: price of one client's distance to its nearest open sites
+    fixed: NDArray[np.int8]  #: per site: 1 if it must be open, 0 if it must be closed, -1 otherwise
+    numbers: Floats  #: how many sites must be open at least, and may be at most; whole, or infinite
 
 
 class Standing(NamedTuple):
@@ -54,7 +56,12 @@ class Standing(NamedTuple):
     running: Floats  #: per site: price of operating it
     touched: Ints  #: scratch: sites changed by the flip under way
     mark: NDArray[np.uint8]  #: scratch: whether a site is among them
-    totals: Floats  #: opening price, operating price, clients too many, clients without a site, sum of distances
+    totals: Floats  #: see below
+
+
+#: Totals of a `Standing`: opening price, operating price, what is broken (clients too many, sites that are not as they
+#: are fixed, open sites too many or too few), clients without a site, sum of distances, open sites.
+TOTALS = 6
 
 
 @njit(cache=True)
@@ -94,7 +101,7 @@ def _flip(sites: Sites, standing: Standing, site: int) -> None:
     """Hand the arrays over one by one: to pass records of arrays on would take longer than the flip."""
     _turn(
         sites.ranks, sites.levels, sites.order, sites.ring, sites.length, sites.demand, sites.opening,
-        sites.operating, sites.capacity, sites.geodesic,
+        sites.operating, sites.capacity, sites.geodesic, sites.fixed, sites.numbers,
         standing.is_open, standing.nearest, standing.ties, standing.load, standing.farthest, standing.clients,
         standing.excess, standing.running, standing.touched, standing.mark, standing.totals, site,
     )  # fmt: skip
@@ -103,7 +110,7 @@ def _flip(sites: Sites, standing: Standing, site: int) -> None:
 @njit(cache=True)
 def _turn(
     ranks: Ints, levels: Ints, order: Ints, ring: Ints, length: Floats, demand: Ints, opening: Floats,
-    operating: Floats, capacity: Ints, geodesic: bool,
+    operating: Floats, capacity: Ints, geodesic: bool, fixed: NDArray[np.int8], numbers: Floats,
     is_open: NDArray[np.uint8], nearest: Ints, ties: Ints, load: Ints, farthest: Ints, clients: Ints,
     excess: Ints, running: Floats, touched: Ints, mark: NDArray[np.uint8], totals: Floats, site: int,
 ) -> None:  # fmt: skip
@@ -181,6 +188,11 @@ def _turn(
             farthest[other] = max(farthest[other], level)
     is_open[site] = opens
     totals[0] += opening[site] if opens else -opening[site]
+    if fixed[site] >= 0:
+        totals[2] += -1 if opens == fixed[site] else 1
+    totals[2] -= _miscounted(numbers, totals[5])
+    totals[5] += 1 if opens else -1
+    totals[2] += _miscounted(numbers, totals[5])
     for at in range(count):
         other = touched[at]
         mark[other] = 0
@@ -208,8 +220,15 @@ def _settle(
 
 
 @njit(cache=True, inline="always")
+def _miscounted(numbers: Floats, count: float) -> float:
+    """How many open sites are too many, or too few."""
+    amount: float = max(0.0, count - numbers[1]) + max(0.0, numbers[0] - count)
+    return amount
+
+
+@njit(cache=True, inline="always")
 def _price(sites: Sites, standing: Standing) -> float:
-    opening, operating, excess, stranded, distance = standing.totals
+    opening, operating, excess, stranded, distance, _ = standing.totals
     price: float = opening + operating + sites.penalty * (excess + stranded) + sites.distance * distance
     return price
 
@@ -333,7 +352,7 @@ def standing_of(sites: Sites, decision: Sequence[int] | NDArray[np.integer[Any]]
         running=np.zeros(count),
         touched=np.zeros(count, np.int64),
         mark=np.zeros(count, np.uint8),
-        totals=np.zeros(5),
+        totals=np.zeros(TOTALS),
     )
     served = (sites.ranks == nearest[:, None]) & (is_open[None, :] == 1) & (sites.demand[:, None] > 0)
     cell, site = np.nonzero(served)
@@ -351,13 +370,17 @@ def refresh(sites: Sites, standing: Standing) -> None:
     for site in range(len(standing.is_open)):
         if standing.is_open[site]:
             standing.totals[0] += sites.opening[site]
+            standing.totals[5] += 1
             _settle(
                 sites.operating, sites.capacity, standing.is_open, standing.load, standing.farthest,
                 standing.excess, standing.running, standing.totals, site,
             )  # fmt: skip
+        if sites.fixed[site] >= 0 and standing.is_open[site] != sites.fixed[site]:
+            standing.totals[2] += 1
     for cell in range(len(standing.ties)):
         if standing.ties[cell] == 0:
             standing.totals[3] += sites.demand[cell]
+    standing.totals[2] += _miscounted(sites.numbers, standing.totals[5])
     standing.totals[4] = _distance(sites, standing)
 
 
@@ -408,12 +431,12 @@ class PlacementWalk:
         return float(flip(self.sites, self.standing, index))
 
     def draw(self, rng: np.random.Generator, count: int) -> Moves:
-        """Half flips, half swaps with one of the nearest sites."""
+        """Half flips, half swaps with one of the nearest sites; nothing that is fixed."""
         first = rng.choice(self.choices, count)
         nearby = self.partners.shape[1]
         partner = rng.integers(1, nearby + 1, count) - 1 if nearby else np.zeros(count, np.int64)
         others = self.partners[first, partner] if nearby else first
-        second = np.where(rng.random(count) < 0.5, others, -1)
+        second = np.where((rng.random(count) < 0.5) & (self.sites.fixed[others] < 0), others, -1)
         return np.stack([first, second], axis=1).astype(np.int64)
 
     def follow(self, moves: Moves, tolerances: Floats, below: float) -> Followed:

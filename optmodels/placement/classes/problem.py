@@ -23,6 +23,7 @@ from ...data import OPTIONAL, REQUIRED, Takes, natural, read_as
 from ...errors import InstanceError
 from ..data import PlacementData, read_fields
 from ..geometry import nested
+from ..geometry.fixed import FREE, OPEN, fixed_violations
 from ..measures import DefinedMeasures, PlacementMeasures, ServiceReport
 from ..problem import PlacementProblem, default_cost
 from ..searching import closing_order
@@ -170,6 +171,7 @@ class ClassPlacement(PlacementProblem):
             violations["overload"] = float(excess.sum())
         if not is_open.any() and self.demand.any():
             violations["clients without a site"] = float(self.demand.sum())
+        violations |= fixed_violations(self.fixed, is_open)
         objective = price_of(self.cost or default_cost, DefinedMeasures(measures) if violations else measures)
         if self.limits:
             violations |= self.limits.violations(measures)
@@ -265,7 +267,7 @@ class ClassPlacement(PlacementProblem):
         """A feasible placement near `decision`, see `PlacementProblem.repair`."""
         if not self.allowed.any():
             return decision
-        is_open = np.where(self.allowed, np.asarray(decision, np.uint8), 0).astype(np.uint8)
+        is_open = np.where(self.allowed, np.asarray(decision, np.uint8), 0).astype(np.uint8) | (self.fixed == OPEN)
         order = rng.permutation(self.layout.sites)
         if self.demand.any() and not is_open.any():
             is_open[next(site for site in order if self.allowed[site])] = 1
@@ -273,7 +275,7 @@ class ClassPlacement(PlacementProblem):
             site = next(site for site in order if excess[site])
             is_open[self._helper(is_open, site)] = 1
         for site in closing_order(self.layout.around(self.demand), self.opening_cost, rng):
-            if is_open[site]:
+            if is_open[site] and self.fixed[site] == FREE:
                 is_open[site] = 0
                 if self._excess(is_open).any() or (self.demand.any() and not is_open.any()):
                     is_open[site] = 1

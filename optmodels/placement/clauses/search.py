@@ -21,6 +21,7 @@ from ...mip.program import Bound, Incumbent, Outcome
 from ...mip.timing import find_start
 from ..engines.master import columns, rows
 from ..engines.rounds import MasterRequest
+from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
 from .kernels import Setting
 from .pool import Clause, Pool, around_clients, from_placements, setting_of
@@ -164,11 +165,9 @@ class Search:
     @property
     def numbers(self) -> tuple[int, int | None]:
         """How many sites must and may be open."""
-        limit = self.problem.limits.by_measure.get("open_sites")
-        if limit is None:
-            return 0, None
-        fewest = 0 if limit.minimum == -math.inf else max(0, math.ceil(limit.minimum - 1e-9))
-        return fewest, None if limit.maximum == math.inf else math.floor(limit.maximum + 1e-9)
+        least, most = self.problem.numbers
+        fewest = 0 if least == -math.inf else max(0, math.ceil(least - 1e-9))
+        return fewest, None if most == math.inf else math.floor(most + 1e-9)
 
     def cardinality(self, first: int) -> list[Counter]:
         """Limits on the number of open sites as clauses, with variables from `first` on."""
@@ -224,6 +223,7 @@ class Search:
         """Fill the pool: around every client, from random configurations, and from some near the best known."""
         count = len(self.setting.allowed)
         self.pool.add((-(int(site) + 1),) for site in np.flatnonzero(self.setting.allowed == 0))
+        self.pool.add((int(site) + 1,) for site in np.flatnonzero(self.problem.fixed == FIXED_OPEN))
         self.pool.add(around_clients(self.setting))
         drawn = self.rng.random((DRAWN, count)) < self.rng.uniform(*OPEN, (DRAWN, 1))
         if self.oracle.best is not None:

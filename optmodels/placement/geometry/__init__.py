@@ -2,6 +2,8 @@
 
 `by_site`
     Fields with a number for each site, or for each cell.
+`fixed`
+    Sites that are open, or closed, whatever is decided about the others.
 `distances`
     Distances of any sort, and who is nearest in whole numbers: what searches and programs read off them.
 """

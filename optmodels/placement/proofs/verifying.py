@@ -9,8 +9,9 @@ What must be trusted is
 Each clause over sites says "site j is closed, or one of Z is open" (or only "one of Z is open"). Opening a site never
 raises the load of another, nor the distance of its farthest client. So with Z closed and all else open, sites that are
 overloaded are closed in every feasible placement that leaves Z closed; they are closed, loads counted anew, and so on
-until nobody is overloaded. The clause holds if j is closed then, or if all are, while there are clients. How the solver
-came by the clause does not matter.
+until nobody is overloaded. The clause holds if j is closed then, or if all are, while there are clients. Sites that are
+fixed closed are closed from the beginning, and a clause whose closed sites include one that is fixed open holds, too.
+How the solver came by the clause does not matter.
 
 With prices :math:`p_j` in units :math:`u` so that :math:`u p_j \le c_j`, a placement cheaper than
 :math:`u (m + 1)` has :math:`\sum_j p_j x_j \le m`, and with it the clauses of the counter can be kept. If they
@@ -36,6 +37,7 @@ from heuristics import OPTIMALITY_TOLERANCE, interrupting
 
 from ...errors import InstanceError, RequestError
 from ...studies import problem_digest
+from ..geometry.fixed import CLOSED, OPEN
 from .checker import check_refutation
 from .proof import PROOF, QUESTION, Clause, Counted, Proof, dimacs, read_proof
 
@@ -310,7 +312,7 @@ def _overloads(proof: Proof, problem: PlacementProblem, tell: Callable[[float], 
 
 
 def is_overload(problem: PlacementProblem, clause: Clause) -> bool:
-    """Tell whether every feasible placement keeps a clause over sites, as far as overloads alone say: see the module.
+    """Tell whether every feasible placement keeps a clause over sites: see the module for what is looked at.
 
     Parameters
     ----------
@@ -324,10 +326,11 @@ def is_overload(problem: PlacementProblem, clause: Clause) -> bool:
     bool
         Whether it holds.
     """
-    is_open = np.ones(problem.layout.sites, np.uint8)
+    fixed = problem.fixed
+    is_open = (fixed != CLOSED).astype(np.uint8)
     is_open[[literal - 1 for literal in clause if literal > 0]] = 0
     closed = [-literal - 1 for literal in clause if literal < 0]
-    while not closed or is_open[closed].all():
+    while (not closed or is_open[closed].all()) and is_open[fixed == OPEN].all():
         excess = problem.overloaded(is_open)
         if not excess.any():
             return not is_open.any() and bool(problem.demand.any())

@@ -18,6 +18,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from ..geometry.fixed import CLOSED, OPEN
 from ..problem import PlacementProblem
 from .data import ROUNDING
 
@@ -43,7 +44,8 @@ def allowed_together(parts: Sequence[PlacementProblem], probabilities: Floats, s
     scenarios more probable than `spare`, it stays closed. Without spare, all of these sites together keep every
     scenario, or nothing does.
     """
-    allowed = np.ones(parts[0].layout.sites, bool)
+    fixed = parts[0].fixed
+    allowed: Bools = fixed != CLOSED
     while allowed.any():
         open_now = tuple(allowed.astype(int).tolist())
         broken = np.array([part.overloaded(open_now) > 0 for part in parts])
@@ -51,6 +53,8 @@ def allowed_together(parts: Sequence[PlacementProblem], probabilities: Floats, s
         if not barred.any():
             break
         allowed &= ~barred
+    if not allowed[fixed == OPEN].all():
+        allowed[:] = False
     allowed.setflags(write=False)
     return allowed
 

@@ -28,6 +28,7 @@ from ...errors import InstanceError
 from .. import measures as service
 from ..data import PER_SITE, PlacementData, Quality, read_fields
 from ..geometry import entries, nested
+from ..geometry.fixed import OPEN, fixed_violations
 from ..layout import Layout
 from ..measures import DefinedMeasures, PlacementMeasures
 from ..problem import NEARLY, PlacementProblem
@@ -232,11 +233,13 @@ class ScenarioPlacement(PlacementProblem):
         if too_many:
             kept = float(self.probabilities[excess == 0].sum())
             violations["scenario probability"] = self.scenario_probability - kept
+        violations |= (misplaced := fixed_violations(self.fixed, is_open))
+        too_many += int(sum(misplaced.values()))
         objective = price_of(self.cost or expected_cost, DefinedMeasures(measures) if violations else measures)
-        if not self.limits:
-            return Evaluation(objective, violations, measures, self.penalty_rate * too_many)
         violations |= (broken := self.limits.violations(measures))
-        return Evaluation(objective, violations, measures, (1.0 + abs(objective)) * (too_many + sum(broken.values())))
+        foreign = set(self.limits.by_measure) - {"open_sites"}
+        rate = 1.0 + abs(objective) if foreign else self.penalty_rate
+        return Evaluation(objective, violations, measures, rate * (too_many + sum(broken.values())))
 
     def overloaded(self, decision: Decision) -> Ints:
         """Clients too many per site in the scenarios to be mended, all 0 for a feasible placement."""
@@ -322,7 +325,7 @@ class ScenarioPlacement(PlacementProblem):
                 return decision
             wanted = list(self._keepable[0])
             allowed = self._allowed_for(wanted)
-        current = np.where(allowed, np.asarray(decision, np.uint8), 0).astype(np.uint8)
+        current = np.where(allowed, np.asarray(decision, np.uint8), 0).astype(np.uint8) | (self.fixed == OPEN)
         order, sites = rng.permutation(self.layout.sites), [self.parts[s]._loads_only for s in wanted]
         for one in sites:  # what is opened for one scenario overloads nobody in another
             standing = standing_of(one, current)

@@ -338,7 +338,7 @@ def test_long_walks_do_not_pile_up_rounding_errors():
     [
         {"cost": WeightedSum({"opening": 1.0, "mean_delay": 5.0})},
         {"cost": lambda measures: measures["open_sites"] ** 2},
-        {"limits": Limits.from_data({"open_sites": 25})},
+        {"limits": Limits.from_data({"opening": 25})},
     ],
     ids=["other measure", "callable", "limits"],
 )
