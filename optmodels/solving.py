@@ -49,18 +49,8 @@ if TYPE_CHECKING:
 #: A problem, its instance, the path of its file, or the name of a shipped instance.
 ProblemLike: TypeAlias = Problem | Instance | str | os.PathLike[str]
 
-#: Libraries whose version can change an answer: module to distribution.
-LIBRARIES = {
-    "deap": "deap",
-    "highspy": "highspy",
-    "networkx": "networkx",
-    "numba": "numba",
-    "numpy": "numpy",
-    "ortools": "ortools",
-    "pyomo": "pyomo",
-    "pyscipopt": "pyscipopt",
-    "scipy": "scipy",
-}
+#: Libraries whose version can change an answer.
+LIBRARIES = ("deap", "highspy", "networkx", "numba", "numpy", "ortools", "pyomo", "pyscipopt", "scipy")
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,6 +159,8 @@ def solve(
     evaluations: int | None = None,
     seed: int = 0,
     progress: bool | Callable[[Progress], None] | None = None,
+    proof: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Result:
     """Let a strategy look for the best decision of a problem.
 
@@ -189,6 +181,8 @@ def solve(
         Same problem, strategy, seed and evaluations: same answer.
     progress
         Called now and then with how things stand; ``True`` tells it in a line on stderr, and draws it in a notebook.
+    proof, resume
+        File for the proof (strategy ``clauses``), on the way a checkpoint; and whether to go on from that.
 
     Returns
     -------
@@ -215,7 +209,12 @@ def solve(
     limits = make_budget(budget, seconds, evaluations)
     asked = as_problem(problem)
     chosen, reason = choose(named, asked)
-    return answer(asked, chosen, limits, seed, reason=reason, progress=progress)
+    if proof is None and not resume:
+        return answer(asked, chosen, limits, seed, reason=reason, progress=progress)
+    from .verification import kept_proof
+
+    with kept_proof(chosen, asked, proof, resume=resume) as told:
+        return told(answer(asked, chosen, limits, seed, reason=reason, progress=progress))
 
 
 def answer(
@@ -489,7 +488,7 @@ def versions(strategy: Strategy | None = None) -> dict[str, str]:
     mip, solver = sys.modules.get(f"{__package__}.mip.solvers"), getattr(strategy, "solver", None)
     if mip is not None and isinstance(solver, str) and solver in mip.SOLVERS:
         used.add(mip.SOLVERS[solver].package)
-    return {"optmodels": __version__} | {module: _version(LIBRARIES.get(module, module)) for module in sorted(used)}
+    return {"optmodels": __version__} | {module: _version(module) for module in sorted(used)}
 
 
 @cache

@@ -9,7 +9,7 @@ import contextlib
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -256,6 +256,10 @@ def solve(
         str | None, typer.Option(metavar="ADDRESS|local", help="Dask cluster that processes a table of pages.")
     ] = None,
     verify: Verify = False,
+    proof: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Keep the proof in this file (strategy clauses).")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint in the file of --proof.")] = False,
 ) -> int:
     """Find the best decision.
 
@@ -264,11 +268,14 @@ def solve(
 
     Ctrl-C ends the search and prints the best decision found so far. Exit code 3: no feasible decision was found.
 
+    While a run goes on, the file of --proof is a checkpoint, which --resume takes up; verify-proof checks the proof.
+
     For example:
         optmodels solve gautam-6x6
         optmodels solve gautam-6x6 --out answer.json
         optmodels solve gautam-6x6 --strategy genetic:population=100 --seconds 10
         optmodels solve gautam-6x6 --seconds 60 --verify
+        optmodels solve gautam-6x6 --strategy clauses --proof six.proof
     """
     from .. import instance as instances
     from .. import solving
@@ -282,7 +289,9 @@ def solve(
             instances.problem_of(content, file) if cluster is None else stack.enter_context(on_cluster(file, cluster))
         )
         check_target(out, file, *kinds.beside(problem, file))
-        result, data, unwritten = _solved(problem, named, limits, seed, out, quiet=json, verify=verify)
+        check_target(proof, file, out)
+        keep = (proof, resume)
+        result, data, unwritten = _solved(problem, named, limits, seed, out, quiet=json, verify=verify, keep=keep)
     if not json:
         print_result(result, data, problem, content.best_known)
     if json or unwritten:  # what no file could take is not lost
@@ -291,12 +300,36 @@ def solve(
     if unwritten:
         say(f"{unwritten} The answer is on standard output.")
         return NOT_UNDERSTOOD
+    if not _proof_told(data["extra"].get("proof"), file):
+        return NOT_UNDERSTOOD
     answered = ANSWERED if result.decision is not None else NOTHING_FEASIBLE
     return NOT_UNDERSTOOD if refuted(data["extra"]) else answered
 
 
+def _proof_told(kept: Mapping[str, Any] | None, instance: str) -> bool:
+    """Note what became of the file of a proof; whether it was written."""
+    if kept is None:
+        return True
+    file, unwritten = kept["file"], kept.get("unwritten")
+    if unwritten is not None:
+        say(unwritten)
+    elif kept["complete"]:
+        note(f"{file} is a proof: check it with optmodels verify-proof {file} {instance}")
+    else:
+        note(f"{file} is a checkpoint: go on with --proof {file} --resume")
+    return unwritten is None
+
+
 def _solved(
-    problem: Any, chosen: Strategy, limits: Budget, seed: int, out: str | None, *, quiet: bool, verify: bool
+    problem: Any,
+    chosen: Strategy,
+    limits: Budget,
+    seed: int,
+    out: str | None,
+    *,
+    quiet: bool,
+    verify: bool,
+    keep: tuple[str | None, bool],
 ) -> tuple[Result, dict[str, Any], str | None]:
     """The result, what is told of it, and what could not be written; a very long decision is written on the way."""
     from .. import solving
@@ -318,7 +351,12 @@ def _solved(
             else:
                 follow = stack.enter_context(run_progress(label, quiet=quiet))
             answer = resolve("optmodels.verification:answer_twice") if verify else solving.answer
+            keeping = None
+            if keep != (None, False):
+                kept = resolve("optmodels.verification:kept_proof")(chosen, problem, keep[0], resume=keep[1])
+                keeping = stack.enter_context(kept)
             result = answer(problem, chosen, limits, seed, reason=reason, progress=follow)
+            result = result if keeping is None else keeping(result)
             if not streamed:
                 settle()
             data, unwritten = kept_result(result, out)

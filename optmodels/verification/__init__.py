@@ -1,5 +1,7 @@
 """What an answer claims, checked: measured again, and proved again.
 
+`keeping`
+    Proofs that runs keep in files, by strategies that can.
 `proving`
     Proving again, cheaply, what an answer claims: lower bounds, and decisions that lie below them.
 `seconding`

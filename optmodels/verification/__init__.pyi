@@ -1,4 +1,5 @@
 from . import verifying as verifying
+from .keeping import kept_proof as kept_proof
 from .seconding import answer_twice as answer_twice
 from .seconding import second_opinion as second_opinion
 from .verdicts import Verification as Verification
@@ -10,6 +11,7 @@ __all__ = [
     "Verification",
     "answer_twice",
     "judge",
+    "kept_proof",
     "not_understood",
     "second_opinion",
     "verify",

@@ -25,6 +25,7 @@ from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
 from .kernels import Setting
 from .pool import Clause, Pool, around_clients, from_placements, setting_of
+from .refutation import KEEPER, Keeper, Limited, Refutation
 from .units import Units
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Search:
     proved_by: str | None = None
     setting: Setting = field(init=False)
     dear: list[Clause] = field(default_factory=list)
+    keeper: Keeper | None = field(default_factory=KEEPER.get)
 
     def __post_init__(self) -> None:
         self.setting = setting_of(self.problem)
@@ -103,8 +105,8 @@ class Search:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to prove."""
-        return self.proved_by is not None or self.oracle.settled
+        """Whether nothing is left to prove; whoever keeps a proof wants one, even where a bound settles all."""
+        return self.proved_by is not None or (self.keeper is None and self.oracle.settled)
 
     def units(self, finest: int) -> Units:
         """Prices in whole units, so many in the best cost at most."""
@@ -169,20 +171,21 @@ class Search:
         fewest = 0 if least == -math.inf else max(0, math.ceil(least - 1e-9))
         return fewest, None if most == math.inf else math.floor(most + 1e-9)
 
-    def cardinality(self, first: int) -> list[Counter]:
+    def cardinality(self, first: int) -> list[Limited]:
         """Limits on the number of open sites as clauses, with variables from `first` on."""
         fewest, most = self.numbers
         count = self.problem.layout.sites
         ones, order = [1] * count, list(range(count))
         found = []
         if most is not None and most < count:
-            found.append(counter(ones, order, most, first))
-            first = found[-1].variables + 1
+            found.append(Limited("open", most, tuple(order), counter(ones, order, most, first)))
+            first = found[-1].counter.variables + 1
         if fewest > 0:  # the others are closed, and counted: their literals change sign
             closed = counter(ones, order, count - fewest, first)
             sites = np.abs(closed.clauses) <= count
             turned = np.where(sites, -closed.clauses, closed.clauses)
-            found.append(Counter(turned, closed.first, closed.places, closed.levels))
+            turned_round = Counter(turned, closed.first, closed.places, closed.levels)
+            found.append(Limited("closed", count - fewest, tuple(order), turned_round))
         return found
 
     # -- the run ------------------------------------------------------------------------------------------------------
@@ -194,18 +197,19 @@ class Search:
         with contextlib.ExitStack() as stack:
             backend = next((name for name in self.engines if name != "sat"), None)
             process = stack.enter_context(SolverProcess(_backend(backend))) if backend else None
-            with self.phase("start"):
-                find_start(oracle, self.rng)
-            if oracle.settled:
-                return self.close("complete")
-            with self.phase("clauses"):
-                self.make_clauses()
-            if "sat" in self.engines:
-                from ..engines.sat import Sat
-
-                self.sat = Sat(self, alone=backend is None)
-                stack.callback(self.sat.close)
             try:
+                with self.phase("start"):
+                    self.take_up()
+                    find_start(oracle, self.rng)
+                if self.settled:
+                    return self.close("complete")
+                with self.phase("clauses"):
+                    self.make_clauses()
+                if "sat" in self.engines:
+                    from ..engines.sat import Sat
+
+                    self.sat = Sat(self, alone=backend is None)
+                    stack.callback(self.sat.close)
                 while not self.settled and oracle.remaining_seconds > 0:
                     if process is None or backend is None:
                         self.tick()
@@ -218,6 +222,33 @@ class Search:
             except KeyboardInterrupt:
                 return self.close("interrupt")
         return self.close("complete" if self.settled else "seconds")
+
+    def take_up(self) -> None:
+        """Go on from what an earlier run kept."""
+        if self.keeper is None:
+            return
+        self.pool.add(self.keeper.clauses)
+        if self.keeper.decision is not None:
+            self.judge(self.keeper.decision)
+
+    def checkpoint(self) -> None:
+        """Keep what is known."""
+        if self.keeper is not None:
+            self.keeper.keep(self.known(self.units(FINEST["highs"])))
+
+    def known(self, units: Units, **more: Any) -> Refutation:
+        """What is known, as it is kept; `more` of it for a proof."""
+        best, bound = self.oracle.best, self.bound
+        known: dict[str, Any] = {
+            "clauses": tuple(self.pool),
+            "prices": tuple(units.prices.tolist()),
+            "unit": units.unit,
+            "decision": None if best is None else tuple(int(entry) for entry in best.decision),
+            "objective": None if best is None else best.evaluation.objective,
+            "bound": bound if math.isfinite(bound) else None,
+            "log": tuple(self.log),
+        }
+        return Refutation(**known | more)
 
     def make_clauses(self) -> None:
         """Fill the pool: around every client, from random configurations, and from some near the best known."""
@@ -239,6 +270,8 @@ class Search:
     def tick(self) -> None:
         """Let the engine `sat` do a little, then annealing, if it has not had its share; Ctrl-C is heard here."""
         interrupting.check()
+        if self.keeper is not None and self.keeper.due:
+            self.checkpoint()
         if self.sat is not None:
             with self.phase("sat"):
                 self.sat.tick()
@@ -324,6 +357,8 @@ class Search:
 
     def close(self, stopped_by: str) -> Result:
         """Close on the best placement and bound."""
+        if self.proved_by is None:
+            self.checkpoint()
         told = {
             "engine": "+".join(self.engines),
             "proved_by": self.proved_by,

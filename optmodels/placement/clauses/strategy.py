@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -11,10 +13,13 @@ from numpy.typing import NDArray
 
 from heuristics import Oracle, Problem, Result
 
+from ...errors import RequestError
 from ..engines import missing
+from .refutation import KEEPER
 
 if TYPE_CHECKING:
     from ..problem import PlacementProblem
+    from ..proofs import ProofKeeper
 
 #: Measures that are sums over open sites.
 PRICED = ("opening", "open_sites")
@@ -103,12 +108,27 @@ class Clauses:
 
             warm_up()
 
+    def keep_proof(
+        self, problem: Any, path: str | os.PathLike[str], *, resume: bool = False
+    ) -> AbstractContextManager[ProofKeeper]:
+        """Keep the proof of a run in a file, see `optmodels.placement.proofs`; engine ``sat`` makes it, alone."""
+        from ..proofs import keeping
+
+        if self.engine not in (None, "sat"):
+            raise RequestError(f"engine {self.engine!r} writes no proof that can be checked; take clauses:engine=sat.")
+        if sentence := missing():
+            raise RequestError(sentence + ".")
+        if sentence := refuses(problem):
+            raise RequestError(sentence)
+        return keeping(problem, path, resume=resume)
+
     def solve(self, oracle: Oracle[PlacementProblem], rng: np.random.Generator) -> Result:
         """Find a start, make clauses, prove."""
         from ...cluster import allowed_threads
         from .search import Search
 
-        return Search(oracle, rng, self.engines(), allowed_threads()).run()
+        engines = self.engines() if KEEPER.get() is None else ("sat",)
+        return Search(oracle, rng, engines, allowed_threads()).run()
 
 
 def refuses(problem: Any) -> str | None:

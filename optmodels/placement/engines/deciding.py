@@ -83,7 +83,7 @@ class Decider:
     seconds
         Time limit.
     drat
-        Where to write a proof, if anywhere (kissat only).
+        Where to write a proof, if anywhere: one whose steps follow by propagation.
     """
 
     def __init__(
@@ -104,10 +104,13 @@ class Decider:
             command = [program, "-q", str(question)]
             if math.isfinite(seconds):
                 command.insert(2, f"--time={max(1, math.ceil(seconds))}")
-            if drat is not None:
-                command += ["--force", str(drat)]
+            if drat is not None:  # without bounded variable addition, whose steps only keep satisfiability
+                command[2:2] = ["--factor=0", "--force"]
+                command.append(str(drat))
         else:
             command = [sys.executable, "-P", str(Path(__file__).with_name("cadical.py")), str(question)]
+            if drat is not None:
+                command.append(str(drat))
         # A group of its own: a signal to the group of processes is for the parent, which decides what it means.
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=self._answer, stderr=subprocess.DEVNULL, process_group=0

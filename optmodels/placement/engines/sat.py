@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ..clauses.counter import Counter, counter
+from ..clauses.counter import counter
 from ..clauses.pool import Clause
-from ..clauses.refutation import KEEPER, Refutation
+from ..clauses.refutation import Limited
 from ..clauses.units import Units
 from . import deciding
 from .deciding import Decider
@@ -54,6 +55,12 @@ class Question:
 
     most: int
     best: float  #: the best cost known when it was asked
+    units: Units
+    clauses: tuple[Clause, ...]  #: those known when it was asked, as they were made
+    lemmas: tuple[Clause, ...]  #: and as they were shortened
+    dear: tuple[Clause, ...]
+    limits: tuple[Limited, ...]
+    drat: Path | None
     decider: Decider
     began: float
     patience: float
@@ -101,8 +108,7 @@ class Sat:
                 break
             self.counts["proposed"] += 1
             new = search.learn(proposed)
-            for clause in new:
-                self.strong[self.shortener.shorten(clause)] = None
+            self.take(new)
             if not new:
                 search.judge(proposed)
             yield
@@ -181,41 +187,37 @@ class Sat:
     def ask(self, units: Units, most: int) -> Question:
         """Ask whether a placement keeps all clauses known and costs `most` units at most."""
         search = self.search
-        keeper = KEEPER.get()
-        clauses = list(search.pool) if keeper is not None else list(self.strong)
-        drat = None if keeper is None or deciding.kissat() is None else keeper.folder / f"most-{most}.drat"
-        seconds = search.oracle.remaining_seconds
-        priced = self.counted(units, most)
-        counters = [priced, *search.cardinality(priced.variables + 1)]
-        decider = Decider(len(units.prices), [*clauses, *self.search.dear], counters, seconds, drat)
+        sites, keeper = len(units.prices), search.keeper
+        priced = counter(units.prices.tolist(), self.order, most, sites + 1)
+        limits = (Limited("cost", most, tuple(self.order), priced), *search.cardinality(priced.variables + 1))
+        strong, dear = tuple(self.strong), tuple(search.dear)
+        drat = None if keeper is None else keeper.folder / f"most-{most}.drat"
+        counters = [limit.counter for limit in limits]
+        decider = Decider(sites, [*strong, *dear], counters, search.oracle.remaining_seconds, drat)
         now = time.monotonic()
         patience = PATIENCE + 0.5 * search.oracle.seconds
-        return Question(most, search.cost, decider, now, patience)
-
-    def counted(self, units: Units, most: int) -> Counter:
-        """Write the limit on cost as clauses."""
-        return counter(units.prices.tolist(), self.order, most, len(units.prices) + 1)
+        known, lemmas = tuple(search.pool), tuple(self.shortener.lemmas if self.shortener else ())
+        return Question(most, search.cost, units, known, lemmas, dear, limits, drat, decider, now, patience)
 
     def refuted(self, question: Question) -> None:
         """Nothing is cheaper: the best is optimal."""
-        units = self.search.units(FINEST)
+        search = self.search
         self.counts["decided"] += 1
-        if question.best == self.search.cost:
-            self.search.prove("sat")
-        keeper = KEEPER.get()
-        if keeper is not None:
-            keeper.found.append(
-                Refutation(
-                    clauses=tuple(self.search.pool),
-                    dear=tuple(self.search.dear),
-                    prices=tuple(units.prices.tolist()),
-                    unit=units.unit,
-                    order=tuple(self.order),
-                    most=question.most,
+        if question.best != search.cost:
+            return
+        search.prove("sat")
+        if search.keeper is not None:
+            search.keeper.keep(
+                search.known(
+                    question.units,
+                    clauses=question.clauses,
+                    lemmas=question.lemmas,
+                    dear=question.dear,
+                    limits=question.limits,
+                    bound=None if search.oracle.best is None else search.cost,
                     engine="sat",
                     versions=deciding.version(),
-                    log=tuple(self.search.log),
-                    drat=keeper.folder / f"most-{question.most}.drat" if deciding.kissat() else None,
+                    drat=question.drat,
                 )
             )
 

@@ -14,6 +14,10 @@ Design* 2013, 181-188.
     Commands about proofs: ``verify-proof``, which checks one step by step.
 `drat`
     DRAT files, the proofs of solvers, read byte by byte in compiled code.
+`keeper`
+    A run that keeps its proof: checkpoints on the way, the proof at the end, and how to go on from a checkpoint.
+`matching`
+    Which problem a proof is about, and whether it is the one that was asked about.
 `proof`
     The file of a proof: clauses that a solver found contradictory, how it found that, and what follows.
 `verifying`

@@ -1,5 +1,7 @@
 from .checker import Checked as Checked
 from .checker import check_refutation as check_refutation
+from .keeper import ProofKeeper as ProofKeeper
+from .keeper import keeping as keeping
 from .proof import Counted as Counted
 from .proof import Header as Header
 from .proof import Proof as Proof
@@ -14,9 +16,11 @@ __all__ = [
     "Counted",
     "Header",
     "Proof",
+    "ProofKeeper",
     "Step",
     "Verified",
     "check_refutation",
+    "keeping",
     "read_proof",
     "verify_proof",
     "write_proof",

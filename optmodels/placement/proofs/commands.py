@@ -36,8 +36,8 @@ def verify_proof(
             settle()
     except InstanceError as failure:
         if json:
-            told = {"problem": problem.name, "verified": False, "objective": None, "bound": None, "steps": []}
-            print_json({"file": proof, **told, "error": str(failure)})
+            told = {"problem": problem.name, "verified": False, "objective": None, "bound": None, "sha256": ""}
+            print_json({"file": proof, **told, "steps": [], "error": str(failure)})
         raise
     error = None if found.complaint is None else f"{proof}: {found.complaint}"
     deliver(lambda: {"file": proof, **found.to_data(), "error": error}, str(found), as_json=json)

@@ -6,6 +6,8 @@ the binary format.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -17,6 +19,35 @@ Marks = NDArray[np.int8]
 
 #: What `read_binary` and `read_text` say besides the position of a mistake.
 SOUND = -1
+
+
+def written(clauses: Iterable[Sequence[int]], *, binary: bool) -> bytes:
+    r"""Write steps that add clauses.
+
+    Parameters
+    ----------
+    clauses
+        In signs of DIMACS.
+    binary
+        Whether in the binary format, not in letters.
+
+    Examples
+    --------
+    >>> written([(1, -2)], binary=False), written([(1, -64)], binary=True)
+    (b'1 -2 0\n', b'a\x02\x81\x01\x00')
+    """
+    if not binary:
+        return "".join(f"{' '.join(map(str, (*clause, 0)))}\n" for clause in clauses).encode()
+    found = bytearray()
+    for clause in clauses:
+        found += b"a"
+        for literal in (*clause, 0):
+            number = 2 * abs(literal) + (literal < 0)
+            while number > 127:
+                found.append(number & 127 | 128)
+                number >>= 7
+            found.append(number)
+    return bytes(found)
 
 
 @njit(cache=True)

@@ -17,6 +17,7 @@ Whatever stands in a file is data: nothing in it is run, and its sizes are limit
 
 from __future__ import annotations
 
+import hashlib
 import io
 import itertools
 import os
@@ -33,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...data import parse_json, pretty, replaced
 from ...errors import InstanceError, UnreadableFile
-from . import drat
+from . import drat as steps
 
 Clause = tuple[int, ...]
 
@@ -143,6 +144,11 @@ class Proof:
     drat: bytes = field(default=b"", repr=False)
 
     @property
+    def sha256(self) -> str:
+        """The checksum of its clauses, those of counters included: see `checksum`."""
+        return checksum(self.clauses)
+
+    @property
     def overloads(self) -> tuple[Clause, ...]:
         """Clauses that every feasible placement keeps."""
         return self.clauses[: self.header.overloads]
@@ -161,7 +167,11 @@ class Proof:
 
 
 def write_proof(
-    path: str | os.PathLike[str], header: Header, clauses: Iterable[Clause], drat: Path | bytes | None = None
+    path: str | os.PathLike[str],
+    header: Header,
+    clauses: Iterable[Clause],
+    drat: Path | bytes | None = None,
+    lemmas: Iterable[Clause] = (),
 ) -> None:
     """Write a proof, whole or not at all.
 
@@ -172,7 +182,9 @@ def write_proof(
     header, clauses
         As in `Proof`.
     drat
-        The proof of a solver, or the file with it.
+        The proof of a solver, or the file with it, in either format.
+    lemmas
+        Clauses that follow by propagation, one after the other, before the proof of the solver begins.
 
     Raises
     ------
@@ -185,6 +197,9 @@ def write_proof(
         packed.writestr(_member(QUESTION), dimacs(clauses))
         if drat is not None:
             with packed.open(_member(PROOF), "w", force_zip64=True) as member, _opened(drat) as source:
+                first = source.read(2**20)
+                member.write(steps.written(lemmas, binary=b"\0" in first))
+                member.write(first)
                 shutil.copyfileobj(source, member, 2**20)
 
 
@@ -206,6 +221,11 @@ def dimacs(clauses: Iterable[Clause]) -> bytes:
     variables = max((abs(literal) for clause in listed for literal in clause), default=0)
     lines = [" ".join(map(str, (*clause, 0))) for clause in listed]
     return "\n".join([f"p cnf {variables} {len(lines)}", *lines, ""]).encode()
+
+
+def checksum(clauses: Iterable[Clause]) -> str:
+    """SHA-256 of `QUESTION`, by which clauses are named."""
+    return hashlib.sha256(dimacs(clauses)).hexdigest()
 
 
 def read_proof(path: str | os.PathLike[str], *, drat: bool = True) -> Proof:
@@ -295,12 +315,12 @@ def _clauses(content: bytes) -> tuple[Clause, ...]:
         raise UnreadableFile(f"{QUESTION} does not begin with the line `p cnf VARIABLES CLAUSES`.")
     data = np.frombuffer(rest, np.uint8)
     nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int8)
-    at, steps, used = drat.read_text(data, *nothing, MOST_VARIABLES)
-    if at != drat.SOUND:
+    at, count, used = steps.read_text(data, *nothing, MOST_VARIABLES)
+    if at != steps.SOUND:
         raise UnreadableFile(f"{QUESTION} breaks off, or is no list of clauses, at byte {len(first) + 1 + at}.")
-    literals, ends, deletes = np.zeros(used, np.int32), np.zeros(steps, np.int64), np.zeros(steps, np.int8)
-    if steps:
-        drat.read_text(data, literals, ends, deletes, MOST_VARIABLES)
+    literals, ends, deletes = np.zeros(used, np.int32), np.zeros(count, np.int64), np.zeros(count, np.int8)
+    if count:
+        steps.read_text(data, literals, ends, deletes, MOST_VARIABLES)
     if deletes.any():
         raise UnreadableFile(f"{QUESTION} holds a deletion, and it is a list of clauses.")
     signed = np.where(literals % 2 == 1, -(literals // 2), literals // 2).tolist()

@@ -35,10 +35,10 @@ import numpy as np
 
 from heuristics import OPTIMALITY_TOLERANCE, interrupting
 
-from ...errors import InstanceError, RequestError
-from ...studies import problem_digest
+from ...errors import InstanceError
 from ..geometry.fixed import CLOSED, OPEN
 from .checker import check_refutation
+from .matching import refuse
 from .proof import PROOF, QUESTION, Clause, Counted, Proof, dimacs, read_proof
 
 if TYPE_CHECKING:
@@ -89,12 +89,15 @@ class Verified:
         Below which nothing lies, if all steps are confirmed.
     objective
         Of the placement that it is about.
+    sha256
+        Of its clauses.
     """
 
     problem: str
     steps: tuple[Step, ...]
     bound: float | None = None
     objective: float | None = None
+    sha256: str = ""
 
     @property
     def verified(self) -> bool:
@@ -115,7 +118,7 @@ class Verified:
             for step in self.steps
         ]
         told = {"problem": self.problem, "verified": self.verified, "objective": self.objective, "bound": self.bound}
-        return told | {"steps": steps}
+        return told | {"sha256": self.sha256, "steps": steps}
 
     def __str__(self) -> str:
         """One line for each step, and what follows."""
@@ -194,6 +197,7 @@ def verify_proof(path: str | Path, problem: PlacementProblem, progress: Progress
         raise failure.at(str(path)) from None
     header = proof.header
     told = f"{header.overloads} overloads, {header.dear} dear placements, {len(header.counters)} counters"
+    told += f", SHA-256 {proof.sha256}"
     steps.done.append(Step("file", True, f"a proof about {problem.name!r}: {told}", time.monotonic() - began))
     checks: list[tuple[str, Callable[[Callable[[float], None]], tuple[bool | None, str]]]] = [
         ("placement", lambda _: _placement(proof, problem)),
@@ -209,46 +213,8 @@ def verify_proof(path: str | Path, problem: PlacementProblem, progress: Progress
         if (name != "dear placements" or proof.dear) and not steps.take(name, check):
             break
     sound = all(step.confirmed for step in steps.done)
-    return Verified(problem.name, tuple(steps.done), proved_bound(proof, problem) if sound else None, header.objective)
-
-
-def refuse(proof: Proof, problem: PlacementProblem, *, complete: bool = True) -> None:
-    """Refuse what is no proof about a problem.
-
-    Parameters
-    ----------
-    proof
-        As it was read.
-    problem
-        What it must be about.
-    complete
-        Whether a checkpoint is refused, too.
-
-    Raises
-    ------
-    InstanceError
-        One sentence.
-    """
-    from ..problem import PlacementProblem
-
-    header = proof.header
-    if type(problem) is not PlacementProblem:
-        told = f"proofs are about placements with one demand, and {getattr(problem, 'name', '')!r} is something else"
-        raise RequestError(f"{told}.")
-    if header.digest != problem_digest(problem):
-        rule = (
-            f"this is a proof about other data, cost or limits than those of {problem.name!r}; take its own instance."
-        )
-        raise InstanceError("problem", header.problem, rule)
-    if complete and not header.complete:
-        rule = "this is a checkpoint of a run that did not end; go on with `optmodels solve --proof ... --resume`."
-        raise InstanceError("complete", False, rule)
-    sites = problem.layout.sites
-    if len(header.prices) != sites:
-        raise InstanceError("prices", len(header.prices), f"there is one for each of the {sites} sites.")
-    over_sites = max((abs(literal) for clause in (*proof.overloads, *proof.dear) for literal in clause), default=0)
-    if over_sites > sites:
-        raise InstanceError("clauses", over_sites, f"clauses of overloads speak of the sites 1 to {sites}.")
+    bound = proved_bound(proof, problem) if sound else None
+    return Verified(problem.name, tuple(steps.done), bound, header.objective, proof.sha256)
 
 
 def proved_bound(proof: Proof, problem: PlacementProblem) -> float:
