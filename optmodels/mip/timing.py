@@ -29,7 +29,7 @@ START_SUGGESTIONS = 10
 AGAIN, LOOK = 0.5, 0.05
 
 
-def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
+def find_start(oracle: Oracle[Any], rng: np.random.Generator, steps: int = START_STEPS) -> None:
     """Look for a good decision, briefly, and show the best to the oracle; what it took is charged.
 
     A problem that knows where to begin (`Beginning`) does so before anything else.
@@ -37,6 +37,15 @@ def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     The problem's first suggestion is evaluated whatever it takes, so that a limit too short for anything else still
     ends with an answer. Then others, and annealing, get a share of the time, and no more evaluations than the budget
     has.
+
+    Parameters
+    ----------
+    oracle
+        Of the run.
+    rng
+        Where random numbers come from.
+    steps
+        Evaluations for each entry of a decision, at most.
     """
     problem = oracle.problem
     if isinstance(problem, Beginning) and not problem.begin_pyomo(oracle):
@@ -49,10 +58,10 @@ def find_start(oracle: Oracle[Any], rng: np.random.Generator) -> None:
     for first in islice(suggestions, 1):
         oracle(first)
     seconds = min(START_SECONDS, START_SHARE * oracle.remaining_seconds)
-    steps = min(START_STEPS * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
-    if seconds <= 0 or steps < 1:
+    most = min(steps * max(1, len(problem.space.sample(rng))), oracle.remaining_evaluations)
+    if seconds <= 0 or most < 1:
         return
-    scout: Oracle[Any] = Oracle(problem, Budget(seconds=seconds, evaluations=int(steps)))
+    scout: Oracle[Any] = Oracle(problem, Budget(seconds=seconds, evaluations=int(most)))
     try:
         with contextlib.suppress(BudgetSpent):
             for decision in suggestions:

@@ -10,6 +10,9 @@ from ..kinds import SEARCHES, Kind
 #: Sites up to which the integer program is solved in about a minute: 36 took 8 s, 50 were not solved in 30 s.
 PROVED = 40
 
+#: Sites up to which clauses are tried on classes and scenarios.
+BY_CLAUSES = 100
+
 #: Most sites whose placements are all evaluated where there is no integer program: seconds.
 ENUMERATED = 16
 
@@ -25,6 +28,8 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
             "highs",
             f"the integer program of {sites} sites is small enough to prove the best decision if the time allows",
         )
+    if sites <= BY_CLAUSES and hasattr(problem, "parts"):  # classes or scenarios: there is no integer program
+        yield "clauses", f"clauses prove the best decision of {sites} sites if the time allows"
     if sites <= ENUMERATED:
         yield "exhaustive", f"the cost or a limit is not linear, but all {2**sites} decisions can be evaluated"
     if sites <= PROVED:
@@ -73,7 +78,10 @@ KIND = Kind(
     words=tell,
     strategies={
         "highs": "proves the optimum, a bound or infeasibility; 40 sites in a minute, more with patience",
-        "clauses": "proves the optimum or a bound for prices of open sites; 120 sites in seconds",
+        "clauses": (
+            "proves the optimum or a bound for prices of open sites, any geometry, classes and scenarios; 120 sites in "
+            "seconds"
+        ),
         "dejavu": "proves nothing but infeasibility; any size",
         **SEARCHES,
     },

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pyomo.environ as pyo
 
+    from .clauses.sources import Source
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -146,6 +148,7 @@ class PlacementProblem(Constructed):
     kind: ClassVar[str] = "placement"
     measure_names: ClassVar[tuple[str, ...]] = MEASURES
     algebraic_limits: ClassVar[bool] = True  # of some measures, see `algebraic_refusal`
+    quick_walks: ClassVar[bool] = True  # compiled, with the default cost
 
     # -- from and to files --------------------------------------------------------------------------------------------
 
@@ -418,7 +421,17 @@ class PlacementProblem(Constructed):
         """The problem of these cells alone, at the distances they have in the whole, with the default cost."""
         return searching.restricted(self, cells)
 
-    # -- the integer program ------------------------------------------------------------------------------------------
+    # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def clause_refusal(self) -> str | None:
+        """Why no clauses can be made, in one sentence; ``None`` if they can."""
+        return None
+
+    def clause_source(self) -> Source:
+        """What makes clauses that every feasible placement keeps, for strategy `clauses`."""
+        from .clauses.sources import Overloads, setting_of
+
+        return Overloads(setting_of(self))
 
     def algebraic_refusal(self) -> str | None:
         """Why there is no integer program for this problem, in one sentence; ``None`` if there is one."""

@@ -60,3 +60,91 @@ def random_placement(seed, most=10):
         },
     }
     return PlacementProblem.from_data(data, name=f"{shape}-{seed}")
+
+
+QUALITY = {"min_throughput": 1.7, "max_delay_probability": 0.1, "delay": 0.16}
+
+
+def random_matrix(seed, most=7):
+    """Sites and cells at any distances, symmetric or not, with ties or without; think times may have another order."""
+    rng = np.random.default_rng(seed)
+    sites, cells = (int(number) for number in rng.integers(1, most + 1, 2))
+    distances = rng.integers(1, int(rng.choice([2, 4, 9])), (sites, cells)) * float(rng.choice([1e-3, 0.37, 1e5]))
+    if seed % 3 == 1:
+        distances = rng.uniform(0.5, 9.0, (sites, cells))
+    slope = float(rng.choice([0.0, 0.1, 0.2])) / float(distances.max())
+    think_time = {"base": float(rng.uniform(0.4, 0.5)), "per_distance": slope}
+    if rng.random() < 0.4:
+        think_time = {"by_pair": rng.choice([0.45, 0.5, 0.52, 0.55, 0.9], (sites, cells)).tolist()}
+    return PlacementProblem.from_data(
+        {
+            "distances": distances.tolist(),
+            "clients": cells,
+            "demand": np.where(rng.random(cells) < 0.2, 0, rng.integers(1, 13, cells)).tolist(),
+            "opening_cost": (rng.integers(0, 5, sites) * float(rng.choice([1.0, 0.3]))).tolist(),
+            "service_rate": rng.choice([40.0, 50.0, 60.0], sites).tolist(),
+            "think_time": think_time,
+            "quality": QUALITY | {"guarantee": str(rng.choice(["farthest", "worst-case"]))},
+        },
+        name=f"matrix-{seed}",
+    )
+
+
+def random_scenarios(seed, most=6):
+    """One of several demands, of equal or of any probabilities, some without clients."""
+    rng = np.random.default_rng(seed)
+    graph = graph_of(("tree", "star", "cycle")[seed % 3], int(rng.integers(2, most + 1)), rng)
+    sites, count = graph.number_of_nodes(), int(rng.integers(1, 7))
+    weights = np.ones(count) if seed % 2 else rng.integers(1, 9, count)
+    if seed % 5 == 4:
+        weights = rng.uniform(0.001, 1.0, count)
+    demands = rng.integers(0, 16, (count, sites)) * (rng.random((count, sites)) < rng.choice([0.3, 0.9]))
+    return PlacementProblem.from_data(
+        {
+            "network": {"nodes": sites, "edges": [list(edge) for edge in graph.edges]},
+            "scenarios": [
+                {"probability": float(weight / weights.sum()), "demand": demand.tolist()}
+                for weight, demand in zip(weights, demands, strict=True)
+            ],
+            "opening_cost": rng.integers(1, 5, sites).tolist(),
+            "service_rate": rng.choice([26.0, 40.0, 50.0], sites).tolist(),
+            "think_time": {"base": 0.48, "per_distance": float(rng.choice([0.005, 0.02]))},
+            "quality": QUALITY
+            | {
+                "guarantee": str(rng.choice(["worst-case", "farthest"])),
+                "scenario_probability": float(rng.choice([0.2, 0.5, 0.6, 0.75, 0.9, 1.0])),
+            },
+        },
+        name=f"scenarios-{seed}",
+    )
+
+
+def random_classes(seed, most=6):
+    """Two or three classes of clients with promises of their own; think times by distance or by pair."""
+    rng = np.random.default_rng(seed)
+    graph = graph_of(("tree", "star", "cycle")[seed % 3], int(rng.integers(2, most + 1)), rng)
+    sites, count = graph.number_of_nodes(), 2 + (seed % 4 == 0)
+    classes = []
+    for number in range(count):
+        think_time = {"base": float(rng.uniform(0.4, 0.9)), "per_distance": float(rng.choice([0.0, 0.02, 0.2]))}
+        if rng.random() < 0.2:
+            think_time = {"by_pair": rng.choice([0.45, 0.6, 0.9], (sites, sites)).tolist()}
+        promised = {
+            "min_throughput": float(rng.choice([0.0, 0.8, 1.0])),
+            "max_delay_probability": float(rng.choice([0.02, 0.2, 1.0])),
+            "delay": float(rng.choice([0.2, 0.6])),
+        }
+        demand = rng.integers(0, 9 if count == 2 else 4, sites) * (rng.random(sites) < 0.8)
+        demand[0] += not demand.any()
+        classes.append({"name": f"c{number}", "demand": demand.tolist(), "think_time": think_time, "quality": promised})
+    return PlacementProblem.from_data(
+        {
+            "network": {"nodes": sites, "edges": [list(edge) for edge in graph.edges]},
+            "classes": classes,
+            "opening_cost": rng.integers(1, 5, sites).tolist(),
+            "service_rate": rng.choice([9.0, 14.0, 20.0], sites).tolist(),
+            "processors": int(rng.integers(1, 3)),
+            "quality": QUALITY,
+        },
+        name=f"classes-{seed}",
+    )

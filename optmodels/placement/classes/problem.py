@@ -28,7 +28,10 @@ from ..measures import DefinedMeasures, PlacementMeasures, ServiceReport
 from ..problem import PlacementProblem, default_cost
 from ..searching import closing_order
 from .data import OWN, ClientClass, natural_classes
-from .service import ClassServers
+from .service import MOST_CROWDS, ClassServers
+
+if TYPE_CHECKING:
+    from ..clauses.sources import Source
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -82,6 +85,7 @@ class ClassPlacement(PlacementProblem):
     think_time: Takes[None, Any] = OPTIONAL
 
     accepted: ClassVar[tuple[str, ...]] = ()
+    quick_walks: ClassVar[bool] = False
 
     if TYPE_CHECKING:
 
@@ -179,9 +183,14 @@ class ClassPlacement(PlacementProblem):
         return Evaluation(objective, violations, measures, self.penalty_rate * sum(violations.values()))
 
     def _crowds(self, is_open: NDArray[np.uint8]) -> tuple[Ints, Ints, Ints]:
-        """Clients by class and site, the distances of the farthest of them, and clients by class, site and distance."""
+        """Clients by class and site, the levels of the farthest of them, and clients by class, site and level."""
         found = [part._assigned(is_open) for part in self.parts]
-        return tuple(np.array([one[at] for one in found]) for at in (2, 3, 4))  # type: ignore[return-value]
+        load, farthest = (np.array([one[at] for one in found]) for at in (2, 3))
+        # With think times by pair each class has levels of its own, some fewer than others.
+        mixes = np.zeros((*load.shape, max(one[4].shape[1] for one in found)), np.int64)
+        for mix, one in zip(mixes, found, strict=True):
+            mix[:, : one[4].shape[1]] = one[4]
+        return load, farthest, mixes
 
     def _excess(self, is_open: NDArray[np.uint8]) -> Ints:
         load, farthest, _ = self._crowds(is_open)
@@ -304,13 +313,28 @@ class ClassPlacement(PlacementProblem):
         part._keep(**vars(parts[0]) | own | {"classes": self.classes, "name": f"{self.name} ({len(cells)} cells)"})
         return part
 
-    # -- the integer program ------------------------------------------------------------------------------------------
+    # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def clause_refusal(self) -> str | None:
+        """Why no clauses can be made, in one sentence; ``None`` if they can."""
+        if self.servers.crowds <= MOST_CROWDS:
+            return None
+        return (
+            f"strategy 'clauses' keeps a table of all crowds that a server can have, and those of {self.name!r} have "
+            f"{self.servers.crowds} together, more than {MOST_CROWDS}; take fewer classes, or a search."
+        )
+
+    def clause_source(self) -> Source:
+        """What makes clauses that every feasible placement keeps, for strategy `clauses`."""
+        from ..clauses.sources import source_of_classes
+
+        return source_of_classes(self)
 
     def algebraic_refusal(self) -> str | None:
         """Why there is no integer program for this problem, in one sentence."""
         return (
-            f"no integer program is written for classes of clients, as {self.name!r} has them; use exhaustive for few "
-            "sites, or a search."
+            f"no integer program is written for classes of clients, as {self.name!r} has them; take clauses for a "
+            "proof, or a search."
         )
 
 

@@ -23,6 +23,7 @@ client joins: of the best K for L + e_c, K or K - e_c keeps all classes within L
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+#: Most crowds of all servers that are not alike, for which tables are made: about 20 s.
+MOST_CROWDS = 200_000
 
 #: Clients by class, or the distance of the farthest of each class.
 ByClass: TypeAlias = tuple[int, ...]
@@ -98,6 +102,43 @@ class ClassServer:
             if not sure and not late < quality.max_delay_probability:
                 return False
         return True
+
+    @property
+    def room(self) -> ByClass:
+        """Most clients of each class, alone and near."""
+        return tuple(int(alone[0]) for alone in self.alone)
+
+    def table(self) -> Ints:
+        """Per crowd within the room, and class: the largest level of its farthest client at which it is kept, else 0.
+
+        Crowds come in the order of `numpy.ndindex`. Where a smaller crowd is not kept, nobody asks for the queue.
+        """
+        room = np.array(self.room)
+        shape = tuple(int(most) + 1 for most in room)
+        deepest = np.zeros((*shape, len(room)), np.int64)
+        for loads in np.ndindex(shape):
+            present = [c for c, load in enumerate(loads) if load]
+            here = np.array([int((alone >= load).sum()) for alone, load in zip(self.alone, loads, strict=True)])
+            for c in present:
+                fewer = (*loads[:c], loads[c] - 1, *loads[c + 1 :])
+                left = [k for k in present if fewer[k]]
+                here[left] = np.minimum(here[left], deepest[fewer][left])
+            if len(present) > 1 and all(here[present] > 0):
+                for c, (wait, late) in enumerate(self.waits(loads)):
+                    if loads[c]:
+                        here[c] = min(here[c], self._deepest(c, wait, late))
+            deepest[loads] = here
+        return deepest.reshape(-1, len(room))
+
+    def _deepest(self, c: int, wait: float, late: float) -> int:
+        """The largest level at which a class that waits so long, and is late so often, is kept: as `keeps` has it."""
+        quality, curve = self.parts[c].quality, self.curves[c]
+        sure = quality.max_delay_probability == 1.0 and quality.delay > 0
+        if not sure and not late < quality.max_delay_probability:
+            return 0
+        if not quality.min_throughput:
+            return len(curve)
+        return int((1.0 / (curve + wait) >= quality.min_throughput).sum())
 
     def too_many(self, loads: ByClass, farthest: ByClass) -> int:
         """Count the clients that must go at least, so that all classes are kept."""
@@ -159,6 +200,29 @@ class ClassServers:
             if key not in groups:
                 groups[key] = ClassServer(parts, site)
             self.by_site.append(groups[key])
+        self.different = tuple(groups.values())
+
+    @property
+    def crowds(self) -> int:
+        """How many crowds the tables of all servers have."""
+        return sum(math.prod(most + 1 for most in server.room) for server in self.different)
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """Per site: which of the different servers it has."""
+        known = {id(server): number for number, server in enumerate(self.different)}
+        return np.array([known[id(server)] for server in self.by_site], np.int64)
+
+    @cached_property
+    def tables(self) -> tuple[Ints, Ints, Ints]:
+        """For each of the different servers: where its table begins, the step of each class, and all tables in one."""
+        offsets, strides, tables = [0], [], []
+        for server in self.different:
+            room = server.room
+            strides.append([math.prod(most + 1 for most in room[c + 1 :]) for c in range(len(room))])
+            tables.append(server.table())
+            offsets.append(offsets[-1] + len(tables[-1]))
+        return np.array(offsets[:-1], np.int64), np.array(strides, np.int64), np.concatenate(tables)
 
     def too_many(self, site: int, loads: ByClass, farthest: ByClass) -> int:
         """Count the clients of a site that must go at least, so that it keeps all classes; see the module.

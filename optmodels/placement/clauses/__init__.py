@@ -15,6 +15,8 @@ J. N. Hooker and G. Ottosson, "Logic-based Benders decomposition", *Mathematical
     What a proof is made of, kept for those who ask.
 `search`
     One run of the strategy `clauses`: what its engines share, and how they take turns.
+`sources`
+    Where clauses come from: what one demand, several classes of clients, or scenarios of demand forbid.
 `strategy`
     Strategy `clauses`: exact placement of sites by what no feasible placement may leave closed.
 `units`

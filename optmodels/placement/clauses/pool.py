@@ -5,29 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import Setting, overload_clauses, service_clauses
 
-if TYPE_CHECKING:
-    from ..problem import PlacementProblem
-
 Clause = tuple[int, ...]
-
-
-def setting_of(problem: PlacementProblem) -> Setting:
-    """Take from a problem what decides who is overloaded."""
-    distances = problem.distances
-    return Setting(
-        distances=np.ascontiguousarray(distances, dtype=np.int64),
-        order=np.argsort(distances, axis=1, kind="stable").astype(np.int64),
-        demand=np.array(problem.demand, dtype=np.int64),
-        capacity=np.ascontiguousarray(problem.capacity, dtype=np.int64),
-        allowed=problem.allowed.astype(np.uint8),
-    )
 
 
 @dataclass

@@ -18,14 +18,14 @@ from heuristics.search import Annealing
 from ...mip import raised_to_step
 from ...mip.process import SolverFailure, SolverProcess
 from ...mip.program import Bound, Incumbent, Outcome
-from ...mip.timing import find_start
+from ...mip.timing import START_STEPS, find_start
 from ..engines.master import columns, rows
 from ..engines.rounds import MasterRequest
 from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
-from .kernels import Setting
-from .pool import Clause, Pool, around_clients, from_placements, setting_of
+from .pool import Clause, Pool
 from .refutation import KEEPER, Keeper, Limited, Refutation
+from .sources import Source
 from .units import Units
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 DRAWN, OPEN = 600, (0.15, 0.6)
 NEAR, FLIPPED = 1200, (0.02, 0.2)
 
+#: Where there are many scenarios, so many configurations of each sort are drawn at least.
+LEAST = 60
+
 #: Orders in which a placement that keeps all clauses known, and is infeasible, is looked at for more.
 ORDERS = 4
 
@@ -45,6 +48,9 @@ FINEST = {"cpsat": 2**44, "highs": 2**16}
 
 #: Annealing goes on while others prove: this share of the time after some seconds, in runs of so many steps a site.
 SHARE, STEPS, LATER = 0.15, 5_000, 2.0
+
+#: Evaluations for each site from which a run begins where each costs a full evaluation.
+SLOW_STEPS = 50
 
 #: Seconds between two looks where nothing else waits.
 LOOK = 0.02
@@ -76,12 +82,12 @@ class Search:
     detail: dict[str, Any] = field(default_factory=dict)
     sat: Sat | None = None
     proved_by: str | None = None
-    setting: Setting = field(init=False)
+    source: Source = field(init=False)
     dear: list[Clause] = field(default_factory=list)
     keeper: Keeper | None = field(default_factory=KEEPER.get)
 
     def __post_init__(self) -> None:
-        self.setting = setting_of(self.problem)
+        self.source = self.problem.clause_source()
 
     @property
     def problem(self) -> PlacementProblem:
@@ -129,8 +135,7 @@ class Search:
 
     def learn(self, placement: NDArray[np.uint8]) -> list[Clause]:
         """Make clauses that a placement breaks, and return the new ones; none if it overloads nobody."""
-        made = from_placements(self.setting, np.repeat(placement[None], ORDERS, axis=0), self.rng)
-        return self.pool.add(made)
+        return self.pool.add(self.source.broken(np.repeat(placement[None], ORDERS, axis=0), self.rng))
 
     def judge(self, placement: NDArray[np.uint8]) -> bool | None:
         """Show a placement to the evaluator.
@@ -200,7 +205,7 @@ class Search:
             try:
                 with self.phase("start"):
                     self.take_up()
-                    find_start(oracle, self.rng)
+                    find_start(oracle, self.rng, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
                 if self.settled:
                     return self.close("complete")
                 with self.phase("clauses"):
@@ -252,19 +257,18 @@ class Search:
 
     def make_clauses(self) -> None:
         """Fill the pool: around every client, from random configurations, and from some near the best known."""
-        count = len(self.setting.allowed)
-        self.pool.add((-(int(site) + 1),) for site in np.flatnonzero(self.setting.allowed == 0))
+        source = self.source
+        self.pool.add(source.beginning())
         self.pool.add((int(site) + 1,) for site in np.flatnonzero(self.problem.fixed == FIXED_OPEN))
-        self.pool.add(around_clients(self.setting))
-        drawn = self.rng.random((DRAWN, count)) < self.rng.uniform(*OPEN, (DRAWN, 1))
+        drawn, near = (max(number // source.copies, LEAST) for number in (DRAWN, NEAR))
+        placements = self.rng.random((drawn, source.sites)) < self.rng.uniform(*OPEN, (drawn, 1))
         if self.oracle.best is not None:
             best = np.array(self.oracle.best.decision, bool)
-            near = best ^ (self.rng.random((NEAR, count)) < self.rng.uniform(*FLIPPED, (NEAR, 1)))
-            drawn = np.concatenate([drawn, near])
-        placements = drawn.astype(np.uint8) & self.setting.allowed
-        for part in np.array_split(placements, 20):
+            others = best ^ (self.rng.random((near, source.sites)) < self.rng.uniform(*FLIPPED, (near, 1)))
+            placements = np.concatenate([placements, others])
+        for part in np.array_split(placements.astype(np.uint8) & source.allowed, 20):
             interrupting.check()
-            self.pool.add(from_placements(self.setting, part, self.rng))
+            self.pool.add(source.broken(part, self.rng))
         self.note(f"{len(self.pool)} clauses")
 
     def tick(self) -> None:
@@ -284,7 +288,7 @@ class Search:
     def anneal(self) -> None:
         """Look for something cheaper, from a random start; what it takes is charged."""
         oracle = self.oracle
-        steps = min(STEPS * len(self.setting.allowed), oracle.remaining_evaluations)
+        steps = min(STEPS * self.source.sites, oracle.remaining_evaluations)
         seconds = min(2.0 + 0.1 * oracle.seconds, oracle.remaining_seconds)
         if steps < 1 or seconds <= 0:
             return
@@ -307,13 +311,15 @@ class Search:
         fewest, most = self.numbers
         clauses = (*self.pool, *self.dear)
         with self.phase("writing"):
-            program = rows(units, clauses, fewest, most) if backend == "highs" else columns(units)
+            program = (
+                rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units, self.source)
+            )
         best = self.oracle.best
         request = MasterRequest(
             program,
             threads=self.threads,
-            start=None if best is None else np.array(best.decision, float),
-            setting=self.setting,
+            start=None if best is None else self.source.point(np.array(best.decision, np.uint8)),
+            source=self.source,
             clauses=clauses if backend == "cpsat" else (),
             fewest=fewest,
             most=most,
@@ -323,7 +329,7 @@ class Search:
         last: NDArray[np.uint8] | None = None
         for message in process.ask(request, self.oracle.remaining_seconds, self.tick, lambda: self.settled):
             if isinstance(message, Incumbent):
-                last = (message.point > 0.5).astype(np.uint8)
+                last = (message.point[: self.source.sites] > 0.5).astype(np.uint8)
                 self.judge(last)
             elif isinstance(message, Bound):
                 self.prove_bound(units.worth(math.ceil(message.value - 0.01)))

@@ -20,6 +20,7 @@ from .refutation import KEEPER
 if TYPE_CHECKING:
     from ..problem import PlacementProblem
     from ..proofs import ProofKeeper
+    from .sources import Source
 
 #: Measures that are sums over open sites.
 PRICED = ("opening", "open_sites")
@@ -29,27 +30,23 @@ ENGINES = ("sat", "cpsat", "highs")
 
 @runtime_checkable
 class Sited(Problem, Protocol):
-    """A problem in which open sites serve the nearest clients, and each has a capacity by the farthest of them."""
+    """A problem whose infeasible decisions break clauses: sites are closed, or others are open."""
 
     @property
-    def distances(self) -> NDArray[np.int64]: ...
-    @property
-    def capacity(self) -> NDArray[np.int64]: ...
-    @property
-    def allowed(self) -> NDArray[np.bool_]: ...
-    @property
     def site_prices(self) -> NDArray[np.float64]: ...
+    def clause_source(self) -> Source: ...
 
 
 @dataclass(frozen=True)
 class Clauses:
     """Prove the best placement by clauses: a site is closed, or one of those whose absence overloads it is open.
 
-    Opening a site never raises the load of another, nor the distance of its farthest client. So a site that is
+    Opening a site never raises the load of another, nor the level of its farthest client. So a site that is
     overloaded although everything outside a set Z is open must be closed, or one of Z must be open: a clause.
     Thousands of them are made, and a solver that knows only these and the costs is asked for the cheapest placement,
     or whether anything is cheaper than the best known; what it answers is evaluated, and gives more clauses or a
-    better placement, until nothing is cheaper (logic-based Benders decomposition, Hooker and Ottosson, 2003).
+    better placement, until nothing is cheaper (logic-based Benders decomposition, Hooker and Ottosson, 2003). Any
+    geometry will do, and classes; clauses of a scenario hold unless it is given up.
 
     Parameters
     ----------
@@ -133,8 +130,6 @@ class Clauses:
 
 def refuses(problem: Any) -> str | None:
     """Why clauses cannot hold a cost or a limit of a problem, in a sentence; ``None`` if they can."""
-    if problem.levels is not problem.layout.ranks:
-        return f"strategy 'clauses' takes distances in steps, and {problem.name!r} has others; take highs."
     weights = problem.weights
     if weights is None:
         return f"strategy 'clauses' needs a cost that is a weighted sum of measures, and {problem.name!r} has another."
@@ -148,4 +143,5 @@ def refuses(problem: Any) -> str | None:
         return f"strategy 'clauses' limits open_sites, not {named}, as {problem.name!r} does; take highs or a search."
     if (problem.site_prices < 0).any():
         return f"strategy 'clauses' needs prices of sites that are not negative; take highs for {problem.name!r}."
-    return None
+    refusal: str | None = problem.clause_refusal()
+    return refusal

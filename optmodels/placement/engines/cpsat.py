@@ -23,19 +23,24 @@ from .rounds import Answer, MasterRequest, complete
 def solve(request: Request, channel: Channel) -> Outcome:
     """Find the cheapest placement that overloads nobody; costs are whole numbers."""
     assert isinstance(request, MasterRequest)
+    assert request.source is not None
     prices = [int(price) for price in request.program.cost.tolist()]
     model = cp_model.CpModel()
-    is_open = [model.new_bool_var("") for _ in prices]
+    is_true = [model.new_bool_var("") for _ in prices]
+    is_open = is_true[: request.source.sites]
 
     def add(clauses: Iterable[Clause]) -> None:
         for clause in clauses:
-            model.add_bool_or([is_open[at - 1] if at > 0 else is_open[-at - 1].negated() for at in clause])
+            model.add_bool_or([is_true[at - 1] if at > 0 else is_true[-at - 1].negated() for at in clause])
 
     add(request.clauses)
     if request.fewest > 0 or request.most is not None:
-        most = len(prices) if request.most is None else request.most
+        most = len(is_open) if request.most is None else request.most
         model.add_linear_constraint(sum(is_open), request.fewest, most)
-    model.minimize(cp_model.LinearExpr.weighted_sum(is_open, prices))
+    for limit in request.source.limits:
+        counted = cp_model.LinearExpr.weighted_sum([is_true[at] for at in limit.variables], limit.weights)
+        model.add(counted <= limit.most)
+    model.minimize(cp_model.LinearExpr.weighted_sum(is_true, prices))
     finished = threading.Event()
     at_work: list[Any] = []
 
@@ -62,7 +67,7 @@ def solve(request: Request, channel: Channel) -> Outcome:
             """Keeps every placement that CP-SAT meets."""
 
             def on_solution_callback(self) -> None:
-                met.append(np.array([self.boolean_value(variable) for variable in is_open], np.uint8))
+                met.append(np.array([self.boolean_value(variable) for variable in is_true], np.uint8))
 
         solver.best_bound_callback = channel.bound
         status = solver.solve(model, Meet())

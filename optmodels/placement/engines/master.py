@@ -23,27 +23,37 @@ from pyomo.core.expr import LinearExpression
 from ...mip import compile_model, quiet_pyomo
 from ...mip.program import Program
 from ..clauses.pool import Clause
+from ..clauses.sources import Source, Within
 from ..clauses.units import Units
 
 
 def build_master(
-    prices: Iterable[int], clauses: Iterable[Clause], fewest: int = 0, most: int | None = None
+    prices: Iterable[int],
+    clauses: Iterable[Clause],
+    fewest: int = 0,
+    most: int | None = None,
+    limits: Iterable[Within] = (),
+    sites: int | None = None,
 ) -> pyo.ConcreteModel:
     """Write the master problem in Pyomo.
 
     Parameters
     ----------
     prices
-        Of opening each site.
+        Of opening each site, and of what else clauses speak of.
     clauses
-        In signs of DIMACS over sites numbered from 1.
+        In signs of DIMACS over variables numbered from 1.
     fewest, most
         Sites that must and may be open.
+    limits
+        On weighted sums of variables.
+    sites
+        How many of the variables are sites: the first ones; ``None``: all.
 
     Returns
     -------
     pyomo.environ.ConcreteModel
-        With a binary ``is_open`` for each site.
+        With a binary ``is_open`` for each variable.
 
     Examples
     --------
@@ -66,23 +76,34 @@ def build_master(
     model.keeps = pyo.Constraint(pyo.NonNegativeIntegers)
     for number, clause in enumerate(clauses):
         model.keeps.add(number, (1, kept(clause), None))
-    everything = LinearExpression(linear_coefs=[1] * len(priced), linear_vars=list(model.is_open.values()))
+    count = len(priced) if sites is None else sites
+    everything = LinearExpression(linear_coefs=[1] * count, linear_vars=list(model.is_open.values())[:count])
+    model.within = pyo.Constraint(pyo.NonNegativeIntegers)
+    for number, limit in enumerate(limits):
+        chosen = [model.is_open[at] for at in limit.variables]
+        model.within.add(number, LinearExpression(linear_coefs=limit.weights, linear_vars=chosen) <= limit.most)
     if fewest > 0 or most is not None:
         model.open_sites = pyo.Constraint(expr=(fewest, everything, most))
     model.cost = pyo.Objective(expr=LinearExpression(linear_coefs=priced, linear_vars=list(model.is_open.values())))
     return model
 
 
-def rows(units: Units, clauses: Iterable[Clause], fewest: int = 0, most: int | None = None) -> Program:
-    """The master problem as arrays, a column for every site."""
+def rows(
+    units: Units, clauses: Iterable[Clause], fewest: int = 0, most: int | None = None, source: Source | None = None
+) -> Program:
+    """The master problem as arrays, a column for every variable."""
+    sites = len(units.prices)
+    beyond, limits = (0, ()) if source is None else (source.variables - sites, source.limits)
+    wide = units.and_free(beyond)
     with quiet_pyomo():
-        compiled = compile_model(build_master(units.prices.tolist(), clauses, fewest, most))
-    return _in_order_of_sites(compiled.program, [variable.index() for variable in compiled.variables], units)
+        compiled = compile_model(build_master(wide.prices.tolist(), clauses, fewest, most, limits, sites))
+    return _in_order_of_sites(compiled.program, [variable.index() for variable in compiled.variables], wide)
 
 
-def columns(units: Units) -> Program:
-    """The sites and their prices alone: clauses travel beside them."""
-    return _program(units, np.zeros(len(units.prices) + 1, np.int32), *_EMPTY)
+def columns(units: Units, source: Source | None = None) -> Program:
+    """The variables and their prices alone: clauses travel beside them."""
+    wide = units.and_free(0 if source is None else source.variables - len(units.prices))
+    return _program(wide, np.zeros(len(wide.prices) + 1, np.int32), *_EMPTY)
 
 
 _EMPTY = (np.zeros(0, np.int32), np.zeros(0), np.zeros(0), np.zeros(0), ())

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ...mip.program import Incumbent, Outcome, Request
 from ...mip.worker import Channel
-from ..clauses.kernels import Setting
-from ..clauses.pool import Clause, from_placements
+from ..clauses.pool import Clause
+from ..clauses.sources import Source
 
 #: A placement that breaks something is looked at in this many random orders, with this many others near it, of which
 #: this share of sites is flipped.
@@ -24,11 +24,11 @@ ORDERS, NEIGHBOURS, FLIPPED = 4, 40, 0.06
 
 @dataclass(frozen=True)
 class MasterRequest(Request):
-    """A program of sites alone, and what is needed to make more clauses for it.
+    """A program of what clauses speak of, sites first, and what is needed to make more clauses for it.
 
     Parameters
     ----------
-    setting
+    source
         What decides who is overloaded.
     clauses
         Those known, where the program does not hold them as rows.
@@ -38,7 +38,7 @@ class MasterRequest(Request):
         Of the random orders in which clauses are made minimal.
     """
 
-    setting: Setting | None = None
+    source: Source | None = None
     clauses: tuple[Clause, ...] = ()
     fewest: int = 0
     most: int | None = None
@@ -75,7 +75,8 @@ def complete(
     Outcome
         The last word, with the clauses made on the way in its detail: ``clauses``, and ``rounds``.
     """
-    assert request.setting is not None
+    source = request.source
+    assert source is not None
     rng = np.random.default_rng(request.seed)
     made: dict[Clause, None] = {}
     detail: dict[str, Any] = {"rounds": 0}
@@ -83,9 +84,9 @@ def complete(
         answer = cheapest()
         outcome = answer.outcome
         detail |= outcome.detail | {"rounds": detail["rounds"] + 1, "clauses": list(made)}
-        broken = [clause for placement in answer.placements for clause in _broken(request.setting, placement, rng)]
+        broken = [clause for placement in answer.placements for clause in _broken(source, placement, rng)]
         last = answer.placements[-1] if answer.placements else None
-        kept = last is not None and not from_placements(request.setting, last[None], rng, 1)
+        kept = last is not None and source.keeps(last[: source.sites])
         if kept and last is not None:
             price = float(request.program.cost @ last)
             channel.send(Incumbent(last.astype(float), price))
@@ -100,11 +101,12 @@ def complete(
             return Outcome(word, None, outcome.bound, "between two rounds", detail | {"clauses": list(made)})
 
 
-def _broken(setting: Setting, placement: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Clause]:
+def _broken(source: Source, point: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Clause]:
     """Clauses that a placement breaks, and some that placements near it do; none if it overloads nobody."""
-    own = from_placements(setting, np.repeat(placement[None], ORDERS, axis=0), rng)
+    placement = point[: source.sites]
+    own = source.broken(np.repeat(placement[None], ORDERS, axis=0), rng)
     if own:
         yield from own
         near = np.repeat(placement[None], NEIGHBOURS, axis=0)
         near ^= (rng.random(near.shape) < FLIPPED).astype(np.uint8)
-        yield from from_placements(setting, near & setting.allowed, rng)
+        yield from source.broken(near & source.allowed, rng)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ..clauses.counter import counter
+from ..clauses.counter import Counter, counter
 from ..clauses.pool import Clause
 from ..clauses.refutation import Limited
 from ..clauses.units import Units
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 #: Most units in the best cost: a counter grows with them.
 FINEST = 4096
+
+#: Sites so near to a cell, by rank, are neighbours where distances are no steps.
+NEAREST = 3
 
 #: Seconds of work on clauses between two looks at everything else.
 SLICE = 0.1
@@ -45,7 +48,11 @@ def counting_order(problem: PlacementProblem) -> list[int]:
         rows, columns = problem.shape
         cells = np.arange(sites).reshape(rows, columns)
         return [int(site) for site in (cells.T if rows < columns else cells).ravel()]
-    near = csr_array(problem.distances <= 2)
+    if problem.layout.stepwise:
+        near = csr_array(problem.distances <= 2)
+    else:  # sites that are both among the nearest of some cell
+        close = csr_array((problem.layout.ranks <= NEAREST).astype(np.int64))
+        near = csr_array((close.T @ close) > 0)
     return [int(site) for site in reverse_cuthill_mckee(near, symmetric_mode=True)]
 
 
@@ -89,9 +96,18 @@ class Sat:
     work: Iterator[None] | None = None
     step: float = 0.5  #: of the gap, by which the bound is to rise
     ready: bool = False
+    limits: list[Counter] = field(default_factory=list)  #: of the source, as clauses
+    first: int = 1  #: the first variable free for others
 
     def __post_init__(self) -> None:
         self.order = counting_order(self.search.problem)
+        source = self.search.source
+        self.first = source.variables + 1
+        for limit in source.limits:
+            weights = np.zeros(source.variables, np.int64)
+            weights[list(limit.variables)] = limit.weights
+            self.limits.append(counter(weights.tolist(), list(limit.variables), limit.most, self.first))
+            self.first = self.limits[-1].variables + 1
 
     # -- clauses ------------------------------------------------------------------------------------------------------
 
@@ -99,17 +115,19 @@ class Sat:
         """Shorten all clauses, let a solver propose placements that keep them, shorten what these give."""
         search = self.search
         self.shortener = Shortener(search.pool, search.rng)
+        for limit in self.limits:
+            self.shortener.know(limit.tuples())
         for clause in list(search.pool):
             self.strong[self.shortener.shorten(clause)] = None
             yield
         for _ in range(PROPOSALS):
-            proposed = self.shortener.model(len(search.setting.allowed))
+            proposed = self.shortener.model(search.source.sites)
             if proposed is None:
                 break
             self.counts["proposed"] += 1
             new = search.learn(proposed)
             self.take(new)
-            if not new:
+            if search.source.keeps(proposed):
                 search.judge(proposed)
             yield
         twice: dict[Clause, None] = {}
@@ -187,13 +205,13 @@ class Sat:
     def ask(self, units: Units, most: int) -> Question:
         """Ask whether a placement keeps all clauses known and costs `most` units at most."""
         search = self.search
-        sites, keeper = len(units.prices), search.keeper
-        priced = counter(units.prices.tolist(), self.order, most, sites + 1)
+        keeper = search.keeper
+        priced = counter(units.prices.tolist(), self.order, most, self.first)
         limits = (Limited("cost", most, tuple(self.order), priced), *search.cardinality(priced.variables + 1))
         strong, dear = tuple(self.strong), tuple(search.dear)
         drat = None if keeper is None else keeper.folder / f"most-{most}.drat"
-        counters = [limit.counter for limit in limits]
-        decider = Decider(sites, [*strong, *dear], counters, search.oracle.remaining_seconds, drat)
+        counters = [*self.limits, *(limit.counter for limit in limits)]
+        decider = Decider(search.source.variables, [*strong, *dear], counters, search.oracle.remaining_seconds, drat)
         now = time.monotonic()
         patience = PATIENCE + 0.5 * search.oracle.seconds
         known, lemmas = tuple(search.pool), tuple(self.shortener.lemmas if self.shortener else ())
@@ -225,6 +243,7 @@ class Sat:
         """Learn from a placement that keeps all clauses known; ``None``: the time was over."""
         if placement is None:
             return
+        placement = placement[: self.search.source.sites]
         self.counts["decided"] += 1
         self.take(self.search.learn(placement))
         if self.search.judge(placement) is False:

@@ -11,6 +11,8 @@ The demand is one of several, each with a probability, and sites keep their qual
     Which scenarios are kept, which may be given up, and what it takes to keep enough of them.
 `problem`
     Where to put sites for one of several demands, as a problem.
+`reaching`
+    When scenarios are probable enough.
 """
 
 import lazy_loader

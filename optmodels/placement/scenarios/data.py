@@ -23,15 +23,13 @@ from numpy.typing import NDArray
 
 from ...data import Choice, Data, Number, OneOf, Reader, Refusal, Rows, entry, is_number
 from ...errors import InstanceError
+from .reaching import ROUNDING
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 #: Scenarios of a problem: each has loads of its own.
 MOST_SCENARIOS = 500
-
-#: Probabilities may miss 1, and those kept what is asked for, by this much: they are sums of rounded numbers.
-ROUNDING = 1e-9
 
 #: Means and deviations up to this; sums over cells stay exact.
 MOST = 1e9

@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry.fixed import CLOSED, OPEN
-from ..problem import PlacementProblem
-from .data import ROUNDING
+from .reaching import ROUNDING
+
+if TYPE_CHECKING:
+    from ..problem import PlacementProblem
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -28,13 +31,6 @@ Ints = NDArray[np.int64]
 
 #: Sets of scenarios to give up that are tried before nobody knows whether there is a feasible placement.
 MOST_SETS = 2_000
-
-
-def to_mend(excess: NDArray[np.float64] | Ints, probabilities: Floats, least: float) -> Ints:
-    """Choose the scenarios to be mended: those with the fewest clients too many, until they are probable enough."""
-    order = np.argsort(excess, kind="stable")
-    reached = np.cumsum(probabilities[order])
-    return order[: int(np.searchsorted(reached, least - ROUNDING)) + 1].astype(np.int64)
 
 
 def allowed_together(parts: Sequence[PlacementProblem], probabilities: Floats, spare: float = 0.0) -> Bools:

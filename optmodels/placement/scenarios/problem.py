@@ -35,9 +35,13 @@ from ..problem import NEARLY, PlacementProblem
 from ..repairing import append
 from ..searching import closing_order
 from ..walk import flip, standing_of
-from .data import ROUNDING, DrawnScenarios, Scenario, check_probabilities, numbers_by_site
+from .data import DrawnScenarios, Scenario, check_probabilities, numbers_by_site
 from .measures import ScenarioMeasures
-from .mending import allowed_together, keepable, to_mend
+from .mending import allowed_together, keepable
+from .reaching import ROUNDING, to_mend
+
+if TYPE_CHECKING:
+    from ..clauses.sources import Source
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -111,6 +115,8 @@ class ScenarioPlacement(PlacementProblem):
 
         @property
         def outcomes(self) -> tuple[Scenario, ...]: ...
+
+    quick_walks: ClassVar[bool] = False
 
     # -- from and to files --------------------------------------------------------------------------------------------
 
@@ -359,11 +365,20 @@ class ScenarioPlacement(PlacementProblem):
         while True:
             yield self.repair(everything, rng)
 
-    # -- the integer program ------------------------------------------------------------------------------------------
+    # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def clause_source(self) -> Source:
+        """What makes clauses that every feasible placement keeps, for strategy `clauses`."""
+        from ..clauses.sources import source_of_scenarios
+
+        return source_of_scenarios(self)
 
     def algebraic_refusal(self) -> str | None:
         """Why there is no integer program for this problem, in one sentence."""
-        return f"no integer program is written for scenarios, as {self.name!r} has them; use a search."
+        return (
+            f"no integer program is written for scenarios, as {self.name!r} has them; take clauses for a proof, or a "
+            "search."
+        )
 
     def almost_feasible(self, decision: Decision) -> bool:
         """Whether a placement keeps enough scenarios and breaks limits by no more than solvers take for rounding."""

@@ -8,7 +8,8 @@ from random_placements import random_placement
 
 import optmodels as om
 from optmodels.placement.clauses.kernels import remaining
-from optmodels.placement.clauses.pool import Pool, around_clients, from_placements, setting_of
+from optmodels.placement.clauses.pool import Pool, around_clients, from_placements
+from optmodels.placement.clauses.sources import setting_of
 
 SEEDS = range(48)
 
