@@ -102,11 +102,10 @@ def complete(
 
 
 def _broken(source: Source, point: NDArray[np.uint8], rng: np.random.Generator) -> Iterator[Clause]:
-    """Clauses that a placement breaks, and some that placements near it do; none if it overloads nobody."""
+    """Clauses that a placement breaks, and some that placements near it do; none if it is feasible."""
     placement = point[: source.sites]
-    own = source.broken(np.repeat(placement[None], ORDERS, axis=0), rng)
-    if own:
-        yield from own
+    if not source.keeps(placement):
+        yield from source.broken(np.repeat(placement[None], ORDERS, axis=0), rng)
         near = np.repeat(placement[None], NEIGHBOURS, axis=0)
         near ^= (rng.random(near.shape) < FLIPPED).astype(np.uint8)
         yield from source.broken(near & source.allowed, rng)
