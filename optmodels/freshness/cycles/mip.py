@@ -4,7 +4,8 @@ Each robot has a block, ``robot[r]``, with the circulation of its word (:mod:`op
 ``gap``, ``used``, and why they are exact). Over the blocks stand
 
 * ``count[i]``, :math:`n_i`: visits to page i in the cycles of all robots, a whole number.
-* ``cost[i]``, :math:`z_i`: what page i costs, in units of the objective's size.
+* ``cost[i]``, :math:`z_i`: what page i costs, in a unit of its own: weights may be many decades apart, and beside
+  those of heavy pages a solver would take the costs of light ones for rounding errors.
 * ``host_of[h, r]``: robot r may visit host h; where visits to a host must be apart, one robot does.
 
 Why it is tight
@@ -45,6 +46,9 @@ MOST_GAPS = 2_000_000
 
 #: Most rows that put the longest gap of a page at the beginning.
 MOST_TURNING_ROWS = 1_500
+
+#: Solvers drop smaller entries of a row, so the model does it itself, and knows what its rows lose.
+LEAST_ENTRY = 1e-9
 
 #: Measures whose limits the model has.
 LIMITED = ("largest_gap", "pages_never_visited")
@@ -94,8 +98,8 @@ class Plan:
         Visits and gaps that the best cycle may have.
     words
         What the word of a robot is made of, a symbol for each page.
-    unit
-        Of ``cost``.
+    units
+        Of ``cost``, by page: the largest cost in its row.
     order
         Pages of which the first that a robot visits is visited in slot 0.
     """
@@ -103,9 +107,13 @@ class Plan:
     problem: CycleProblem
     left: Reduction
     words: Circulation
-    unit: float
+    units: list[float]
     order: list[int]
     equal: list[list[int]] = field(default_factory=list)
+
+    def left_alone(self, page: int) -> float:
+        """What a page costs that is never visited; 0 if it is visited for certain."""
+        return 0.0 if self.left.fewest[page] > 0 else float(self.words.unused[page])
 
     @property
     def robots(self) -> range:
@@ -129,12 +137,16 @@ def plan_of(problem: CycleProblem) -> Plan:
     alone = problem.rules.robots == 1
     unused = np.where(left.fewest > 0, np.inf, weights) if alone else weights
     words = Circulation(costs, unused, least=0 if problem.space.idle else 1)
-    size = float(weights.sum()) / max(1, len(weights))
+    dearest = np.maximum(
+        np.where(np.isfinite(words.costs), words.costs, 0.0).max(axis=1),
+        np.where(left.fewest > 0, 0.0, weights),
+    )
     certain = np.flatnonzero(left.fewest > 0)
     first = sorted(certain.tolist(), key=lambda page: (left.most[page], page)) if alone else []
     rest = [page for page in range(len(weights)) if page not in first[:1]]
     order = first[:1] or rest
-    return Plan(problem, left, words, size if size > 0 else 1.0, order, _equal_pages(problem))
+    units = np.where(dearest > 0, dearest, 1.0).tolist()
+    return Plan(problem, left, words, units, order, _equal_pages(problem))
 
 
 def build(problem: CycleProblem) -> pyo.ConcreteModel:
@@ -227,17 +239,19 @@ def cost_of_gaps(model: pyo.ConcreteModel, plan: Plan) -> None:
     words = plan.words
 
     def rule(model: Any, page: int) -> Any:
-        weight = float(words.unused[page]) if math.isfinite(words.unused[page]) else 0.0
+        unit, weight = plan.units[page], plan.left_alone(page)
         terms = [(-1.0, model.cost[page])]
         for r in plan.robots:
             block = model.robot[r]
             terms += [
-                (words.costs[page, g - 1] / plan.unit, block.gap[page, t, g])
+                (words.costs[page, g - 1] / unit, block.gap[page, t, g])
                 for t in range(words.slots)
                 for g in words.gaps[page]
             ]
-            terms += [(-weight / plan.unit, block.used[page])] if weight else []
-        return linear([(factor, variable) for factor, variable in terms if factor != 0]) == -weight / plan.unit
+            terms += [(-weight / unit, block.used[page])] if weight else []
+        return (
+            linear([(factor, variable) for factor, variable in terms if abs(factor) >= LEAST_ENTRY]) == -weight / unit
+        )
 
     model.cost_of_gaps = pyo.Constraint(plan.pages, rule=rule)
 
@@ -246,8 +260,12 @@ def cost_at_least(model: pyo.ConcreteModel, plan: Plan) -> None:
     r"""A page costs at least what so many visits as even as can be cost: tangents at whole numbers.
 
     .. math::  z_i \ge C_i(k) + (C_i(k + 1) - C_i(k)) (n_i - k)
+
+    They give way by what `cost_of_gaps` loses: a cut need not be sharp, but must not cut off the best cycle.
     """
-    costs = plan.problem.counts.costs / plan.unit
+    costs = plan.problem.counts.costs / np.array(plan.units)[:, None]
+    entries = plan.words.costs / np.array(plan.units)[:, None]
+    lost = np.where(((entries > 0) & (entries < LEAST_ENTRY)).any(axis=1), LEAST_ENTRY * plan.words.slots, 0.0)
     pairs = [
         (page, k)
         for page in plan.pages
@@ -257,10 +275,12 @@ def cost_at_least(model: pyo.ConcreteModel, plan: Plan) -> None:
 
     def rule(model: Any, page: int, k: int) -> Any:
         if plan.left.fewest[page] == plan.left.most[page]:
-            return model.cost[page] >= float(costs[page, k])
+            return model.cost[page] >= float(costs[page, k] - lost[page])
         slope = float(costs[page, k + 1] - costs[page, k])
-        row = linear([(1.0, model.cost[page]), (-slope, model.count[page])])
-        return row >= float(costs[page, k]) - slope * k
+        least = float(costs[page, k] - lost[page]) - slope * k
+        if abs(slope) < LEAST_ENTRY:
+            return model.cost[page] >= least + slope * int(plan.left.most[page])
+        return linear([(1.0, model.cost[page]), (-slope, model.count[page])]) >= least
 
     model.cost_at_least = pyo.Constraint(pairs, rule=rule)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import optmodels as om
+from optmodels import exponential
 from optmodels.freshness import FreshnessProblem
 from optmodels.freshness.cycles.mip import build
 from optmodels.freshness.cycles.reduction import reduced
@@ -45,6 +46,25 @@ def test_no_cycle_is_better(seed):
 @pytest.mark.parametrize("seed", range(114, 400))
 def test_no_cycle_is_better_300(seed):
     test_no_cycle_is_better(seed)
+
+
+@pytest.mark.parametrize(
+    ("rates", "weights", "cycle", "asked"),
+    [
+        ([24.78, 6.1e-6], [127.9, 0.0134], 6, {"robots": 2}),
+        ([0.0, 5.5e-6, 2.1], [6.3e-4, 5.2e-5, 2.2], 2, {"robots": 2}),
+        # Entries of the second page are so small beside its weight that solvers drop them.
+        (
+            [4.9944583206215636e-05, 1.7888994204910843e-09],
+            [2.9792006025089455, 1.2728378323147496e-11],
+            5,
+            {"robots": 2},
+        ),
+    ],
+)
+def test_light_pages_beside_heavy_ones_are_no_noise(rates, weights, cycle, asked):
+    problem = FreshnessProblem(change_rates=rates, weights=weights, access_time=exponential(2.0), cycle=cycle, **asked)
+    assert proves(problem) is not None
 
 
 def test_equal_pages_robots_and_hosts_at_once():
