@@ -261,7 +261,11 @@ class _Run:
                     self.detail |= outcome.detail
                     request = self.asked_again(request)
                     active = stack.enter_context(SolverProcess(backend))
-                    outcome = self.answered(self.listen(active, request))
+                    outcome = self.listen(active, request)
+                    if outcome.status == "gave up":  # a proof is worth another try, and noise depends on presolve
+                        active = stack.enter_context(SolverProcess(backend))
+                        outcome = self.listen(active, replace(request, presolve=not request.presolve))
+                    outcome = self.answered(outcome)
             except KeyboardInterrupt:
                 self.settled()
                 self.salvage(active.wind_up())

@@ -264,6 +264,21 @@ def test_only_infeasibility_proves(backend, answer, stopped_by, monkeypatch):
     assert "proved_to" not in result.extra
 
 
+def test_a_solver_that_gives_up_is_asked_with_presolve_and_without(backend):
+    result = run(
+        Cover(),
+        backend("""
+        def solve(request, channel):
+            if again(request) and request.presolve:
+                return Outcome("gave up", message="Solve error")
+            return mip_highs.solve(request, channel)
+        """),
+    )
+    assert result.status == Status.OPTIMAL
+    assert result.extra["proved_to"] == 1e-7
+    assert result.objective == pytest.approx(best_of(Cover()), rel=1e-12)
+
+
 def test_the_second_question_keeps_the_time(backend):
     result = run(
         Cover(),
