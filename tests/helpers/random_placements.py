@@ -126,12 +126,12 @@ def random_classes(seed, most=6):
     sites, count = graph.number_of_nodes(), 2 + (seed % 4 == 0)
     classes = []
     for number in range(count):
-        think_time = {"base": float(rng.uniform(0.4, 0.9)), "per_distance": float(rng.choice([0.0, 0.02, 0.2]))}
+        think_time = {"base": float(rng.uniform(0.3, 0.8)), "per_distance": float(rng.choice([0.0, 0.02, 0.1]))}
         if rng.random() < 0.2:
-            think_time = {"by_pair": rng.choice([0.45, 0.6, 0.9], (sites, sites)).tolist()}
+            think_time = {"by_pair": rng.choice([0.4, 0.6, 0.8], (sites, sites)).tolist()}
         promised = {
             "min_throughput": float(rng.choice([0.0, 0.8, 1.0])),
-            "max_delay_probability": float(rng.choice([0.02, 0.2, 1.0])),
+            "max_delay_probability": float(rng.choice([0.05, 0.2, 1.0])),
             "delay": float(rng.choice([0.2, 0.6])),
         }
         demand = rng.integers(0, 9 if count == 2 else 4, sites) * (rng.random(sites) < 0.8)
@@ -142,7 +142,7 @@ def random_classes(seed, most=6):
             "network": {"nodes": sites, "edges": [list(edge) for edge in graph.edges]},
             "classes": classes,
             "opening_cost": rng.integers(1, 5, sites).tolist(),
-            "service_rate": rng.choice([9.0, 14.0, 20.0], sites).tolist(),
+            "service_rate": rng.choice([14.0, 20.0, 26.0], sites).tolist(),
             "processors": int(rng.integers(1, 3)),
             "quality": QUALITY,
         },

@@ -60,8 +60,9 @@ def refuse_other(problem: Any) -> None:
     RequestError
         One sentence.
     """
+    from ..classes import ClassPlacement
     from ..problem import PlacementProblem
 
-    if type(problem) is not PlacementProblem:
+    if type(problem) not in (PlacementProblem, ClassPlacement):
         told = f"proofs are about placements with one demand, and {getattr(problem, 'name', '')!r} is something else"
         raise RequestError(f"{told}.")

@@ -13,8 +13,8 @@ until nobody is overloaded. The clause holds if j is closed then, or if all are,
 fixed closed are closed from the beginning, and a clause whose closed sites include one that is fixed open holds, too.
 How the solver came by the clause does not matter.
 
-With prices :math:`p_j` in units :math:`u` so that :math:`u p_j \le c_j`, a placement cheaper than
-:math:`u (m + 1)` has :math:`\sum_j p_j x_j \le m`, and with it the clauses of the counter can be kept. If they
+With prices :math:`p_j` in units :math:`u` so that :math:`u p_j \le c_j`, to their last digits, a placement cheaper
+than :math:`u (m + 1)` has :math:`\sum_j p_j x_j \le m`, and with it the clauses of the counter can be kept. If they
 contradict the others, nothing is cheaper; clauses that cut off dear placements lower this to the least of their costs.
 """
 
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 #: Seconds that drat-trim may take, where it is installed.
 PATIENCE = 3600
+
+#: Multiples of a unit that is no binary fraction, such as 3 times 0.1, miss the price that is written 0.3 by so much.
+LAST_DIGITS = Fraction(1, 10**13)
 
 #: Measures whose price is a sum over open sites.
 PRICED = ("opening", "open_sites")
@@ -262,8 +265,8 @@ def _placement(proof: Proof, problem: PlacementProblem) -> tuple[bool, str]:
 
 def _overloads(proof: Proof, problem: PlacementProblem, tell: Callable[[float], None]) -> tuple[bool, str]:
     """Every clause of an overload is one."""
-    capacity = problem.capacity
-    if (np.diff(capacity, axis=1) > 0).any():
+    alone = getattr(problem, "parts", (problem,))  # classes share the queues, and each has capacities alone
+    if any((np.diff(part.capacity, axis=1) > 0).any() for part in alone):
         raise _Wrong("capacities grow with the distance, so an overload need not stay one when sites are closed")
     total = len(proof.overloads)
     for number, clause in enumerate(proof.overloads):
@@ -324,7 +327,7 @@ def _limits(proof: Proof, problem: PlacementProblem) -> tuple[bool, str]:
     prices = problem.site_prices
     unit = Fraction(header.unit)
     for site, price in enumerate(header.prices):
-        if not 0 <= unit * price <= Fraction(float(prices[site])):
+        if not 0 <= unit * price <= Fraction(float(prices[site])) * (1 + LAST_DIGITS):
             raise _Wrong(f"site {site} is counted with {price} units, and it costs {float(prices[site])!r}")
     limit = problem.limits.by_measure.get("open_sites")
     count = len(header.prices)
@@ -340,7 +343,10 @@ def _limits(proof: Proof, problem: PlacementProblem) -> tuple[bool, str]:
         raise _Wrong(f"a limit of {_cost_counter(proof).most} units proves the bound {bound!r}, not {header.bound!r}")
     told = (
         "exactly"
-        if all(unit * p == Fraction(float(c)) for p, c in zip(header.prices, prices, strict=True))
+        if all(
+            abs(unit * p - Fraction(float(c))) <= LAST_DIGITS * Fraction(float(c))
+            for p, c in zip(header.prices, prices, strict=True)
+        )
         else "from below"
     )
     reached = "" if objective is None or bound < objective else ", what the placement costs"
@@ -392,6 +398,8 @@ def unsound(counter: Counted, clauses: tuple[Clause, ...], prices: tuple[int, ..
     int or None
         Number of the first such clause.
     """
+    if counter.most < 0:
+        return None  # sums of prices are not negative: nothing is within the limit, and anything follows
     sites, length = len(prices), len(counter.order)
     if len(set(counter.order)) < length or not all(0 <= site < sites for site in counter.order):
         return 0

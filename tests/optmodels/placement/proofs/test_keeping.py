@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_placements import random_placement
+from random_placements import random_classes, random_matrix, random_placement, random_scenarios
 
 import optmodels as om
 from heuristics import Budget, Status, run
@@ -45,6 +45,26 @@ def test_what_is_kept_is_a_proof_of_the_optimum_of_enumeration(seed, tmp_path):
     verified = verify_proof(tmp_path / "a.proof", problem)
     assert verified.verified, str(verified)
     assert verified.bound == pytest.approx(best.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("drawn", [random_matrix, random_classes])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 4 else []) for seed in range(30)]
+)
+def test_optima_of_any_geometry_and_of_classes_have_proofs(drawn, seed, tmp_path):
+    problem = drawn(seed)
+    best = run(problem, Exhaustive())
+    found, _ = kept(problem, tmp_path / "a.proof", seed=seed)
+    assert found.status == best.status
+    if best.objective is not None:
+        verified = verify_proof(tmp_path / "a.proof", problem)
+        assert verified.verified, str(verified)
+        assert verified.bound == pytest.approx(best.objective, rel=1e-9)
+
+
+def test_proofs_of_scenarios_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(Exception, match="proofs are about placements with one demand, and 'scenarios-1' is something"):
+        om.solve(random_scenarios(1), "clauses", proof=tmp_path / "a.proof")
 
 
 @pytest.mark.parametrize(
