@@ -41,6 +41,8 @@ Operational Research* 142 (2002), 396-418.
     Random demand: kind "placement" with the field ``scenarios``.
 `searching`
     What searches for a placement lean on: penalties, a bound at the price of a sort, walks, repair, and parts.
+`sources`
+    Where real networks come from: topologies of topohub, files of other collections.
 `walk`
     Loads of a placement flip by flip, in compiled code.
 """

@@ -86,7 +86,13 @@ def read_fields(data: Mapping[str, Any]) -> dict[str, Any]:
     service_rate = by_site("service_rate")
     times, levels = think_times(data["think_time"], layout)
     check_pace(data, layout, service_rate, times, levels)
-    demand, processors = by_site("demand"), by_site("processors")
+    if isinstance(found.demand, Mapping):
+        from .sources import published_demand
+
+        demand = published_demand(found.demand, layout)
+    else:
+        demand = by_site("demand")
+    processors = by_site("processors")
     check_crowd(data, layout, demand, processors)
     if int(demand.sum()) * found.requests > TOKEN_LIMIT and found.requests > 1:
         rule = (
@@ -455,7 +461,9 @@ class PlacementData(LayoutData):
     needed = "a placement needs it."
     alternatives = (*LayoutData.alternatives, ("demand", "scenarios", "classes"))
 
-    demand: Annotated[Any, PER_SITE["demand"].reader] = entry("number of clients in each cell", optional=True)
+    demand: Annotated[Any, PER_SITE["demand"].reader] = entry(
+        "number of clients in each cell, or of a named topology: its own demands over x", optional=True
+    )
     scenarios: Annotated[Any, ScenariosField] = entry(
         "instead: what the demand may be, and how probable that is", optional=True
     )

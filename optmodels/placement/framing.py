@@ -75,20 +75,21 @@ def grid_frame(grid: Grid, cells: Ints) -> Frame:
     )
 
 
-def network_frame(network: Network, cells: Ints) -> Frame:
-    """Lay out the nodes of a network, none on top of another."""
+def network_frame(network: Network | DistanceMatrix, cells: Ints) -> Frame:
+    """Lay out the nodes of a network, or sites at given places, none on top of another."""
     everything = node_positions(network)
     extent = np.ptp(everything, axis=0)
     # The longer side grows with the root of the number of nodes, within what fits on a page.
-    longer = float(np.clip(0.85 * math.sqrt(network.nodes), 2.6, WIDEST - 0.5))
+    longer = float(np.clip(0.85 * math.sqrt(network.sites), 2.6, WIDEST - 0.5))
     scale = longer / max(float(extent.max()), 1e-9)
     pad = 0.28
     middle = (everything.max(axis=0) + everything.min(axis=0)) / 2
-    inches = spread((everything - middle) * scale, min(MARK, 0.6 * longer / math.sqrt(network.nodes)))
+    inches = spread((everything - middle) * scale, min(MARK, 0.6 * longer / math.sqrt(network.sites)))
     width, height = (max(2 * float(np.abs(inches[:, axis]).max()), 1.5) + 2 * pad for axis in (0, 1))
     apart = np.sqrt(((inches[:, None] - inches) ** 2).sum(axis=2)) + np.diag(np.full(len(inches), np.inf))
     spacing = float(np.quantile(apart.min(axis=1), 0.1)) * POINTS if len(inches) > 1 else 60.0
-    links = inches[np.array(network.edges, np.int64).reshape(-1, 2)]
+    edges = network.edges if isinstance(network, Network) else ()
+    links = inches[np.array(edges, np.int64).reshape(-1, 2)]
     return Frame(inches[cells], spacing, width, height, (-width / 2, width / 2, -height / 2, height / 2), links)
 
 
@@ -118,10 +119,21 @@ def spread(positions: Floats, gap: float, rounds: int = 150) -> Floats:
     return moved
 
 
-def node_positions(network: Network) -> Floats:
-    """Choose where to draw nodes: near in hops is near on paper, the longer side is flat, and always the same."""
+def node_positions(network: Network | DistanceMatrix) -> Floats:
+    """Choose where to draw nodes: at their coordinates, where they are known.
+
+    Elsewhere near in hops is near on paper, the longer side is flat, and always the same. Degrees of longitude are
+    drawn as long as they are in the middle of the map.
+    """
+    if network.places is not None:
+        positions: Floats = network.places - network.places.mean(axis=0)
+        if network.geographic:
+            middle = (network.places[:, 1].min() + network.places[:, 1].max()) / 2
+            positions[:, 0] *= math.cos(math.radians(float(middle)))
+        return positions
     import networkx as nx
 
+    assert isinstance(network, Network)
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(network.nodes))
     graph.add_edges_from(network.edges)

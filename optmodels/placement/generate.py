@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RequestError
+from ..errors import InstanceError, RequestError
 from ..instance import Instance
 from .data import Quality
-from .layout import MOST_SITES, read_topology
+from .layout import MOST_SITES
+from .sources import read_topology
 
 
 @dataclass(frozen=True)
@@ -125,10 +126,16 @@ class PlacementGenerator:
         rng = np.random.default_rng(self.seed)
         published: NDArray[np.int64] | None = None
         if self.topology is not None:
-            links, places, ends = read_topology(self.topology)
-            layout: dict[str, Any] = {"network": {"nodes": links.nodes, "edges": [list(edge) for edge in links.edges]}}
+            try:
+                topology = read_topology(self.topology)
+            except InstanceError as failure:
+                raise RequestError(f"topology must be one of topohub, got {self.topology!r}: {failure.rule}") from None
+            places = topology.places - topology.places.min(axis=0)
+            places /= max(float(places.max()), 1e-300)
+            edges = [list(edge) for edge in topology.edges]
+            layout: dict[str, Any] = {"network": {"nodes": len(places), "edges": edges}}
             name = f"{self.topology.rpartition('/')[2].lower()}-{self.seed}"
-            published = self._published(ends) if self.demand_law == "published" else None
+            published = self._published(topology.demands) if self.demand_law == "published" else None
         elif self.network:
             places = rng.random((self.nodes, 2))
             edges = [[int(u), int(v)] for u, v in _edges(self.network, places, rng)]

@@ -43,9 +43,10 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(decision, list):
         return
     sites = [site for site, is_open in enumerate(decision) if is_open]
-    names = [str(divmod(site, shape[1])) if shape else str(site) for site in sites[:SHOWN]]
+    known = problem.layout.names
+    names = [str(divmod(site, shape[1])) if shape else known[site] if known else str(site) for site in sites[:SHOWN]]
     more = f" and {len(sites) - SHOWN} more" if len(sites) > SHOWN else ""
-    called = "by row and column" if shape else "by number"
+    called = "by row and column" if shape else "by name" if known else "by number"
     named = f", {called}: {', '.join(names)}{more}" if sites else " (none)"
     yield f"open sites: {len(sites)} of {len(decision)}{named}"
 

@@ -6,9 +6,8 @@ Lengths of networks count from 0, and a matrix says of itself what its distances
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 from weakref import WeakValueDictionary
@@ -18,11 +17,14 @@ from numpy.typing import NDArray
 from pydantic import model_validator
 
 from ..data import Choice, Data, Number, OneOf, Reader, Refusal, entry, is_number, is_whole, shared
-from ..errors import InstanceError, MissingField, RequestError
+from ..errors import InstanceError, MissingField
 from .geometry import DistanceMatrix, FixedField, Geometry, fixed_sites, read_matrix
+from .geometry.by_site import CoordinatesField, NamesField, check_whereabouts
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from .sources import Topology
 
 #: Distance matrices are dense: this many sites need 200 MB.
 MOST_SITES = 5_000
@@ -81,12 +83,22 @@ class Network(Geometry):
         Its name there, if it has one.
     edge_lengths
         Of the edges; ``None``: hops are counted.
+    names, places
+        Of the nodes, and their coordinates; ``None``: nobody says.
+    geographic
+        Whether coordinates are degrees of longitude and latitude.
+    demands
+        What begins or ends at each node of a named topology, in its own unit.
     """
 
     nodes: int
     edges: tuple[tuple[int, int], ...]
     topohub: str | None = None
     edge_lengths: tuple[float, ...] | None = None
+    names: tuple[str, ...] | None = field(default=None, compare=False)
+    places: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    geographic: bool = field(default=False, compare=False, repr=False)
+    demands: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
     @property
     def sites(self) -> int:
@@ -134,7 +146,7 @@ class Network(Geometry):
             return {"network": {"topohub": self.topohub, **asked}}
         lengths = [()] * len(self.edges) if self.edge_lengths is None else [(length,) for length in self.edge_lengths]
         edges = [[*edge, *length] for edge, length in zip(self.edges, lengths, strict=True)]
-        return {"network": {"nodes": self.nodes, "edges": edges, **asked}}
+        return {"network": {"nodes": self.nodes, "edges": edges, **asked}, **self.whereabouts()}
 
 
 def _rounded(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -201,18 +213,46 @@ def is_graph(value: Any) -> bool:
     return all(hasattr(value, name) for name in ("is_directed", "nodes", "edges"))
 
 
-def network_from_graph(graph: nx.Graph[Any], place: str = "graph") -> tuple[Network, list[Hashable]]:
-    """Make a `Network` of any undirected networkx graph; return it and the nodes in the order of its sites."""
+def network_from_graph(
+    graph: nx.Graph[Any], place: str = "graph", distance: str | None = None, length: str = "weight"
+) -> tuple[Network, list[Hashable]]:
+    """Make a `Network` of any undirected networkx graph; return it and the nodes in the order of its sites.
+
+    Nodes that are not numbered from 0 keep their names, and coordinates are kept where every node has ``pos``.
+    """
     if graph.is_directed():
         raise InstanceError(
             place,
             str(graph),
             "distances are the same both ways here: give an undirected graph, graph.to_undirected().",
         )
+    if distance not in (None, "hops", "length"):
+        raise InstanceError("distance", distance, 'a distance is "hops" or "length".')
     order = list(graph.nodes)
     number = {node: index for index, node in enumerate(order)}
-    edges = tuple((number[u], number[v]) for u, v in graph.edges() if u != v)
-    return Network(len(order), edges), order
+    links: list[tuple[Any, Any, Any]] = [(u, v, told.get(length)) for u, v, told in graph.edges(data=True) if u != v]
+    if distance is None and (weighed := next((link for link in links if link[2] is not None), None)):
+        rule = (
+            f'edges have the attribute {length!r}: PlacementProblem.from_graph(graph, distance="length", ...) measures '
+            'along them, and distance="hops" counts edges.'
+        )
+        raise InstanceError(f"{place}: edge {weighed[:2]}", weighed[2], rule)
+    lengths: tuple[float, ...] | None = None
+    if distance == "length":
+        for u, v, value in links:
+            if not is_number(value) or value <= 0:
+                rule = f"every edge needs a positive number for its attribute {length!r}, which is its length."
+                raise InstanceError(f"edge {(u, v)}", value, rule)
+        lengths = tuple(float(value) for _, _, value in links)
+    names = None if order == list(range(len(order))) else tuple(" ".join(str(node).split()) or "?" for node in order)
+    drawn = [told.get("pos") for _, told in graph.nodes(data=True)]
+    places = np.array(drawn, dtype=float) if drawn and all(map(_is_place, drawn)) else None
+    edges = tuple((number[u], number[v]) for u, v, _ in links)
+    return Network(len(order), edges, None, lengths, names, places), order
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray) and len(value) == 2 and all(np.isfinite(value))
 
 
 # -- fields -----------------------------------------------------------------------------------------------------------
@@ -241,58 +281,25 @@ def _listed(edges: Any) -> Any:
     return edges
 
 
-def _topohub(name: Any) -> dict[str, Any]:
-    return _from_topohub(name) | {"name": name}
+def _topology(name: Any) -> Topology:
+    from .sources import read_topology
+
+    return read_topology(name)
 
 
-def read_topology(name: str) -> tuple[Network, NDArray[np.float64], NDArray[np.float64]]:
-    """Read a topology of topohub: its network, where nodes lie in the unit square, and what begins or ends at each."""
-    try:
-        topology = _from_topohub(name)
-    except InstanceError as failure:
-        raise RequestError(f"topology must be one of topohub, got {name!r}: {failure.rule}") from None
-    places = np.array([node["pos"] for node in topology["nodes"]], dtype=float)
-    places -= places.min(axis=0)
-    places /= max(float(places.max()), 1e-300)
-    number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
-    ends = np.zeros(len(number))
-    for here, others in (topology["graph"].get("demands") or {}).items():
-        for there, amount in others.items():
-            for end in (here, there):
-                ends[number[int(end)]] += float(amount)
-    return _network_of(name, topology), places, ends
-
-
-def _from_topohub(name: Any) -> dict[str, Any]:
-    try:
-        import topohub
-    except ImportError:
-        raise InstanceError("", name, "named topologies need an extra: pip install 'optmodels[topohub]'.") from None
-    # topohub.get reads a file by joining the name to its own folder: only plain names may pass.
-    parts = name.split("/") if isinstance(name, str) else []
-    if not parts or not all(part and part.strip(".") and "\\" not in part for part in parts):
-        raise InstanceError("", name, 'a topology is named like "sndlib/germany50".')
-    try:
-        return dict(topohub.get(name))
-    except (OSError, KeyError, ValueError):
-        raise InstanceError("", name, "no such topology is shipped with topohub.") from None
-
-
-def _network_of(name: str, topology: Mapping[str, Any], distance: str = "hops") -> Network:
-    number = {node["id"]: index for index, node in enumerate(topology["nodes"])}
-    links = topology.get("edges") or topology.get("links") or []
-    lengths: dict[tuple[int, int], float] = {}
-    for link in links:
-        if link["source"] != link["target"]:
-            edge = (number[link["source"]], number[link["target"]])
-            lengths[edge] = min(lengths.get(edge, math.inf), float(link.get("dist", math.nan)))
-    edges = tuple(sorted(lengths))
-    if distance == "hops":
-        return Network(len(number), edges, topohub=name)
-    kilometres = tuple(lengths[edge] for edge in edges)
-    if not all(length > 0 for length in kilometres):
+def _network_of(topology: Topology, distance: str) -> Network:
+    if distance == "length" and not all(length > 0 for length in topology.lengths):
         raise Refusal("this topology has no lengths of all its edges; count hops.", "distance")
-    return Network(len(number), edges, name, kilometres)
+    return Network(
+        len(topology.names),
+        topology.edges,
+        topology.topohub,
+        topology.lengths if distance == "length" else None,
+        topology.names,
+        topology.places,
+        topology.geographic,
+        topology.demands,
+    )
 
 
 def _pairs(least: int, rule: str, **described: Any) -> dict[str, Any]:
@@ -347,14 +354,14 @@ class EdgesData(Data):
 class TopologyData(Data):
     """A network by its name."""
 
-    topohub: Annotated[Any, Reader(_topohub, {"type": "string"})] = entry(
+    topohub: Annotated[Any, Reader(_topology, {"type": "string"})] = entry(
         'instead: name of a topology that topohub has, such as "sndlib/germany50"'
     )
     distance: Distance = entry('"hops", as above, or "length": kilometres along the edges', default="hops")
 
     def made(self) -> Network:
         """Make the network that is described."""
-        return _network_of(self.topohub["name"], self.topohub, self.distance)
+        return _network_of(self.topohub, self.distance)
 
 
 def _form(network: Any) -> str:
@@ -403,6 +410,13 @@ class LayoutData(Data):
         "numbers of sites that are closed in every placement", default=()
     )
 
+    names: Annotated[tuple[str, ...], NamesField] = entry(
+        "of the sites of a network or of distances, for words and pictures", default=()
+    )
+    coordinates: Annotated[Any, CoordinatesField] = entry(
+        "of the same, [x, y] each, for pictures; they make no distances", default=()
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _has_one(cls, value: Any) -> Any:
@@ -423,13 +437,20 @@ class LayoutData(Data):
         if self.clients is not None and self.clients != self.distances.cells:
             raise Refusal(f"rows of distances have {self.distances.cells} numbers, one for each cell.", "clients")
         fixed_sites(self.fixed_open, self.fixed_closed, self.layout.sites)
+        check_whereabouts(self.names, self.coordinates, self.layout.sites, grid=self.shape is not None)
         return self
 
     @property
     def layout(self) -> Grid | Network | DistanceMatrix:
         """The one that is given."""
-        if self.distances is not None:
-            given: DistanceMatrix = self.distances
-            return given if given.clients == self.clients else DistanceMatrix(given.matrix, self.clients)
-        found: Grid | Network = self.network if self.shape is None else self.shape
-        return found
+        if self.shape is not None:
+            grid: Grid = self.shape
+            return grid
+        given: DistanceMatrix | Network = self.network if self.distances is None else self.distances
+        told: dict[str, Any] = {"names": self.names} if self.names else {}
+        if len(self.coordinates):
+            told |= {"places": self.coordinates, "geographic": False}
+        if isinstance(given, Network):
+            return replace(given, **told) if told else given
+        told.pop("geographic", None)
+        return replace(given, clients=self.clients, **told) if told or given.clients != self.clients else given

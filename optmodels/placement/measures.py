@@ -262,6 +262,12 @@ def infeasibility(problem: PlacementProblem) -> str | None:
     return f"every site would be overloaded even with all other possible sites open{others}."
 
 
+def assignment(problem: PlacementProblem, nearest: Ints, is_open: NDArray[np.uint8]) -> list[list[int]]:
+    """List the sites that serve each cell, given the rank of its nearest open ones; none if it has no clients."""
+    serves = (problem.layout.ranks == nearest[:, None]) & (is_open == 1) & (problem.demand[:, None] > 0)
+    return [np.flatnonzero(row).tolist() for row in serves]
+
+
 def openable(problem: PlacementProblem) -> NDArray[np.bool_]:
     """Sites that are not fixed closed, without those overloaded whatever else is open, see `allowed` of the problem."""
     found: NDArray[np.bool_] = problem.fixed != CLOSED

@@ -97,7 +97,7 @@ def draw_placement(
     whole_problem = problem
     problem, told = whole_problem.pictured(decision)
     whole, cells = whole_layout(problem.layout)
-    if isinstance(whole, DistanceMatrix):
+    if isinstance(whole, DistanceMatrix) and (whole.places is None or not whole.together):
         raise RequestError("a matrix of distances has no map: nothing says where its sites and cells lie.")
     frame = grid_frame(whole, cells) if isinstance(whole, Grid) else network_frame(whole, cells)
     if ax is None and panel in (None, "placement"):
@@ -113,6 +113,7 @@ def draw_placement(
         bars = [(_draw_grid(axes, whole, cells, problem.demand, frame), "demand (clients)")]
     else:
         bars = [(_draw_network(axes, problem.demand, frame), "demand (clients)")]
+        _draw_names(axes, whole, cells, frame, decision)
     _draw_opening_costs(axes, problem.opening_cost, frame, decision)
     if decision is not None:
         bars.append((_draw_decision(axes, problem, np.array(decision, bool), frame), "load as a share of capacity"))
@@ -194,7 +195,7 @@ def _summary(
 ) -> list[str]:
     """What is known, for the heading."""
     if result is None:
-        places = "nodes" if isinstance(whole_layout(problem.layout)[0], Network) else "cells"
+        places = "cells" if isinstance(whole_layout(problem.layout)[0], Grid) else "nodes"
         return [f"{int(problem.demand.sum())} clients in {problem.layout.sites} {places}"]
     if decision is None:
         return [*told_by({**result, "objective": None}), "no placement"]
@@ -307,6 +308,26 @@ def _draw_network(axes: Axes, demand: Ints, frame: Frame) -> ScalarMappable:
                 x, y, str(clients), fontsize=0.5 * side, ha="center", va="center_baseline", zorder=4, gid="clients"
             )
     return greys
+
+
+def _draw_names(
+    axes: Axes, network: Network | DistanceMatrix, cells: Ints, frame: Frame, decision: tuple[int, ...] | None
+) -> None:
+    """Write the names of the open sites above them, of all nodes where nothing is decided."""
+    from matplotlib.patheffects import withStroke
+
+    letters = min(7.0, 0.3 * frame.spacing)
+    if network.names is None or letters < SMALLEST_LETTERS:
+        return
+    opened = np.ones(len(cells), bool) if decision is None else np.array(decision, bool)
+    away = (0.3 if decision is None else 0.34) * min(frame.spacing, 41.0)
+    halo = [withStroke(linewidth=1.4, foreground="white")]
+    for place, cell in zip(frame.positions[opened], cells[opened], strict=True):
+        text = axes.annotate(
+            network.names[cell], tuple(place), (0.0, away), textcoords="offset points", ha="center", va="bottom",
+            fontsize=letters, color="#333333", zorder=6.5, gid="names", path_effects=halo,
+        )  # fmt: skip
+        literal(text)
 
 
 # -- the decision ------------------------------------------------------------------------------------------------------

@@ -81,6 +81,8 @@ class PlacementProblem(Constructed):
         Instead: a matrix of positive numbers, sites x cells; the problem has one whatever it was made of.
     clients
         Number of cells, where cells are not the sites.
+    names, coordinates
+        Of the sites of a network or of distances, for words and pictures.
     scenarios
         Instead of `demand`: what it may be, and how probable that is; see `optmodels.placement.scenarios`.
     name
@@ -133,8 +135,9 @@ class PlacementProblem(Constructed):
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
-    #: Data that make the problem one of another class, see `optmodels.placement.scenarios` and `.classes`.
-    accepted: ClassVar[tuple[str, ...]] = ("scenarios", "classes")
+    #: Data that make the problem one of another class, see `optmodels.placement.scenarios` and `.classes`, and those
+    #: that are kept in the layout.
+    accepted: ClassVar[tuple[str, ...]] = ("scenarios", "classes", "names", "coordinates")
 
     if TYPE_CHECKING:
 
@@ -185,14 +188,18 @@ class PlacementProblem(Constructed):
         limits: Limits | None = None,
         demand: str = "demand",
         opening_cost: str = "opening_cost",
+        distance: str | None = None,
+        length: str = "weight",
         **data: Any,
     ) -> PlacementProblem:
-        """Place sites on the nodes of an undirected networkx graph; the distance is hops + 1.
+        """Place sites on the nodes of an undirected networkx graph.
 
         `demand` and `opening_cost` name node attributes; all other fields of the data (``service_rate``,
         ``think_time``, ``quality``, ...) are given as in a file. Sites are numbered in the order of ``graph.nodes``.
+        With `distance` ``"hops"`` the distance is hops + 1; with ``"length"`` it is the least sum of the edge attribute
+        that `length` names. A graph whose edges have that attribute is refused if `distance` is left out.
         """
-        network, nodes = network_from_graph(graph)
+        network, nodes = network_from_graph(graph, distance=distance, length=length)
         columns: dict[str, list[Any]] = {}
         for field_name, attribute in (("demand", demand), ("opening_cost", opening_cost)):
             for node in nodes:
@@ -292,17 +299,18 @@ class PlacementProblem(Constructed):
         return service.report_service(self, farthest, mix)
 
     def describe(self, decision: Decision) -> dict[str, Any]:
-        """What a placement means site by site; ``None`` where a site has no clients."""
+        """What a placement means site by site, ``None`` where one has no clients; per cell, which sites serve it."""
         is_open = np.asarray(decision, np.uint8)
         nearest, _, load, farthest, mix = self._assigned(is_open)
         report = service.report_service(self, farthest, mix)
         told = {"load": load, "farthest": self._farthest(nearest, is_open), "capacity": self.room(farthest)}
         told |= {name: getattr(report, name) for name in ("throughput", "delay_probability", "utilisation")}
         served = (load > 0).tolist()
-        return {
+        by_site = {
             name: [value if kept else None for value, kept in zip(values.tolist(), served, strict=True)]
             for name, values in told.items()
         }
+        return by_site | {"assignment": service.assignment(self, nearest, is_open)}
 
     def pictured(self, decision: Decision | None) -> tuple[PlacementProblem, list[str]]:
         """The problem that a picture of a decision shows, and what it says of that: this one, and nothing."""

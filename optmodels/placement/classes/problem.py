@@ -21,6 +21,7 @@ from heuristics import Decision, Evaluation, Walk
 from ...costs import Limits, price_of
 from ...data import OPTIONAL, REQUIRED, Takes, natural, read_as
 from ...errors import InstanceError
+from .. import measures as service
 from ..data import PlacementData, read_fields
 from ..geometry import nested
 from ..geometry.fixed import FREE, OPEN, fixed_violations
@@ -84,7 +85,7 @@ class ClassPlacement(PlacementProblem):
     demand: Takes[None, Ints] = OPTIONAL
     think_time: Takes[None, Any] = OPTIONAL
 
-    accepted: ClassVar[tuple[str, ...]] = ()
+    accepted: ClassVar[tuple[str, ...]] = ("names", "coordinates")
     quick_walks: ClassVar[bool] = False
 
     if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class ClassPlacement(PlacementProblem):
                     for row, present in zip(rows, (load.T > 0).tolist(), strict=True)
                 ]
             told[name] = [row if kept else None for row, kept in zip(rows, served.tolist(), strict=True)]
-        return told
+        return told | {"assignment": service.assignment(self, nearest, is_open)}
 
     def pictured(self, decision: Decision | None) -> tuple[PlacementProblem, list[str]]:
         """The class with the most clients, alone, and what the picture says of that."""

@@ -1,7 +1,7 @@
 """What kinds of layouts share, and those that are neither a grid nor a network of steps.
 
 `by_site`
-    Fields with a number for each site, or for each cell.
+    Fields with something for each site, or for each cell: numbers, names, coordinates.
 `fixed`
     Sites that are open, or closed, whatever is decided about the others.
 `distances`

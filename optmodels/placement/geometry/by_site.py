@@ -1,15 +1,16 @@
-"""Fields with a number for each site, or for each cell."""
+"""Fields with something for each site, or for each cell: numbers, names, coordinates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Reader, is_number, is_whole
+from ...data import Reader, Refusal, is_number, is_whole
 from ...errors import InstanceError
 from .distances import DistanceMatrix, Geometry
 
@@ -51,9 +52,11 @@ class PerSite:
         entry = {"type": "integer" if self.whole else "number", **bound}
         listed = {"type": "array", "items": {"anyOf": [entry, {"type": "array", "items": entry}]}}
         noun = "whole number" if self.whole else "number"
+        if self.cells:
+            either = {"anyOf": [listed, _OF_A_TOPOLOGY]}
+            return Reader(as_it_is, {**either, "form": f"{noun} by cell, or {_PUBLISHED}", "rule": self.rule})
         if not self.same:
-            by = "cell" if self.cells else "site"
-            return Reader(as_it_is, {**listed, "form": f"{noun} by {by}", "rule": self.rule})
+            return Reader(as_it_is, {**listed, "form": f"{noun} by site", "rule": self.rule})
         return Reader(as_it_is, {"anyOf": [entry, listed], "form": f"{noun}, or one by site", "rule": self.rule})
 
     def read(self, data: Any, layout: Geometry, place: str) -> NDArray[Any]:
@@ -70,6 +73,16 @@ class PerSite:
         if self.whole and value > MOST_CLIENTS:
             raise InstanceError(place, value, f"at most {MOST_CLIENTS} are supported.")
         return float(value)
+
+
+#: Demands that a topology is published with, see `optmodels.placement.sources`.
+_PUBLISHED = '{"topohub": "sum", "per_client": x}'
+_OF_A_TOPOLOGY = {
+    "type": "object",
+    "properties": {"topohub": {"const": "sum"}, "per_client": {"type": "number", "exclusiveMinimum": 0}},
+    "required": ["topohub", "per_client"],
+    "additionalProperties": False,
+}
 
 
 def as_it_is(value: Any) -> Any:
@@ -161,3 +174,63 @@ def given_at(data: Any, layout: Geometry, place: str, site: int) -> tuple[str, A
         What stands there.
     """
     return entries(data, layout, place)[site] if isinstance(data, list | tuple) else (place, data)
+
+
+# -- names and coordinates: for words and pictures alone ---------------------------------------------------------------
+
+_NAMES = "names are a list of printable texts on one line, one for each site."
+_PLACES = "coordinates are a list of pairs of numbers, one for each site."
+
+#: Coordinates up to this: their squares and products stay numbers.
+FARTHEST = 1e100
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise Refusal(_NAMES)
+    for index, name in enumerate(value):
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise Refusal(_NAMES, index)
+    return tuple(value)
+
+
+def _places(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise Refusal(_PLACES)
+    for index, pair in enumerate(value):
+        if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(is_number(x) for x in pair):
+            raise Refusal(_PLACES, index)
+        if max(map(abs, pair)) > FARTHEST:
+            raise Refusal(f"coordinates up to {FARTHEST:g} are supported.", index)
+    places = np.array(value, dtype=np.float64).reshape(-1, 2)
+    places.setflags(write=False)
+    return places
+
+
+#: What read the fields ``names`` and ``coordinates``.
+NamesField = Reader(_names, {"type": "array", "items": {"type": "string"}, "form": "list of texts", "rule": _NAMES})
+_PAIR = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+CoordinatesField = Reader(
+    _places, {"type": "array", "items": _PAIR, "form": "list of pairs of numbers", "rule": _PLACES}
+)
+
+
+def check_whereabouts(
+    names: Sequence[str], places: Sequence[Any] | NDArray[np.float64], sites: int, *, grid: bool
+) -> None:
+    """Refuse names and coordinates that are not those of all sites, and those of a grid.
+
+    Parameters
+    ----------
+    names, places
+        As they were read; empty: there are none.
+    sites
+        How many there are.
+    grid
+        Whether they are the cells of a grid, which are called by row and column.
+    """
+    for field, given in (("names", names), ("coordinates", places)):
+        if len(given) and grid:
+            raise Refusal("cells of a grid are called by row and column, and drawn there.", field)
+        if len(given) and len(given) != sites:
+            raise Refusal(f"there are {sites} sites, and {len(given)} {field}.", field)

@@ -81,6 +81,15 @@ class Geometry(ABC):
     def distances(self) -> NDArray[Any]:
         """Distance of each site (rows) to each cell (columns)."""
 
+    names: tuple[str, ...] | None = None  #: of the sites, where somebody says
+    places: Floats | None = None  #: their coordinates, for pictures
+    geographic: bool = False  #: whether these are degrees of longitude and latitude
+
+    def whereabouts(self) -> dict[str, Any]:
+        """Names and coordinates of the sites, in the form of an instance file."""
+        names = {} if self.names is None else {"names": list(self.names)}
+        return names if self.places is None else names | {"coordinates": self.places.tolist()}
+
     @property
     def shape(self) -> tuple[int, int] | None:
         """Rows and columns of a grid."""
@@ -163,6 +172,8 @@ class DistanceMatrix(Geometry):
         Of each site (rows) to each cell (columns), positive.
     clients
         Number of cells, where they are not the sites; ``None``: they are if there are as many.
+    names, places
+        Of the sites, and their coordinates; ``None``: nobody says.
 
     Examples
     --------
@@ -175,6 +186,8 @@ class DistanceMatrix(Geometry):
 
     matrix: Floats
     clients: int | None = None
+    names: tuple[str, ...] | None = None
+    places: Floats | None = None
 
     @property
     def sites(self) -> int:
@@ -212,7 +225,7 @@ class DistanceMatrix(Geometry):
     def to_data(self) -> dict[str, Any]:
         """The form in an instance file."""
         clients = {} if self.clients is None else {"clients": self.clients}
-        return {"distances": self.matrix.tolist(), **clients}
+        return {"distances": self.matrix.tolist(), **clients, **self.whereabouts()}
 
 
 def read_matrix(rows: Any, form: str = FORM, rule: str = "distances are positive numbers.") -> Floats:

@@ -105,7 +105,7 @@ class ScenarioPlacement(PlacementProblem):
     ] = REQUIRED
     demand: Takes[None, Ints] = OPTIONAL
 
-    accepted: ClassVar[tuple[str, ...]] = ()
+    accepted: ClassVar[tuple[str, ...]] = ("names", "coordinates")
 
     #: What DEJAVU asks for.
     restrict = Missing()
@@ -265,11 +265,13 @@ class ScenarioPlacement(PlacementProblem):
         and ``throughput`` the least; ``None`` where a site has no clients in any.
         """
         described = [part.describe(decision) for part in self.parts]
+        by_scenario = [one.pop("assignment") for one in described]
         told: dict[str, Any] = {}
         for name in described[0]:
             worst = min if name in ("capacity", "throughput") else max
             by_site = zip(*(one[name] for one in described), strict=True)
             told[name] = [worst((value for value in site if value is not None), default=None) for site in by_site]
+        told["assignment"] = [max(cell, key=len) for cell in zip(*by_scenario, strict=True)]  # empty without clients
         told["scenarios"] = []
         for probability, part in zip(self.probabilities.tolist(), self.parts, strict=True):
             judged = part.evaluate(decision)
