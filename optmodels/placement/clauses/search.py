@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from heuristics import OPTIMALITY_TOLERANCE, Budget, BudgetSpent, Oracle, Result, interrupting
 from heuristics.search import Annealing
 
+from ...cluster import processors
 from ...mip import raised_to_step
 from ...mip.process import SolverFailure, SolverProcess
 from ...mip.program import Bound, Incumbent, Outcome
 from ...mip.timing import START_STEPS, find_start
 from ..engines.master import columns, rows
-from ..engines.rounds import MasterRequest
+from ..engines.rounds import Learnt, MasterRequest
 from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
 from .pool import Clause, Pool
@@ -40,8 +41,9 @@ NEAR, FLIPPED = 1200, (0.02, 0.2)
 #: Where there are many scenarios, so many configurations of each sort are drawn at least.
 LEAST = 60
 
-#: Orders in which a placement that keeps all clauses known, and is infeasible, is looked at for more.
-ORDERS = 4
+#: Orders in which a placement that keeps all clauses known, and is infeasible, is looked at for more; and others near
+#: it, of which this share of sites is flipped.
+ORDERS, NEARBY, MOVED = 4, 10, 0.03
 
 #: Most units in the best cost: for CP-SAT, which counts in 64 bits, and for HiGHS, whose bounds are rounded.
 FINEST = {"cpsat": 2**44, "highs": 2**16}
@@ -134,8 +136,13 @@ class Search:
     # -- what is learnt -----------------------------------------------------------------------------------------------
 
     def learn(self, placement: NDArray[np.uint8]) -> list[Clause]:
-        """Make clauses that a placement breaks, and return the new ones; none if it overloads nobody."""
-        return self.pool.add(self.source.broken(np.repeat(placement[None], ORDERS, axis=0), self.rng))
+        """Make clauses that a placement breaks, or others near it; return the new ones; none if it overloads nobody."""
+        new = self.pool.add(self.source.broken(np.repeat(placement[None], ORDERS, axis=0), self.rng))
+        if not new:
+            return new
+        near = np.repeat(placement[None], max(1, NEARBY // self.source.copies), axis=0)
+        near ^= (self.rng.random(near.shape) < MOVED).astype(np.uint8)
+        return new + self.pool.add(self.source.broken(near & self.source.allowed, self.rng))
 
     def judge(self, placement: NDArray[np.uint8]) -> bool | None:
         """Show a placement to the evaluator.
@@ -204,8 +211,8 @@ class Search:
             process = stack.enter_context(SolverProcess(_backend(backend))) if backend else None
             try:
                 with self.phase("start"):
-                    self.take_up()
-                    find_start(oracle, self.rng, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
+                    if not self.take_up():
+                        find_start(oracle, self.rng, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
                 if self.settled:
                     return self.close("complete")
                 with self.phase("clauses"):
@@ -213,8 +220,11 @@ class Search:
                 if "sat" in self.engines:
                     from ..engines.sat import Sat
 
-                    self.sat = Sat(self, alone=backend is None)
+                    spare = self.keeper is None or processors() > 1
+                    self.sat = Sat(self, alone=backend is None and spare)
                     stack.callback(self.sat.close)
+                    while not self.sat.ready and oracle.remaining_seconds > 0:  # others start from shorter clauses
+                        self.tick()
                 while not self.settled and oracle.remaining_seconds > 0:
                     if process is None or backend is None:
                         self.tick()
@@ -228,13 +238,14 @@ class Search:
                 return self.close("interrupt")
         return self.close("complete" if self.settled else "seconds")
 
-    def take_up(self) -> None:
-        """Go on from what an earlier run kept."""
+    def take_up(self) -> bool:
+        """Go on from what an earlier run kept; whether there is a placement."""
         if self.keeper is None:
-            return
+            return False
         self.pool.add(self.keeper.clauses)
         if self.keeper.decision is not None:
             self.judge(self.keeper.decision)
+        return self.oracle.best is not None
 
     def checkpoint(self) -> None:
         """Keep what is known."""
@@ -309,7 +320,7 @@ class Search:
         """Let a solver of integer programs work until its last word; whether it should be asked again."""
         units = self.units(FINEST[backend])
         fewest, most = self.numbers
-        clauses = (*self.pool, *self.dear)
+        clauses = (*(self.pool if self.sat is None else self.sat.strong), *self.dear)
         with self.phase("writing"):
             program = (
                 rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units, self.source)
@@ -331,17 +342,22 @@ class Search:
             if isinstance(message, Incumbent):
                 last = (message.point[: self.source.sites] > 0.5).astype(np.uint8)
                 self.judge(last)
+            elif isinstance(message, Learnt):
+                self.share(message.clauses)
             elif isinstance(message, Bound):
                 self.prove_bound(units.worth(math.ceil(message.value - 0.01)))
             elif isinstance(message, Outcome):
                 outcome = message
-        made = [tuple(clause) for clause in outcome.detail.pop("clauses", [])]
-        new = self.pool.add(made)
-        if self.sat is not None and not self.settled:
-            self.sat.take(new)
+        self.share(outcome.detail.pop("clauses", []))
         self.detail["rounds"] = self.detail.get("rounds", 0) + outcome.detail.pop("rounds", 0)
         self.detail[backend] = outcome.detail.get("version", "")
         return self.conclude(outcome, units, backend, last)
+
+    def share(self, clauses: Iterable[Clause]) -> None:
+        """Take in what a solver learnt, for all."""
+        new = self.pool.add(tuple(clause) for clause in clauses)
+        if self.sat is not None and not self.settled:
+            self.sat.take(new)
 
     def conclude(self, outcome: Outcome, units: Units, backend: str, last: NDArray[np.uint8] | None) -> bool:
         """Take in a solver's last word; whether there is more to ask."""

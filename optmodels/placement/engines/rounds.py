@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mip.program import Incumbent, Outcome, Request
+from ...mip.program import Incumbent, Log, Outcome, Request
 from ...mip.worker import Channel
 from ..clauses.pool import Clause
 from ..clauses.sources import Source
@@ -43,6 +43,13 @@ class MasterRequest(Request):
     fewest: int = 0
     most: int | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Learnt(Log):
+    """Clauses made between two rounds, for whoever works beside."""
+
+    clauses: tuple[Clause, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,7 @@ def complete(
         new = [clause for clause in dict.fromkeys(broken) if clause not in made]
         made.update(dict.fromkeys(new))
         add(new)
+        channel.send(Learnt(f"{len(new)} clauses", tuple(new)))
         if channel.stopped or channel.remaining_seconds <= 0:
             word = "interrupt" if channel.stopped else "seconds"
             return Outcome(word, None, outcome.bound, "between two rounds", detail | {"clauses": list(made)})

@@ -34,8 +34,9 @@ NEAREST = 3
 #: Seconds of work on clauses between two looks at everything else.
 SLICE = 0.1
 
-#: Placements that a solver of the clauses known proposes, and that are turned into clauses before anything is decided.
-PROPOSALS = 200
+#: Placements, for each site, that a solver of the clauses known proposes, and that are turned into clauses before all
+#: is decided; so many after an answer that gave more; shares of sites that are open where nothing speaks against it.
+PROPOSALS, MORE, WANTED = 10, 100, (0.02, 0.1, 0.25)
 
 #: The first try to raise a bound may take so long; a try that takes longer is followed by a smaller step.
 PATIENCE = 1.0
@@ -120,21 +121,26 @@ class Sat:
         for clause in list(search.pool):
             self.strong[self.shortener.shorten(clause)] = None
             yield
-        for _ in range(PROPOSALS):
-            proposed = self.shortener.model(search.source.sites)
-            if proposed is None:
-                break
-            self.counts["proposed"] += 1
-            new = search.learn(proposed)
-            self.take(new)
-            if search.source.keeps(proposed):
-                search.judge(proposed)
-            yield
+        yield from self.proposing(max(MORE, PROPOSALS * search.source.sites) // search.source.copies)
         twice: dict[Clause, None] = {}
         for clause in list(self.strong):
             twice[self.shortener.shorten(clause)] = None
             yield
         self.strong = twice
+
+    def proposing(self, count: int) -> Iterator[None]:
+        """Let a solver propose placements that keep all clauses known, and learn from those that are infeasible."""
+        search = self.search
+        assert self.shortener is not None
+        for _ in range(count):
+            proposed = self.shortener.model(search.source.sites, wanted=float(search.rng.choice(WANTED)))
+            if proposed is None:
+                return
+            self.counts["proposed"] += 1
+            self.take(search.learn(proposed))
+            if search.source.keeps(proposed):
+                search.judge(proposed)
+            yield
 
     def take(self, clauses: list[Clause]) -> None:
         """Take in clauses that were made elsewhere."""
@@ -245,7 +251,10 @@ class Sat:
             return
         placement = placement[: self.search.source.sites]
         self.counts["decided"] += 1
-        self.take(self.search.learn(placement))
+        new = self.search.learn(placement)
+        self.take(new)
+        if new:  # one answer may have taken long: nobody should get another like it
+            self.work, self.ready = self.proposing(MORE), False
         if self.search.judge(placement) is False:
             # What was rounded down lets placements through that are not cheaper: neither are those that open more.
             self.search.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(placement)))

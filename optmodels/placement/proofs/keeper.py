@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from heuristics import interrupting
+from heuristics import Decision, interrupting
 
 from ...data import refuse_device, replaced
 from ...errors import InstanceError, RequestError, UnwritableFile
@@ -121,7 +121,9 @@ def _counted(limit: Limited, clauses: int) -> Counted:
 
 
 @contextmanager
-def keeping(problem: PlacementProblem, path: str | os.PathLike[str], *, resume: bool = False) -> Iterator[ProofKeeper]:
+def keeping(
+    problem: PlacementProblem, path: str | os.PathLike[str], *, resume: bool = False, start: Decision | None = None
+) -> Iterator[ProofKeeper]:
     """Keep the proof of a run of the strategy `clauses` on a problem in this block.
 
     Parameters
@@ -133,6 +135,8 @@ def keeping(problem: PlacementProblem, path: str | os.PathLike[str], *, resume: 
     resume
         Go on from the checkpoint that this file is. It is data: its clauses and its placement are judged by the
         evaluator before they are taken over, and its bound is not taken over, but proved anew.
+    start
+        A placement to begin with, where there is no checkpoint.
 
     Yields
     ------
@@ -158,6 +162,8 @@ def keeping(problem: PlacementProblem, path: str | os.PathLike[str], *, resume: 
     refuse_unwritable(path)
     with tempfile.TemporaryDirectory(prefix="optmodels-") as folder:
         keeper = ProofKeeper(problem, Path(path), Path(folder))
+        if start is not None:
+            keeper.decision = np.array(problem.space.check(start), np.uint8)
         if resume:
             proof = read_proof(path, drat=False)
             try:
