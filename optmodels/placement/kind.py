@@ -7,8 +7,10 @@ from typing import Any
 
 from ..kinds import SEARCHES, Kind
 
-#: Sites up to which the integer program is solved in about a minute: 36 took 8 s, 50 were not solved in 30 s.
-PROVED = 40
+#: Sites up to which the integer program is solved in seconds, up to which in about a minute (36 took 8 s, 50 were not
+#: solved in 30 s), and up to which clauses and a solver of clauses prove most placements in a minute (49 took 1 s, 143
+#: nodes of a network 5 s, 121 cells of a grid half a minute; 60 nodes around hubs stop within a few per cent).
+QUICK, PROVED, PROVED_BY_CLAUSES = 25, 40, 150
 
 #: Sites up to which clauses are tried on classes and scenarios.
 BY_CLAUSES = 100
@@ -22,19 +24,22 @@ SHOWN = 40
 
 def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
+    from .clauses import Clauses
+
     sites = problem.space.length
-    if sites <= PROVED:
-        yield (
-            "highs",
-            f"the integer program of {sites} sites is small enough to prove the best decision if the time allows",
-        )
-    if sites <= BY_CLAUSES and hasattr(problem, "parts"):  # classes or scenarios: there is no integer program
+    program = f"the integer program of {sites} sites is small enough to prove the best decision if the time allows"
+    if sites <= QUICK:
+        yield "highs", program
+    parts = hasattr(problem, "parts")  # classes or scenarios: there is no integer program
+    if sites <= (BY_CLAUSES if parts else PROVED_BY_CLAUSES) and (parts or Clauses().engines() != ("highs",)):
         yield "clauses", f"clauses prove the best decision of {sites} sites if the time allows"
+    if sites <= PROVED:
+        yield "highs", program
     if sites <= ENUMERATED:
         yield "exhaustive", f"the cost or a limit is not linear, but all {2**sites} decisions can be evaluated"
     if sites <= PROVED:
         yield "annealing", "the cost or a limit is not linear, so no integer program is available; nothing is proved"
-    yield "annealing", f"a proof may take long for {sites} sites; --strategy highs would try"
+    yield "annealing", f"a proof may take long for {sites} sites; --strategy clauses or highs would try"
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pytest
@@ -15,6 +15,7 @@ from heuristics.search import Exhaustive
 from heuristics.testing import Continuous, Hopeless, Knapsack, Separable
 from optmodels.errors import RequestError
 from optmodels.kinds import Kind
+from optmodels.placement.clauses import Clauses
 from optmodels.registry import kinds, make_strategy
 from optmodels.solving import LIBRARIES, Auto, choose, evaluate, solve, versions
 
@@ -186,6 +187,9 @@ def test_what_a_strategy_refuses_is_refused_before_anything_is_compiled():
 # -- auto -------------------------------------------------------------------------------------------------------------
 
 
+CLAUSES = pytest.mark.skipif(Clauses().engines() == ("highs",), reason="neither extra 'sat' nor 'cpsat' is installed")
+
+
 @pytest.mark.parametrize(
     ("name", "strategy", "said"),
     [
@@ -201,8 +205,10 @@ def test_what_a_strategy_refuses_is_refused_before_anything_is_compiled():
         ("loss-4-short", "exhaustive", "the 40734 decisions"),
         ("loss-5-20", "highs", "the period is fixed"),
         ("horizon-40", "backward-induction", "the horizon is finite"),
-        ("gautam-6x6", "highs", "36 sites"),
-        ("gautam-11x11", "annealing", "a proof may take long for 121 sites"),
+        ("gautam-4x4", "highs", "the integer program of 16 sites"),
+        pytest.param("gautam-6x6", "clauses", "the best decision of 36 sites", marks=CLAUSES),
+        pytest.param("tatanld", "clauses", "the best decision of 143 sites", marks=CLAUSES),
+        ("gautam-11x22", "annealing", "a proof may take long for 242 sites"),
     ],
 )
 def test_auto_chooses_what_the_kind_says(name, strategy, said):
@@ -210,6 +216,17 @@ def test_auto_chooses_what_the_kind_says(name, strategy, said):
     assert chosen.name == strategy
     assert said in reason
     assert not reason.endswith(".")
+
+
+def test_auto_leaves_clauses_to_those_who_have_a_solver_for_them(monkeypatch):
+    monkeypatch.setattr(Clauses, "engines", lambda self: ("highs",))
+    for name, strategy in (("gautam-6x6", "highs"), ("gautam-11x11", "annealing")):
+        assert choose(make_strategy("auto"), om.load(name))[0].name == strategy
+
+
+def test_auto_leaves_to_the_integer_program_what_clauses_do_not_hold():
+    problem = replace(om.load("gautam-6x6"), limits={"mean_distance": 2.0})
+    assert choose(make_strategy("auto"), problem)[0].name == "highs"
 
 
 def test_without_a_strategy_the_choice_is_told_in_the_result(small):

@@ -54,6 +54,9 @@ SHARE, STEPS, LATER = 0.15, 5_000, 2.0
 #: Evaluations for each site from which a run begins where each costs a full evaluation.
 SLOW_STEPS = 50
 
+#: Share of the time after which a solver is asked although the engine `sat` has not made all clauses shorter yet.
+PREPARING = 0.2
+
 #: Seconds between two looks where nothing else waits.
 LOOK = 0.02
 
@@ -223,8 +226,9 @@ class Search:
                     spare = self.keeper is None or processors() > 1
                     self.sat = Sat(self, alone=backend is None and spare)
                     stack.callback(self.sat.close)
-                    while not self.sat.ready and oracle.remaining_seconds > 0:  # others start from shorter clauses
-                        self.tick()
+                patient = oracle.seconds + PREPARING * oracle.remaining_seconds
+                while self.sat and not (self.sat.ready or self.settled or oracle.seconds > patient):
+                    self.tick()  # short clauses are worth waiting for, whoever proves
                 while not self.settled and oracle.remaining_seconds > 0:
                     if process is None or backend is None:
                         self.tick()
@@ -320,7 +324,7 @@ class Search:
         """Let a solver of integer programs work until its last word; whether it should be asked again."""
         units = self.units(FINEST[backend])
         fewest, most = self.numbers
-        clauses = (*(self.pool if self.sat is None else self.sat.strong), *self.dear)
+        clauses = (*(self.sat.strong if self.sat is not None and self.sat.ready else self.pool), *self.dear)
         with self.phase("writing"):
             program = (
                 rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units, self.source)

@@ -88,15 +88,8 @@ class Clauses:
         """Who takes part."""
         if self.engine is not None:
             return (self.engine,)
-        found = tuple(
-            name
-            for name, here in (
-                ("cpsat", importlib.util.find_spec("ortools") is not None),
-                ("sat", missing() is None),
-            )
-            if here
-        )
-        return found or ("highs",)
+        here = {"cpsat": importlib.util.find_spec("ortools") is not None, "sat": missing() is None}
+        return tuple(name for name, is_here in here.items() if is_here) or ("highs",)
 
     def prepare(self, problem: Problem) -> None:
         """Import Pyomo where it is needed."""
