@@ -176,6 +176,17 @@ def test_searches_pass_through_placements_that_break_limits(strategy):
     assert result.objective < 4.9
 
 
+def test_what_keeping_capacities_costs_need_not_be_known_where_prices_are_far_apart():
+    options = {
+        "rows": 7, "columns": 8, "demand_variation": 2.0, "cost_law": "continuous", "cost_variation": 2.0,
+        "service_rate": 200.0, "base": 0.29, "per_distance": 0.01, "min_throughput": 2.923, "delay": 0.04,
+        "guarantee": "farthest", "largest_demand": 32,
+    }  # fmt: skip
+    problem = generate("placement", seed=5, **options).problem()
+    found = [run(problem, Annealing(), Budget(evaluations=60_000), seed=seed).objective for seed in range(3)]
+    assert max(found) < 1.06 * 40.9155  # with the usual price of a client too many: 47.6, 62.1 and 52.2
+
+
 @pytest.mark.parametrize("make", PROBLEMS)
 def test_flipping_twice_changes_nothing(make):
     problem = make(7)
