@@ -317,6 +317,7 @@ strategies = Registry(
         "greedy": "optmodels.freshness.schedules.strategies:Greedy",
         "highs": "optmodels.mip.strategy:Highs",
         "lagrangian": "heuristics.allocation.lagrangian:Lagrangian",
+        "large-neighbourhood": "heuristics.siting.large_neighbourhood:LargeNeighbourhood",
         "linear-program": "optmodels.robots.linear_program.strategy:LinearProgram",
         "local-search": "heuristics.search.local_search:LocalSearch",
         "marginal-analysis": "heuristics.allocation.marginal_analysis:MarginalAnalysis",
@@ -345,11 +346,8 @@ costs = Registry(
 gap_costs = Registry(
     "gap cost",
     "optmodels.gap_costs",
-    {
-        "linear-exponential": "optmodels.routing.gap_costs:LinearExponential",
-        "power": "optmodels.routing.gap_costs:Power",
-        "table": "optmodels.routing.gap_costs:Table",
-    },
+    {"linear-exponential": "optmodels.routing.gap_costs:LinearExponential"}
+    | {"power": "optmodels.routing.gap_costs:Power", "table": "optmodels.routing.gap_costs:Table"},
 )
 solvers = Registry(
     "solver",

@@ -1,5 +1,6 @@
 from .annealing import Annealing as Annealing
 from .common import EvaluatedWalk as EvaluatedWalk
+from .common import starting_points as starting_points
 from .exhaustive import LARGEST_BATCH as LARGEST_BATCH
 from .exhaustive import Exhaustive as Exhaustive
 from .exhaustive import evaluate_all as evaluate_all
@@ -17,5 +18,6 @@ __all__ = [
     "LocalSearch",
     "evaluate_all",
     "spelled",
+    "starting_points",
     "sweep_all",
 ]

@@ -36,7 +36,26 @@ def refuses_continuum(strategy: str, problem: Problem) -> str | None:
 
 
 def starting_points(problem: Problem, rng: np.random.Generator) -> Iterator[Decision]:
-    """Yield what the problem suggests, then random decisions without end."""
+    """Yield what the problem suggests, then random decisions without end.
+
+    Parameters
+    ----------
+    problem
+        `Suggesting` or not.
+    rng
+        Draws them.
+
+    Yields
+    ------
+    Decision
+        In canonical form.
+
+    Examples
+    --------
+    >>> from heuristics.testing import Separable
+    >>> len(next(starting_points(Separable(), np.random.default_rng(0))))
+    7
+    """
     if isinstance(problem, Suggesting):
         for decision in problem.suggestions(rng):
             yield problem.space.check(decision)

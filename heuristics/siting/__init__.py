@@ -5,6 +5,8 @@ Operational Research* 142 (2002), 396-418.
 
 `dejavu`
     DEJAVU: decompose a grid or a network into blocks small enough to enumerate, evaluate, join, append, verify, unplug.
+`large_neighbourhood`
+    Sites that are near to one another put into their best setting together, window by window.
 """
 
 import lazy_loader

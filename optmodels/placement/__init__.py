@@ -45,6 +45,8 @@ Operational Research* 142 (2002), 396-418.
     Where real networks come from: topologies of topohub, files of other collections.
 `walk`
     Loads of a placement flip by flip, in compiled code.
+`windows`
+    Windows of sites that are near to one another, searched for their best setting; all other sites stay as they are.
 """
 
 import lazy_loader

@@ -89,6 +89,7 @@ KIND = Kind(
             "seconds"
         ),
         "dejavu": "proves nothing but infeasibility; any size",
+        "large-neighbourhood": "proves nothing; any size",
         **SEARCHES,
     },
 )

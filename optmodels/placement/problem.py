@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
     from .clauses.sources import Source
+    from .windows import PlacementWindows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -406,6 +407,18 @@ class PlacementProblem(Constructed):
         choices = np.flatnonzero(self.allowed & (self.fixed == FREE))
         choices = choices if len(choices) else np.arange(self.layout.sites)
         return PlacementWalk(sites, standing_of(sites, decision), choices.astype(np.int64), partners(sites))
+
+    def start_windows(self, decision: Decision) -> PlacementWindows:
+        """Begin a walk that puts several sites into their best setting at once, see `optmodels.placement.windows`."""
+        from .windows import windows_of
+
+        return windows_of(self, decision)
+
+    def window_refusal(self) -> str | None:
+        """Why there is no such walk, in one sentence; ``None`` if there is one."""
+        from .windows import refusal
+
+        return refusal(self)
 
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
         """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.

@@ -273,6 +273,10 @@ class ClassPlacement(PlacementProblem):
 
         return EvaluatedWalk(self, decision)
 
+    def window_refusal(self) -> str | None:
+        """Why there is no walk window by window, in one sentence."""
+        return f"strategy 'large-neighbourhood' counts clients of one class, {self.name!r} has several; take annealing."
+
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
         """A feasible placement near `decision`, see `PlacementProblem.repair`."""
         if not self.allowed.any():

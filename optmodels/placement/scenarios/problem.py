@@ -320,6 +320,10 @@ class ScenarioPlacement(PlacementProblem):
 
         return EvaluatedWalk(self, decision)
 
+    def window_refusal(self) -> str | None:
+        """Why there is no walk window by window, in one sentence."""
+        return f"strategy 'large-neighbourhood' walks on one demand, and {self.name!r} has scenarios; take annealing."
+
     def repair(self, decision: Decision, rng: np.random.Generator) -> Decision:
         """A feasible placement near `decision`, see `PlacementProblem.repair`; unchanged where none is known.
 
