@@ -41,6 +41,8 @@ Operational Research* 142 (2002), 396-418.
     Random demand: kind "placement" with the field ``scenarios``.
 `searching`
     What searches for a placement lean on: penalties, a bound at the price of a sort, walks, repair, and parts.
+`server_types`
+    Where to put servers of several types: kind "placement" with the field ``server_types``.
 `sources`
     Where real networks come from: topologies of topohub, files of other collections.
 `walk`

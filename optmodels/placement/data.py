@@ -37,6 +37,7 @@ from .geometry.by_site import TINIEST, as_it_is
 from .geometry.fixed import FIELDS
 from .layout import Grid, Layout, LayoutData, Network, is_graph, network_from_graph, show, shown
 from .scenarios.data import ScenariosField, by_rows, natural_scenarios, rows_of
+from .server_types.data import ALTERNATIVES, ServerTypeData, TypesField, check_servers, natural_types
 
 if TYPE_CHECKING:
     from .problem import PlacementProblem
@@ -144,6 +145,8 @@ def natural_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         elif (rows := rows_of(data.get("scenarios"))) is not None:
             data["shape"] = rows
     columns = _columns(data.get("shape"))
+    if "server_types" in data:
+        data["server_types"] = natural_types(given["server_types"], lambda some: _in_rows(some, *(columns or (0, 0))))
     if columns is not None:
         for name in PER_SITE:
             data[name] = _in_rows(data[name], *columns) if name in data else None
@@ -459,7 +462,7 @@ class PlacementData(LayoutData):
     """The data of kind "placement"; numbers by site are read once the sites are known."""
 
     needed = "a placement needs it."
-    alternatives = (*LayoutData.alternatives, ("demand", "scenarios", "classes"))
+    alternatives = (*LayoutData.alternatives, ("demand", "scenarios", "classes"), *ALTERNATIVES)
 
     demand: Annotated[Any, PER_SITE["demand"].reader] = entry(
         "number of clients in each cell, or of a named topology: its own demands over x", optional=True
@@ -468,12 +471,13 @@ class PlacementData(LayoutData):
         "instead: what the demand may be, and how probable that is", optional=True
     )
     classes: Annotated[list[ClassData], ClassesField] = entry("instead: classes of clients", optional=True)
-    opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site")
+    server_types: Annotated[list[ServerTypeData], TypesField] = entry("instead: types of servers", optional=True)
+    opening_cost: Annotated[Any, PER_SITE["opening_cost"].reader] = entry("price of an open site", optional=True)
     operating_cost: Annotated[Any, PER_SITE["operating_cost"].reader] | None = entry(
         "price of a site at full utilisation; null: there is none", default=None
     )
     service_rate: Annotated[Any, PER_SITE["service_rate"].reader] = entry(
-        "rate at which a processor serves requests", unit=RATE
+        "rate at which a processor serves requests", unit=RATE, optional=True
     )
     processors: Annotated[Any, PER_SITE["processors"].reader] = entry("number of processors at a site", default=1)
     think_time: Annotated[
@@ -492,4 +496,4 @@ class PlacementData(LayoutData):
     @model_validator(mode="before")
     @classmethod
     def _has_demand(cls, value: Any) -> Any:
-        return check_crowds(value)
+        return check_crowds(check_servers(value))

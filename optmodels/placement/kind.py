@@ -26,7 +26,7 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     """Name strategies for a problem, the best first, with the reason for each."""
     from .clauses import Clauses
 
-    sites = problem.space.length
+    sites, decisions = problem.space.length, problem.space.size
     program = f"the integer program of {sites} sites is small enough to prove the best decision if the time allows"
     if sites <= QUICK:
         yield "highs", program
@@ -35,8 +35,8 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
         yield "clauses", f"clauses prove the best decision of {sites} sites if the time allows"
     if sites <= PROVED:
         yield "highs", program
-    if sites <= ENUMERATED:
-        yield "exhaustive", f"the cost or a limit is not linear, but all {2**sites} decisions can be evaluated"
+    if decisions <= 2**ENUMERATED:
+        yield "exhaustive", f"the cost or a limit is not linear, but all {decisions} decisions can be evaluated"
     if sites <= PROVED:
         yield "annealing", "the cost or a limit is not linear, so no integer program is available; nothing is proved"
     yield "annealing", f"a proof may take long for {sites} sites; --strategy clauses or highs would try"
@@ -53,6 +53,9 @@ def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
     more = f" and {len(sites) - SHOWN} more" if len(sites) > SHOWN else ""
     called = "by row and column" if shape else "by name" if known else "by number"
     named = f", {called}: {', '.join(names)}{more}" if sites else " (none)"
+    if hasattr(problem, "server_types"):
+        counts = (f"{decision.count(number)} {one.name}" for number, one in enumerate(problem.server_types, start=1))
+        named += f"; {', '.join(counts)}"
     yield f"open sites: {len(sites)} of {len(decision)}{named}"
 
 

@@ -116,7 +116,8 @@ class Reach:
         home_of = dict(zip(single.tolist(), ranks[single].argmin(axis=1).tolist(), strict=True))
         found = cls(problem, tuple(sites.tolist()), tuple(clients.tolist()), {}, {}, home_of)
         ties = np.zeros((len(demand), int(ranks.max()) + 1), np.int64)  # cell x rank: sites that can be open there
-        for site in sites.tolist():
+        first = np.unique(problem.layout.lots[sites], return_index=True)[1]
+        for site in sites[first].tolist():
             ties[np.arange(len(demand)), ranks[:, site]] += 1
         classes = {(int(cell), int(count)): _services(int(demand[cell]), int(count))
                    for cell in clients for count in np.unique(ties[cell]) if count}  # fmt: skip

@@ -361,6 +361,7 @@ def _draw_decision(axes: Axes, problem: PlacementProblem, is_open: NDArray[np.bo
             colours = face if isinstance(face, str) else face[chosen]
             _mark(axes, frame.positions[chosen], side, gid, facecolors=colours, **style)
     labels = {int(site): f"{load[site]}/{room[site]}" if load[site] else "0" for site in np.flatnonzero(is_open)}
+    labels = {site: f"{problem.marks[site]}: {label}" if problem.marks else label for site, label in labels.items()}
     # Load and capacity are written inside the marks, if letters of a readable size fit.
     letters = min(0.92 * side / (0.64 * max(map(len, labels.values()), default=1)), 0.4 * side, 8.0)
     brightness = np.asarray(filling.to_rgba(share))[:, :3] @ (0.3, 0.59, 0.11)
@@ -415,7 +416,8 @@ def _legend(axes: Axes, problem: PlacementProblem) -> list[Artist]:
 
     drawn = {artist.get_gid() for artist in axes.get_children()}
     place = "cell" if axes.axison else "node"
-    inside = ", clients / capacity on it" if "loads" in drawn else ", darker the fuller"
+    told = "number of the type, " if problem.marks else ""
+    inside = f", {told}clients / capacity on it" if "loads" in drawn else ", darker the fuller"
     shaded = f"{place}, shaded by demand"
     if "clients" in drawn:
         shaded += ", clients upper left" if place == "cell" else ", clients inside"

@@ -86,6 +86,10 @@ class PlacementProblem(Constructed):
         Of the sites of a network or of distances, for words and pictures.
     scenarios
         Instead of `demand`: what it may be, and how probable that is; see `optmodels.placement.scenarios`.
+    classes
+        Instead of `demand` and `think_time`: classes of clients; see `optmodels.placement.classes`.
+    server_types
+        Instead of `opening_cost`, `service_rate` and `processors`; see `optmodels.placement.server_types`.
     name
         For the reader.
     cost
@@ -136,9 +140,12 @@ class PlacementProblem(Constructed):
     cost: Takes[CostLike | None, CostFunction | None] = OPTIONAL
     limits: Takes[LimitsLike | None, Limits] = OPTIONAL
 
-    #: Data that make the problem one of another class, see `optmodels.placement.scenarios` and `.classes`, and those
-    #: that are kept in the layout.
-    accepted: ClassVar[tuple[str, ...]] = ("scenarios", "classes", "names", "coordinates")
+    #: Data that make the problem one of another class, of `optmodels.placement.scenarios`, `.classes`, `.server_types`,
+    #: and those that are kept in the layout.
+    accepted: ClassVar[tuple[str, ...]] = ("scenarios", "classes", "server_types", "names", "coordinates")
+
+    #: What pictures write on open sites, by site.
+    marks: ClassVar[Mapping[int, str]] = {}
 
     if TYPE_CHECKING:
 
@@ -166,6 +173,10 @@ class PlacementProblem(Constructed):
             from .classes import ClassPlacement
 
             return ClassPlacement
+        if "server_types" in data:
+            from .server_types import TypePlacement
+
+            return TypePlacement
         return PlacementProblem
 
     @classmethod

@@ -31,23 +31,23 @@ def append(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], order: 
             for cell in range(len(sites.demand)):
                 served_here = sites.levels[site, cell] == far and standing.nearest[cell] == sites.ranks[cell, site]
                 if served_here and sites.demand[cell] > most:
-                    closer = _closer(sites, standing, allowed, cell)
+                    closer = closer_to(sites, standing, allowed, cell)
                     if closer >= 0:
                         chosen, most = closer, sites.demand[cell]
             if chosen < 0:
-                chosen = _closed_and_allowed(sites, standing, allowed, site)
+                chosen = closed_and_allowed(sites, standing, allowed, site)
             break
         if chosen == -2:
             continue
         if chosen < 0:  # only clients without any site are left: open the first site that may
-            chosen = _closed_and_allowed(sites, standing, allowed, order[0])
+            chosen = closed_and_allowed(sites, standing, allowed, order[0])
         if chosen < 0:
             return
         flip(sites, standing, chosen)
 
 
 @njit(cache=True)
-def _closer(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], cell: int) -> int:
+def closer_to(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], cell: int) -> int:
     """The nearest site that may be opened for a cell, no farther than those it has; -1 if there is none."""
     for at in range(sites.ring[cell, standing.nearest[cell]]):
         candidate: int = sites.order[cell, at]
@@ -57,7 +57,7 @@ def _closer(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], cell: 
 
 
 @njit(cache=True)
-def _closed_and_allowed(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], site: int) -> int:
+def closed_and_allowed(sites: Sites, standing: Standing, allowed: NDArray[np.uint8], site: int) -> int:
     """The first site that may be opened, of those near the cell nearest to a site; -1 if there is none."""
     for at in range(sites.order.shape[1]):
         candidate: int = sites.order[sites.anchor[site], at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ PENALTY = 1.5
 
 #: Utilisations tabulated for walks (160 MB); larger problems with operating costs are walked by full evaluations.
 LARGEST_TABLE = 20_000_000
+
+
+class Missing:
+    """What problems of another class have, and this one has not."""
+
+    def __get__(self, problem: object, owner: object = None) -> NoReturn:
+        raise AttributeError("a problem of this class has none.")
 
 
 def penalty_rate(problem: PlacementProblem) -> float:

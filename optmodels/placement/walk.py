@@ -91,9 +91,9 @@ def flip(sites: Sites, standing: Standing, site: int) -> float:
     >>> walk.flip(1), walk.feasible  # a method that calls this function
     (-3.0, True)
     """
-    before = _price(sites, standing)
+    before = price_of(sites, standing)
     _flip(sites, standing, site)
-    return _price(sites, standing) - before
+    return price_of(sites, standing) - before
 
 
 @njit(cache=True, inline="always")
@@ -200,11 +200,11 @@ def _turn(
         while far > 0 and clients[other, far] == 0:
             far -= 1
         farthest[other] = far
-        _settle(operating, capacity, is_open, load, farthest, excess, running, totals, other)
+        settle(operating, capacity, is_open, load, farthest, excess, running, totals, other)
 
 
 @njit(cache=True, inline="always")
-def _settle(
+def settle(
     operating: Floats, capacity: Ints, is_open: NDArray[np.uint8], load: Ints, farthest: Ints, excess: Ints,
     running: Floats, totals: Floats, site: int,
 ) -> None:  # fmt: skip
@@ -227,7 +227,8 @@ def _miscounted(numbers: Floats, count: float) -> float:
 
 
 @njit(cache=True, inline="always")
-def _price(sites: Sites, standing: Standing) -> float:
+def price_of(sites: Sites, standing: Standing) -> float:
+    """Return the price of where a walk stands, with the penalty for clients too many."""
     opening, operating, excess, stranded, distance, _ = standing.totals
     price: float = opening + operating + sites.penalty * (excess + stranded) + sites.distance * distance
     return price
@@ -245,7 +246,7 @@ def follow(
         first, second = moves[step]
         # A pair swaps an open site for a closed one; two alike would only be two flips at once.
         paired = second >= 0 and second != first and is_open[second] != is_open[first]
-        before = _price(sites, standing)
+        before = price_of(sites, standing)
         if by_opening:  # at best nobody is left with too many clients: that may be too dear already
             least = -opening[first] if is_open[first] else opening[first]
             if paired:
@@ -256,7 +257,7 @@ def follow(
         _flip(sites, standing, first)
         if paired:
             _flip(sites, standing, second)
-        price = _price(sites, standing)
+        price = price_of(sites, standing)
         if price - before > tolerances[step]:
             if paired:
                 _flip(sites, standing, second)
@@ -265,7 +266,7 @@ def follow(
         kept += 1
         if totals[2] + totals[3] == 0 and price < below:
             refresh(sites, standing)  # what looks better may be rounding
-            price = _price(sites, standing)
+            price = price_of(sites, standing)
             if below == np.inf or price < below - 1e-9 * abs(below):  # inf - inf is no number
                 below, found = price, True
                 best[:] = is_open
@@ -371,7 +372,7 @@ def refresh(sites: Sites, standing: Standing) -> None:
         if standing.is_open[site]:
             standing.totals[0] += sites.opening[site]
             standing.totals[5] += 1
-            _settle(
+            settle(
                 sites.operating, sites.capacity, standing.is_open, standing.load, standing.farthest,
                 standing.excess, standing.running, standing.totals, site,
             )  # fmt: skip
@@ -415,7 +416,7 @@ class PlacementWalk:
     @property
     def penalised(self) -> float:
         """Price, and penalty per client too many."""
-        return float(_price(self.sites, self.standing))
+        return float(price_of(self.sites, self.standing))
 
     @property
     def feasible(self) -> bool:

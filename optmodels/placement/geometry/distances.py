@@ -126,6 +126,11 @@ class Geometry(ABC):
         return dense_ranks(self.distances)
 
     @property
+    def lots(self) -> Ints:
+        """Per site: the lot where it stands; of sites on one lot one is open at most."""
+        return np.arange(self.sites)
+
+    @property
     def ranks(self) -> Ints:
         """Per cell (rows): the rank of each site (columns), 1 for the nearest."""
         return self.distances if self.stepwise else self._by_cell[0]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,7 @@ from ..layout import Layout
 from ..measures import DefinedMeasures, PlacementMeasures
 from ..problem import NEARLY, PlacementProblem
 from ..repairing import append
-from ..searching import closing_order
+from ..searching import Missing, closing_order
 from ..walk import flip, standing_of
 from .data import DrawnScenarios, Scenario, check_probabilities, numbers_by_site
 from .measures import ScenarioMeasures
@@ -45,13 +45,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Missing:
-    """What problems of another class have, and this one has not."""
-
-    def __get__(self, problem: object, owner: object = None) -> NoReturn:
-        raise AttributeError("a problem of scenarios has none.")
 
 
 @natural

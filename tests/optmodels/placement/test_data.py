@@ -151,7 +151,7 @@ def changed(data, path, value):
             1,
             "data.demands is 1; no such field (did you mean 'demand'?); known are classes, clients, coordinates, "
             "demand, distances, fixed_closed, fixed_open, names, network, opening_cost, operating_cost, processors, "
-            "quality, request_share, requests, scenarios, service_rate, shape, think_time.",
+            "quality, request_share, requests, scenarios, server_types, service_rate, shape, think_time.",
         ),
     ],
 )
