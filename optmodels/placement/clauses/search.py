@@ -324,7 +324,7 @@ class Search:
         """Let a solver of integer programs work until its last word; whether it should be asked again."""
         units = self.units(FINEST[backend])
         fewest, most = self.numbers
-        clauses = (*(self.sat.strong if self.sat is not None and self.sat.ready else self.pool), *self.dear)
+        clauses = (*(self.sat.strong if self.sat is not None and self.sat.whole else self.pool), *self.dear)
         with self.phase("writing"):
             program = (
                 rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units, self.source)

@@ -97,6 +97,7 @@ class Sat:
     work: Iterator[None] | None = None
     step: float = 0.5  #: of the gap, by which the bound is to rise
     ready: bool = False
+    whole: bool = False  #: whether all clauses known are among the strong ones, or follow from them
     limits: list[Counter] = field(default_factory=list)  #: of the source, as clauses
     first: int = 1  #: the first variable free for others
 
@@ -121,6 +122,7 @@ class Sat:
         for clause in list(search.pool):
             self.strong[self.shortener.shorten(clause)] = None
             yield
+        self.whole = True
         yield from self.proposing(max(MORE, PROPOSALS * search.source.sites) // search.source.copies)
         twice: dict[Clause, None] = {}
         for clause in list(self.strong):
