@@ -23,6 +23,8 @@ from .placement import FiniteSourceQueue as FiniteSourceQueue
 from .placement import MixedSourceMeasures as MixedSourceMeasures
 from .placement import MixedSourceQueue as MixedSourceQueue
 from .placement import MixedSourceTable as MixedSourceTable
+from .placement import PriorityMeasures as PriorityMeasures
+from .placement import PrioritySourceQueue as PrioritySourceQueue
 from .placement import capacity_by_distance as capacity_by_distance
 from .processes import BMAP as BMAP
 from .processes import AccessTime as AccessTime
@@ -90,6 +92,8 @@ __all__ = [
     "PhaseTypeTime",
     "PolicyStep",
     "PricedPages",
+    "PriorityMeasures",
+    "PrioritySourceQueue",
     "RenewalArrivals",
     "RobotMeasures",
     "RobotQueue",

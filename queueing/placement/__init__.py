@@ -9,6 +9,10 @@ Operational Research* 142 (2002), 396-418.
     A server with a fixed crowd of clients: the finite-source queue M/M/s//R, and what an arriving request waits.
 `mixed_source`
     A server whose clients think for different times: the finite-source queue with classes, exactly.
+`priority_source`
+    A server whose clients have priorities: the finite-source queue with non-preemptive priorities, by its chain.
+`simulation`
+    One server and its clients, request by request.
 `tokens`
     Clients that send several requests without waiting for the answers: closed networks of tokens.
 """

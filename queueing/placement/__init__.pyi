@@ -6,16 +6,24 @@ from .mixed_source import CLIENT_LIMIT as CLIENT_LIMIT
 from .mixed_source import MixedSourceMeasures as MixedSourceMeasures
 from .mixed_source import MixedSourceQueue as MixedSourceQueue
 from .mixed_source import MixedSourceTable as MixedSourceTable
+from .priority_source import EVENT_LIMIT as EVENT_LIMIT
+from .priority_source import STATE_LIMIT as STATE_LIMIT
+from .priority_source import PriorityMeasures as PriorityMeasures
+from .priority_source import PrioritySourceQueue as PrioritySourceQueue
 from .tokens import TOKEN_LIMIT as TOKEN_LIMIT
 
 __all__ = [
     "CLIENT_CAP",
     "CLIENT_LIMIT",
+    "EVENT_LIMIT",
     "POPULATION_CAP",
+    "STATE_LIMIT",
     "TOKEN_LIMIT",
     "FiniteSourceQueue",
     "MixedSourceMeasures",
     "MixedSourceQueue",
     "MixedSourceTable",
+    "PriorityMeasures",
+    "PrioritySourceQueue",
     "capacity_by_distance",
 ]
