@@ -170,9 +170,9 @@ class PlacementProblem(Constructed):
 
             return ScenarioPlacement
         if "classes" in data:
-            from .classes import ClassPlacement
+            from .classes import ClassPlacement, PriorityPlacement, prioritised
 
-            return ClassPlacement
+            return PriorityPlacement if prioritised(data["classes"]) else ClassPlacement
         if "server_types" in data:
             from .server_types import TypePlacement
 

@@ -70,6 +70,40 @@ def classes() -> dict[str, Any]:
     }
 
 
+def priorities() -> dict[str, Any]:
+    """Few clients save, and go first."""
+    data = corner(3)
+    demand, times = data.pop("demand"), data.pop("think_time")
+    return {
+        "name": "priorities-3x3",
+        "source": "N. Gautam, EJOR 142 (2002), section 7.2, with the demand of a corner of section 6.1",
+        "notes": (
+            "Of the clients of a cell half browse (rounded up) and a sixth save (rounded down). Who saves goes first, "
+            "without interrupting anybody, and is promised a smaller probability of delay: first come, first served, "
+            "no placement keeps that promise. The paper states such classes and has no numbers for them."
+        ),
+        "data": {
+            **data,
+            "service_rate": 30,
+            "classes": [
+                {
+                    "name": "saving",
+                    "demand": [[clients // 6 for clients in row] for row in demand],
+                    "think_time": times,
+                    "quality": {"min_throughput": 1.2, "max_delay_probability": 0.03, "delay": 0.16},
+                    "priority": 0,
+                },
+                {
+                    "name": "browsing",
+                    "demand": [[(clients + 1) // 2 for clients in row] for row in demand],
+                    "think_time": times,
+                    "priority": 1,
+                },
+            ],
+        },
+    }
+
+
 def scenarios() -> dict[str, Any]:
     """A usual day, a busy one, and a crowd in one corner, of which the rarest may go wrong."""
     data = corner(4)
@@ -196,7 +230,15 @@ def cheapest_types(problem: Any) -> tuple[int, ...]:
     return found
 
 
-MADE: tuple[Callable[[], dict[str, Any]], ...] = (requests, classes, scenarios, types, distances, pairs)
+MADE: tuple[Callable[[], dict[str, Any]], ...] = (
+    requests,
+    classes,
+    priorities,
+    scenarios,
+    types,
+    distances,
+    pairs,
+)
 
 
 def main() -> None:

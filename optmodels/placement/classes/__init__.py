@@ -2,6 +2,8 @@
 
 `data`
     Classes of clients in a file, and which fields stand beside which.
+`priorities`
+    Where to put sites for classes of clients, of which some go first.
 `problem`
     Where to put sites for several classes of clients, as a problem.
 `service`

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data import Data, Reader, Refusal, Rows, entry, plain
+from ...data import Data, Number, Reader, Refusal, Rows, entry, plain
 from ...errors import MissingField
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class ClientClass:
         Mean think time by distance, as of a `PlacementProblem`.
     quality
         What they are promised; ``None``: what the instance promises.
+    priority
+        Whose requests go first: those of 0.
 
     Examples
     --------
@@ -51,11 +53,14 @@ class ClientClass:
     demand: NDArray[np.int64]
     think_time: Mapping[str, Any]
     quality: Quality | None = None
+    priority: int = 0
 
     def to_data(self) -> dict[str, Any]:
         """The form in an instance file, with the demand as a flat list."""
         quality = {} if self.quality is None else {"quality": self.quality.to_data()}
-        return {"name": self.name, "demand": self.demand.tolist(), "think_time": dict(self.think_time)} | quality
+        priority = {"priority": self.priority} if self.priority else {}
+        told = {"name": self.name, "demand": self.demand.tolist(), "think_time": dict(self.think_time)}
+        return told | quality | priority
 
 
 def _name(value: Any) -> str:
@@ -85,6 +90,9 @@ class ClassData(Data):
     quality: Annotated[Any, _later("object", "object", "as without classes.")] = entry(
         "what they are promised; left out: what the instance promises", optional=True
     )
+    priority: Annotated[int, Number("priorities are whole numbers, zero or more.", least=0, whole=True)] = entry(
+        "whose requests go first at a server: those of 0; all classes have the same, or all another", default=0
+    )
 
 
 #: What reads the field ``classes``.
@@ -112,6 +120,15 @@ def check_crowds(value: Any) -> Any:
     if "scenarios" not in value and isinstance(quality, Mapping) and "scenario_probability" in quality:
         raise Refusal("this is a promise for scenarios, and there are none.", "quality", "scenario_probability")
     return value
+
+
+def prioritised(listed: Any) -> bool:
+    """Tell whether classes, as they come from a file or from Python, have several priorities."""
+    if not isinstance(listed, list | tuple):
+        return False
+    told = (one.priority if isinstance(one, ClientClass) else one.get("priority", 0)
+            for one in listed if isinstance(one, ClientClass | Mapping))  # fmt: skip
+    return len({repr(priority) for priority in told}) > 1
 
 
 def natural_classes(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ class ClassPlacement(PlacementProblem):
     Parameters
     ----------
     classes
-        Each with ``name``, ``demand``, ``think_time`` and, where it is not that of the instance, ``quality``.
+        Each with ``name``, ``demand``, ``think_time`` and, where it is not that of the instance, ``quality``; with
+        different numbers ``priority``, see `PriorityPlacement`.
     opening_cost, operating_cost, service_rate, processors, quality
         As of a `PlacementProblem`.
     shape, network, distances, clients, name, cost, limits
@@ -126,7 +127,7 @@ class ClassPlacement(PlacementProblem):
             part._keep(**fields, **beside | {"name": one.name, "limits": Limits()})
             parts.append(part)
             own_quality = None if one.quality is None else part.quality
-            classes.append(ClientClass(one.name, part.demand, part.think_time, own_quality))
+            classes.append(ClientClass(one.name, part.demand, part.think_time, own_quality, one.priority))
         demand = np.sum([part.demand for part in parts], axis=0)
         demand.setflags(write=False)
         _check_crowd(demand, len(parts), data["classes"])
