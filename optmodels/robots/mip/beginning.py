@@ -39,6 +39,8 @@ def begin(problem: ControlledRobots, oracle: Oracle[Any]) -> None:
     if not control.limits:
         return
     left = oracle.remaining_seconds
+    if left <= 0:
+        return
     scout: Oracle[Any] = Oracle(problem, Budget(seconds=SHARE * left if math.isfinite(left) else None))
     search = LimitedSearch(scout, control, WORK)
     try:

@@ -156,6 +156,11 @@ def test_a_limit_that_one_policy_just_keeps_excludes_it_from_no_model():
         assert solve(problem, f"highs:start={given}").objective == pytest.approx(0.7691502800963, rel=1e-9)
 
 
+def test_no_time_at_all_is_told_as_such():
+    answer = solve(load("talim-fig3-starvation"), "highs", seconds=1e-6)
+    assert (answer.status, answer.stopped_by) == (Status.UNKNOWN, "seconds")
+
+
 @pytest.mark.slow
 def test_two_limits_one_on_the_response_time_are_proved():
     problem = RobotsProblem(
