@@ -84,12 +84,9 @@ class PlacementProblem(Constructed):
         Number of cells, where cells are not the sites.
     names, coordinates
         Of the sites of a network or of distances, for words and pictures.
-    scenarios
-        Instead of `demand`: what it may be, and how probable that is; see `optmodels.placement.scenarios`.
-    classes
-        Instead of `demand` and `think_time`: classes of clients; see `optmodels.placement.classes`.
-    server_types
-        Instead of `opening_cost`, `service_rate` and `processors`; see `optmodels.placement.server_types`.
+    scenarios, classes, server_types
+        What there may be several of, instead of `demand`, of that and `think_time`, of `opening_cost`, `service_rate`
+        and `processors`; see the rooms `optmodels.placement.scenarios`, `.classes` and `.server_types`.
     name
         For the reader.
     cost

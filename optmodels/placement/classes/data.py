@@ -123,7 +123,24 @@ def check_crowds(value: Any) -> Any:
 
 
 def prioritised(listed: Any) -> bool:
-    """Tell whether classes, as they come from a file or from Python, have several priorities."""
+    """Tell whether classes have several priorities.
+
+    Parameters
+    ----------
+    listed
+        As they come from a file or from Python.
+
+    Returns
+    -------
+    bool
+        False, too, of what is no list of classes.
+
+    Examples
+    --------
+    >>> from optmodels.placement.classes import prioritised
+    >>> prioritised([{"name": "first", "priority": 0}, {"name": "second", "priority": 1}])
+    True
+    """
     if not isinstance(listed, list | tuple):
         return False
     told = (one.priority if isinstance(one, ClientClass) else one.get("priority", 0)

@@ -170,7 +170,7 @@ class PriorityPlacement(ClassPlacement):
         As of a `ClassPlacement`, each with another ``priority``; 0 goes first.
     opening_cost, operating_cost, service_rate, processors, quality
         As of a `PlacementProblem`, with one processor at every site.
-    shape, network, distances, clients, name, cost, limits
+    shape, network, distances, clients, fixed_open, fixed_closed, names, coordinates, name, cost, limits
         As of a `PlacementProblem`, too.
     demand, think_time, requests, request_share
         Left out, as of a `ClassPlacement`.

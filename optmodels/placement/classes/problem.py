@@ -52,7 +52,7 @@ class ClassPlacement(PlacementProblem):
         different numbers ``priority``, see `PriorityPlacement`.
     opening_cost, operating_cost, service_rate, processors, quality
         As of a `PlacementProblem`.
-    shape, network, distances, clients, name, cost, limits
+    shape, network, distances, clients, fixed_open, fixed_closed, names, coordinates, name, cost, limits
         As of a `PlacementProblem`, too.
     demand, think_time, requests, request_share
         Left out: the classes have their own, and every client has one request under way.

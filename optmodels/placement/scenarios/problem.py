@@ -61,7 +61,7 @@ class ScenarioPlacement(PlacementProblem):
         ``{"law": "poisson", "mean": [[4, 7], [8, 3]], "count": 20, "seed": 1}``.
     opening_cost, operating_cost, service_rate, processors, think_time, requests, request_share
         As of a `PlacementProblem`.
-    shape, network, distances, clients, name, cost, limits
+    shape, network, distances, clients, fixed_open, fixed_closed, names, coordinates, name, cost, limits
         As of a `PlacementProblem`, too.
     quality
         What every client is promised; ``scenario_probability``: in scenarios that are together at least so probable.

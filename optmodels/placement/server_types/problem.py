@@ -55,7 +55,7 @@ class TypePlacement(PlacementProblem):
         1, the number of its ``processors``.
     demand, think_time, quality, operating_cost, requests, request_share
         As of a `PlacementProblem`.
-    shape, network, distances, clients, name, cost, limits
+    shape, network, distances, clients, fixed_open, fixed_closed, names, coordinates, name, cost, limits
         As of a `PlacementProblem`, too.
     opening_cost, service_rate, processors
         Left out: the types have their own.
@@ -87,7 +87,7 @@ class TypePlacement(PlacementProblem):
     service_rate: Takes[None, Any] = OPTIONAL
     processors: Takes[ArrayLike | None, Any] = OPTIONAL
 
-    accepted: ClassVar[tuple[str, ...]] = ()
+    accepted: ClassVar[tuple[str, ...]] = ("names", "coordinates")
 
     #: What DEJAVU asks for: it opens sites, and knows no types.
     restrict = Missing()
@@ -311,6 +311,10 @@ class TypePlacement(PlacementProblem):
             yield self.repair(tuple(np.where(self.allowed, self.space.sample(rng), 0).tolist()), rng)
 
     # -- proofs -------------------------------------------------------------------------------------------------------
+
+    def window_refusal(self) -> str | None:
+        """Why there is no walk by windows of sites, in one sentence."""
+        return f"strategy 'large-neighbourhood' opens and closes sites, and {self.name!r} has types; take annealing."
 
     def clause_refusal(self) -> str | None:
         """Why no clauses can be made, in one sentence."""

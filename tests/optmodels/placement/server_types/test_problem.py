@@ -282,6 +282,8 @@ def test_the_picture_shows_types() -> None:
 def test_what_looks_at_one_type_is_refused_in_a_sentence() -> None:
     with pytest.raises(Exception, match="'clauses' opens sites, and 'placement' has types of servers; take highs"):
         om.solve(small(0), "clauses")
+    with pytest.raises(Exception, match="'large-neighbourhood' opens and closes sites, and 'placement' has types"):
+        om.solve(small(0), "large-neighbourhood")
     with pytest.raises(Exception, match="dejavu"):
         om.solve(small(0), "dejavu")
 
