@@ -26,6 +26,7 @@ from .mip import export as export
 from .multipliers import Multipliers as Multipliers
 from .multipliers import find_multipliers as find_multipliers
 from .placement import PlacementProblem as PlacementProblem
+from .placement import import_file as import_file
 from .plotting import plot as plot
 from .protocols import Budget as Budget
 from .protocols import Decision as Decision
@@ -111,6 +112,7 @@ __all__ = [
     "fit",
     "generate",
     "hyperexponential",
+    "import_file",
     "instances",
     "load",
     "map",

@@ -4,6 +4,7 @@ from .measures import assign as assign
 from .mip import build as build
 from .plots import draw_placement as draw_placement
 from .problem import PlacementProblem as PlacementProblem
+from .sources import import_file as import_file
 from .walk import flip as flip
 from .walk import standing_of as standing_of
 
@@ -15,5 +16,6 @@ __all__ = [
     "build",
     "draw_placement",
     "flip",
+    "import_file",
     "standing_of",
 ]

@@ -82,7 +82,10 @@ KIND = Kind(
     beginning="placement/small-3x3.json",
     generator="optmodels.placement.generate:PlacementGenerator",
     picture="optmodels.placement.plots:draw_placement",
-    commands={"verify-proof": "optmodels.placement.proofs.commands:verify_proof"},
+    commands={
+        "verify-proof": "optmodels.placement.proofs.commands:verify_proof",
+        "import": "optmodels.placement.sources.commands:import_command",
+    },
     choice=choose,
     words=tell,
     strategies={

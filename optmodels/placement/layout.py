@@ -6,6 +6,7 @@ Lengths of networks count from 0, and a matrix says of itself what its distances
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -154,8 +155,10 @@ def _rounded(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
     largest = float(lengths.max(initial=0.0))
     if largest == 0:
         return lengths
-    unit = 10.0 ** np.floor(np.log10(largest * ROUNDING))
-    return np.asarray(np.round(np.minimum(lengths, lengths.T) / unit) * unit)
+    digits = -math.floor(math.log10(largest) + math.log10(ROUNDING))
+    either = np.minimum(lengths, lengths.T)
+    # Whole lengths stay whole: to round to digits divides by a power of ten, a product with 1e-9 would be inexact.
+    return np.asarray(np.round(either, digits)) if abs(digits) < 300 else either
 
 
 @dataclass(frozen=True, eq=False)

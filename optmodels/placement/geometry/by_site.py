@@ -54,7 +54,7 @@ class PerSite:
         noun = "whole number" if self.whole else "number"
         if self.cells:
             either = {"anyOf": [listed, _OF_A_TOPOLOGY]}
-            return Reader(as_it_is, {**either, "form": f"{noun} by cell, or {_PUBLISHED}", "rule": self.rule})
+            return Reader(as_it_is, {**either, "form": f"{noun} by cell, or object", "rule": self.rule})
         if not self.same:
             return Reader(as_it_is, {**listed, "form": f"{noun} by site", "rule": self.rule})
         return Reader(as_it_is, {"anyOf": [entry, listed], "form": f"{noun}, or one by site", "rule": self.rule})
@@ -76,7 +76,6 @@ class PerSite:
 
 
 #: Demands that a topology is published with, see `optmodels.placement.sources`.
-_PUBLISHED = '{"topohub": "sum", "per_client": x}'
 _OF_A_TOPOLOGY = {
     "type": "object",
     "properties": {"topohub": {"const": "sum"}, "per_client": {"type": "number", "exclusiveMinimum": 0}},
