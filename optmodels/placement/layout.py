@@ -254,6 +254,20 @@ def network_from_graph(
     return Network(len(order), edges, None, lengths, names, places), order
 
 
+def graph_fields(
+    graph: nx.Graph[Any], attributes: Mapping[str, str], distance: str | None, length: str
+) -> dict[str, Any]:
+    """Read the network of a graph, and fields whose entries are attributes of its nodes, by the names of these."""
+    network, nodes = network_from_graph(graph, distance=distance, length=length)
+    for attribute in attributes.values():
+        for node in nodes:
+            if attribute not in graph.nodes[node]:
+                rule = f"every node needs the attribute {attribute!r}."
+                raise InstanceError(f"node {node!r}", dict(graph.nodes[node]), rule)
+    columns = {name: [graph.nodes[node][attribute] for node in nodes] for name, attribute in attributes.items()}
+    return {**network.to_data(), **columns}
+
+
 def _is_place(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray) and len(value) == 2 and all(np.isfinite(value))
 

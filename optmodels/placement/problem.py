@@ -25,13 +25,12 @@ from heuristics.spaces import BinaryVectors
 
 from ..costs import CostFunction, CostLike, Limit, Limits, LimitsLike, WeightedSum, is_linear, linear_weights, price_of
 from ..data import OPTIONAL, REQUIRED, Constructed, Takes, natural
-from ..errors import InstanceError
 from ..mip import common_step
 from . import measures as service
 from . import searching
 from .data import Quality, natural_fields, read_fields, written
 from .geometry.fixed import FREE, OPEN, fixed_sites, fixed_violations
-from .layout import Layout, Network, Piece, network_from_graph
+from .layout import Layout, Network, Piece, graph_fields
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport, assign
 from .walk import PlacementWalk, Sites, partners, standing_of
 
@@ -208,18 +207,8 @@ class PlacementProblem(Constructed):
         With `distance` ``"hops"`` the distance is hops + 1; with ``"length"`` it is the least sum of the edge attribute
         that `length` names. A graph whose edges have that attribute is refused if `distance` is left out.
         """
-        network, nodes = network_from_graph(graph, distance=distance, length=length)
-        columns: dict[str, list[Any]] = {}
-        for field_name, attribute in (("demand", demand), ("opening_cost", opening_cost)):
-            for node in nodes:
-                if attribute not in graph.nodes[node]:
-                    raise InstanceError(
-                        f"node {node!r}", dict(graph.nodes[node]), f"every node needs the attribute {attribute!r}."
-                    )
-            columns[field_name] = [graph.nodes[node][attribute] for node in nodes]
-        found: PlacementProblem = cls.from_data(
-            {**network.to_data(), **columns, **data}, name=name, cost=cost, limits=limits
-        )
+        fields = graph_fields(graph, {"demand": demand, "opening_cost": opening_cost}, distance, length)
+        found: PlacementProblem = cls.from_data({**fields, **data}, name=name, cost=cost, limits=limits)
         return found
 
     def to_data(self) -> dict[str, Any]:
