@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from ..problem import PlacementProblem
 
 #: Configurations from which clauses are made: drawn at random, of these shares of open sites, and near the best known,
-#: of which these shares of sites are flipped.
+#: so many and so many for each site, of which these shares of sites are flipped.
 DRAWN, OPEN = 600, (0.15, 0.6)
-NEAR, FLIPPED = 1200, (0.02, 0.2)
+NEAR, EACH, FLIPPED = 1200, 20, (0.02, 0.2)
 
 #: Where there are many scenarios, so many configurations of each sort are drawn at least.
 LEAST = 60
@@ -88,11 +88,13 @@ class Search:
     sat: Sat | None = None
     proved_by: str | None = None
     source: Source = field(init=False)
+    scout: np.random.Generator = field(init=False)  #: of annealing, which is timed: clauses do not depend on it
     dear: list[Clause] = field(default_factory=list)
     keeper: Keeper | None = field(default_factory=KEEPER.get)
 
     def __post_init__(self) -> None:
         self.source = self.problem.clause_source()
+        self.scout = self.rng.spawn(1)[0]
 
     @property
     def problem(self) -> PlacementProblem:
@@ -215,7 +217,7 @@ class Search:
             try:
                 with self.phase("start"):
                     if not self.take_up():
-                        find_start(oracle, self.rng, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
+                        find_start(oracle, self.scout, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
                 if self.settled:
                     return self.close("complete")
                 with self.phase("clauses"):
@@ -275,7 +277,8 @@ class Search:
         source = self.source
         self.pool.add(source.beginning())
         self.pool.add((int(site) + 1,) for site in np.flatnonzero(self.problem.fixed == FIXED_OPEN))
-        drawn, near = (max(number // source.copies, LEAST) for number in (DRAWN, NEAR))
+        wanted = DRAWN, max(NEAR, EACH * source.sites)
+        drawn, near = (max(number // source.copies, LEAST) for number in wanted)
         placements = self.rng.random((drawn, source.sites)) < self.rng.uniform(*OPEN, (drawn, 1))
         if self.oracle.best is not None:
             best = np.array(self.oracle.best.decision, bool)
@@ -311,7 +314,7 @@ class Search:
         before = self.cost
         try:
             with contextlib.suppress(BudgetSpent):
-                Annealing().solve(scout, self.rng)
+                Annealing().solve(scout, self.scout)
         finally:  # Ctrl-C does not lose what was found
             oracle.charge(scout.evaluations)
             oracle.judged_in_full += scout.judged_in_full

@@ -34,9 +34,13 @@ NEAREST = 3
 #: Seconds of work on clauses between two looks at everything else.
 SLICE = 0.1
 
-#: Placements, for each site, that a solver of the clauses known proposes, and that are turned into clauses before all
-#: is decided; so many after an answer that gave more; shares of sites that are open where nothing speaks against it.
-PROPOSALS, MORE, WANTED = 10, 100, (0.02, 0.1, 0.25)
+#: Placements that a solver of the clauses known proposes, from which others are made: for each site so many before
+#: other engines begin, and the square of the number of sites divided by this before anything is decided here,
+#: unless a batch of so many gives nothing new; as many after an answer that gave something.
+FIRST, DIVISOR, BATCH = 8, 6, 100
+
+#: Shares of sites that are open in them where nothing speaks against it.
+WANTED = (0.02, 0.1, 0.25)
 
 #: The first try to raise a bound may take so long; a try that takes longer is followed by a smaller step.
 PATIENCE = 1.0
@@ -96,7 +100,7 @@ class Sat:
     shortener: Shortener | None = None
     work: Iterator[None] | None = None
     step: float = 0.5  #: of the gap, by which the bound is to rise
-    ready: bool = False
+    ready: bool = False  #: to let other engines begin
     whole: bool = False  #: whether all clauses known are among the strong ones, or follow from them
     limits: list[Counter] = field(default_factory=list)  #: of the source, as clauses
     first: int = 1  #: the first variable free for others
@@ -123,7 +127,22 @@ class Sat:
             self.strong[self.shortener.shorten(clause)] = None
             yield
         self.whole = True
-        yield from self.proposing(max(MORE, PROPOSALS * search.source.sites) // search.source.copies)
+        yield from self.proposing(max(BATCH, FIRST * search.source.sites) // search.source.copies)
+        yield from self.again()
+
+    def completing(self) -> Iterator[None]:
+        """Let it propose more, until little is left to find."""
+        source = self.search.source
+        while self.counts["proposed"] < source.sites**2 // DIVISOR // source.copies:
+            known, before = len(self.search.pool), self.counts["proposed"]
+            yield from self.proposing(BATCH)
+            if len(self.search.pool) == known or self.counts["proposed"] == before:
+                break
+        yield from self.again()
+
+    def again(self) -> Iterator[None]:
+        """Shorten all clauses once more."""
+        assert self.shortener is not None
         twice: dict[Clause, None] = {}
         for clause in list(self.strong):
             twice[self.shortener.shorten(clause)] = None
@@ -157,12 +176,13 @@ class Sat:
     def tick(self) -> None:
         """Do what there is to do, for about `SLICE` seconds."""
         until = time.monotonic() + SLICE
-        if self.work is None:
+        if not self.ready and self.work is None:
             self.work = self.preparing()
-        while not self.ready and time.monotonic() < until:
+        while self.work is not None and time.monotonic() < until:
             if next(self.work, self) is self:
+                self.work = None if self.ready else self.completing()
                 self.ready = True
-        if not self.ready:
+        if self.work is not None:
             return
         self.ask_for_cheaper()
         if self.alone:
@@ -256,7 +276,7 @@ class Sat:
         new = self.search.learn(placement)
         self.take(new)
         if new:  # one answer may have taken long: nobody should get another like it
-            self.work, self.ready = self.proposing(MORE), False
+            self.work = self.proposing(BATCH)
         if self.search.judge(placement) is False:
             # What was rounded down lets placements through that are not cheaper: neither are those that open more.
             self.search.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(placement)))
