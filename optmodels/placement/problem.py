@@ -30,7 +30,7 @@ from . import measures as service
 from . import searching
 from .data import Quality, natural_fields, read_fields, written
 from .geometry.fixed import FREE, OPEN, fixed_sites, fixed_violations
-from .layout import Layout, Network, Piece, graph_fields
+from .layout import Layout, Network, Piece, graph_fields, show
 from .measures import MEASURES, DefinedMeasures, PlacementMeasures, ServiceReport, assign
 from .walk import PlacementWalk, Sites, partners, standing_of
 
@@ -178,6 +178,10 @@ class PlacementProblem(Constructed):
     @classmethod
     def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         return natural_fields(given)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Come out of a pickle: `dataclasses.replace` must know whose the distances are there, too."""
+        vars(self).update(state | {"distances": show(state["layout"])} if "layout" in state else state)
 
     def _read(self, data: Mapping[str, Any], *, folder: Path | None, **beside: Any) -> None:
         self._keep(**read_fields(data), **beside)

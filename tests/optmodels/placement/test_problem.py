@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -471,3 +472,12 @@ def test_a_search_under_limits_that_cannot_be_kept_tells_the_least_violation(ins
         [(name, amount)] = result.extra["least_violation"].items()
         assert "open_sites" in name and amount == 5.0  # eight sites are needed
         assert "wider limits" in result.extra["hint"]
+
+
+@pytest.mark.parametrize("name", ["gautam-4x4", "germany50", "median-5x5", "classes-4x4"])
+def test_fields_are_replaced_after_a_journey_to_another_process_too(name):
+    problem = load(f"instances/placement/{name}.json")
+    travelled = pickle.loads(pickle.dumps(problem))
+    dearer = 2 * problem.opening_cost
+    assert travelled == problem
+    assert replace(travelled, opening_cost=dearer) == replace(problem, opening_cost=dearer) != problem
