@@ -31,7 +31,7 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     if sites <= QUICK:
         yield "highs", program
     parts = hasattr(problem, "parts")  # classes or scenarios: there is no integer program
-    if sites <= (BY_CLAUSES if parts else PROVED_BY_CLAUSES) and (parts or Clauses().engines() != ("highs",)):
+    if sites <= (BY_CLAUSES if parts else PROVED_BY_CLAUSES) and (parts or Clauses().engines(problem) != ("highs",)):
         yield "clauses", f"clauses prove the best decision of {sites} sites if the time allows"
     if sites <= PROVED:
         yield "highs", program

@@ -447,13 +447,15 @@ class PlacementProblem(Constructed):
 
     def clause_refusal(self) -> str | None:
         """Why no clauses can be made, in one sentence; ``None`` if they can."""
-        return None
+        from .clauses.strategy import operating_refusal
+
+        return operating_refusal(self)
 
     def clause_source(self) -> Source:
         """What makes clauses that every feasible placement keeps, for strategy `clauses`."""
-        from .clauses.sources import Overloads, setting_of
+        from .clauses.operating import source_of
 
-        return Overloads(setting_of(self))
+        return source_of(self)
 
     def algebraic_refusal(self) -> str | None:
         """Why there is no integer program for this problem, in one sentence; ``None`` if there is one."""

@@ -1,5 +1,7 @@
 """Small placements of many shapes, drawn at random: what clauses are tried on."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 
@@ -148,3 +150,15 @@ def random_classes(seed, most=6):
         },
         name=f"classes-{seed}",
     )
+
+
+def random_operating(seed, most=6):
+    """A network or a matrix with prices of utilisation, under the guarantee that holds for every mix of clients."""
+    rng = np.random.default_rng(seed)
+    plain = random_matrix(seed, most) if seed % 2 else random_placement(seed, most)
+    sites = plain.layout.sites
+    operating = rng.uniform(0.0, 3.0, sites) * (rng.random(sites) < 0.8)
+    fields = {"quality": replace(plain.quality, guarantee="worst-case"), "operating_cost": operating}
+    if seed % 3 == 0:
+        fields |= {"requests": 2, "request_share": 0.3}
+    return replace(plain, **fields, processors=rng.integers(1, 3, sites))

@@ -324,7 +324,7 @@ class ClassPlacement(PlacementProblem):
     def clause_refusal(self) -> str | None:
         """Why no clauses can be made, in one sentence; ``None`` if they can."""
         if self.servers.crowds <= MOST_CROWDS:
-            return None
+            return super().clause_refusal()
         return (
             f"strategy 'clauses' keeps a table of all crowds that a server can have, and those of {self.name!r} have "
             f"{self.servers.crowds} together, more than {MOST_CROWDS}; take fewer classes, or a search."

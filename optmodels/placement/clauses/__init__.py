@@ -9,6 +9,8 @@ J. N. Hooker and G. Ottosson, "Logic-based Benders decomposition", *Mathematical
     A limit on the cost of open sites as clauses: a counter that runs along the sites.
 `kernels`
     Who is overloaded when some sites are closed, and why: in compiled code.
+`operating`
+    Operating costs in clauses: what a site costs at least while others are closed.
 `pool`
     Clauses that every feasible placement keeps.
 `refutation`

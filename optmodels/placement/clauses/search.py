@@ -24,6 +24,7 @@ from ..engines.master import columns, rows
 from ..engines.rounds import Learnt, MasterRequest
 from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
+from .operating import Operated
 from .pool import Clause, Pool
 from .refutation import KEEPER, Keeper, Limited, Refutation
 from .sources import Source
@@ -109,7 +110,13 @@ class Search:
 
     @property
     def _everything(self) -> float:
-        return float(self.problem.site_prices.sum()) * (1 + 1e-6) + 1e-300
+        operating = self.source.operating.sum() if isinstance(self.source, Operated) else 0.0
+        return float(self.problem.site_prices.sum() + operating) * (1 + 1e-6) + 1e-300
+
+    @property
+    def slow(self) -> bool:
+        """Whether every step of a search is a full evaluation."""
+        return not self.problem.quick_walks or isinstance(self.source, Operated)
 
     @property
     def bound(self) -> float:
@@ -122,8 +129,8 @@ class Search:
         return self.proved_by is not None or (self.keeper is None and self.oracle.settled)
 
     def units(self, finest: int) -> Units:
-        """Prices in whole units, so many in the best cost at most."""
-        return Units.of(self.problem.site_prices, self.problem.objective_step, self.cost, finest)
+        """Prices of all variables in whole units, so many in the best cost at most."""
+        return Units.of(self.source.priced(self.problem.site_prices), self.problem.objective_step, self.cost, finest)
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -164,6 +171,13 @@ class Search:
         if self.cost < before:
             self.note(f"cost {self.cost:.12g}")
         return evaluation.objective < before * (1 - OPTIMALITY_TOLERANCE) if evaluation.feasible else None
+
+    def cut_off(self, placement: NDArray[np.uint8]) -> None:
+        """Leave out a placement that is no cheaper than the best, with all that opens more sites."""
+        if isinstance(self.source, Operated):  # which may be cheaper: others are used less
+            self.dear.append(self.source.dear(placement, self.cost, self.rng))
+        else:
+            self.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(placement)))
 
     def prove_bound(self, bound: float) -> None:
         """Take in a bound; what was cut off costs as much as the best at least."""
@@ -217,7 +231,7 @@ class Search:
             try:
                 with self.phase("start"):
                     if not self.take_up():
-                        find_start(oracle, self.scout, START_STEPS if self.problem.quick_walks else SLOW_STEPS)
+                        find_start(oracle, self.scout, SLOW_STEPS if self.slow else START_STEPS)
                 if self.settled:
                     return self.close("complete")
                 with self.phase("clauses"):
@@ -329,15 +343,15 @@ class Search:
         fewest, most = self.numbers
         clauses = (*(self.sat.strong if self.sat is not None and self.sat.whole else self.pool), *self.dear)
         with self.phase("writing"):
-            program = (
-                rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units, self.source)
-            )
+            program = rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units)
         best = self.oracle.best
         request = MasterRequest(
             program,
             threads=self.threads,
             start=None if best is None else self.source.point(np.array(best.decision, np.uint8)),
             source=self.source,
+            best=self.cost,
+            unit=units.unit,
             clauses=clauses if backend == "cpsat" else (),
             fewest=fewest,
             most=most,
@@ -355,6 +369,7 @@ class Search:
                 self.prove_bound(units.worth(math.ceil(message.value - 0.01)))
             elif isinstance(message, Outcome):
                 outcome = message
+        self.dear += outcome.detail.pop("dear", [])
         self.share(outcome.detail.pop("clauses", []))
         self.detail["rounds"] = self.detail.get("rounds", 0) + outcome.detail.pop("rounds", 0)
         self.detail[backend] = outcome.detail.get("version", "")
@@ -380,8 +395,7 @@ class Search:
         if units.exact:
             self.prove(backend)
             return False
-        # Rounded down it is the cheapest; neither it nor what opens more is cheaper than the best.
-        self.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(last)))
+        self.cut_off(last)  # rounded down it is the cheapest
         return True
 
     def close(self, stopped_by: str) -> Result:

@@ -77,6 +77,9 @@ class Source(Protocol):
     def point(self, placement: Bits) -> Floats:
         """Values of all variables for a placement."""
 
+    def priced(self, site_prices: Floats) -> Floats:
+        """Prices of all variables, of which the cost of a placement is the sum, or a little more."""
+
 
 @dataclass(frozen=True, eq=False)
 class Overloads:
@@ -125,6 +128,10 @@ class Overloads:
     def point(self, placement: Bits) -> Floats:
         """The placement itself."""
         return placement.astype(float)
+
+    def priced(self, site_prices: Floats) -> Floats:
+        """Prices of the sites."""
+        return site_prices
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +223,10 @@ class GivenUp:
     def point(self, placement: Bits) -> Floats:
         """The placement, and which scenarios it does not keep."""
         return np.concatenate([placement, self.lost(placement)]).astype(float)
+
+    def priced(self, site_prices: Floats) -> Floats:
+        """Prices of the sites; to give up a scenario is free."""
+        return np.pad(site_prices, (0, self.copies))
 
 
 def in_units(probabilities: Floats, least: float) -> tuple[tuple[int, ...], int]:

@@ -82,18 +82,22 @@ class Clauses:
             return "engine 'cpsat' needs the extra: pip install 'optmodels[cpsat]'"
         if self.engine == "sat" and (sentence := missing()):
             return sentence
+        if self.engine == "cpsat" and prices_use(problem):
+            return "engine 'cpsat' does not price utilisation; take clauses:engine=sat or clauses:engine=highs"
         return refuses(problem)
 
-    def engines(self) -> tuple[str, ...]:
-        """Who takes part."""
+    def engines(self, problem: Any = None) -> tuple[str, ...]:
+        """Who takes part, where operating costs have a price and elsewhere."""
         if self.engine is not None:
             return (self.engine,)
+        if problem is not None and prices_use(problem):
+            return ("highs",)  # whose bounds rose faster
         here = {"cpsat": importlib.util.find_spec("ortools") is not None, "sat": missing() is None}
         return tuple(name for name, is_here in here.items() if is_here) or ("highs",)
 
     def prepare(self, problem: Problem) -> None:
         """Import Pyomo where it is needed."""
-        if "highs" in self.engines():
+        if "highs" in self.engines(problem):
             from ...mip import warm_up
 
             warm_up()
@@ -110,6 +114,8 @@ class Clauses:
             raise RequestError(sentence + ".")
         if sentence := refuses(problem):
             raise RequestError(sentence)
+        if prices_use(problem):
+            raise RequestError(f"proofs are about prices of open sites, and {problem.name!r} prices their use, too.")
         return keeping(problem, path, resume=resume)
 
     def solve(self, oracle: Oracle[PlacementProblem], rng: np.random.Generator) -> Result:
@@ -117,7 +123,7 @@ class Clauses:
         from ...cluster import allowed_threads
         from .search import Search
 
-        engines = self.engines() if KEEPER.get() is None else ("sat",)
+        engines = self.engines(oracle.problem) if KEEPER.get() is None else ("sat",)
         return Search(oracle, rng, engines, allowed_threads()).run()
 
 
@@ -127,9 +133,10 @@ def refuses(problem: Any) -> str | None:
     if weights is None:
         return f"strategy 'clauses' needs a cost that is a weighted sum of measures, and {problem.name!r} has another."
     priced = {name for name, weight in weights.items() if weight != 0}
-    if priced - set(PRICED):
-        named = ", ".join(sorted(priced - set(PRICED)))
-        return f"strategy 'clauses' prices {' and '.join(PRICED)}, not {named}, as {problem.name!r} does; take highs."
+    if priced - set(PRICED) - {"operating"}:
+        named = ", ".join(sorted(priced - set(PRICED) - {"operating"}))
+        told = f"prices {', '.join(PRICED)} and operating, not {named}, as {problem.name!r} does"
+        return f"strategy 'clauses' {told}; take highs or a search."
     limited = set(problem.limits.by_measure) - {"open_sites"}
     if limited:
         named = ", ".join(sorted(limited))
@@ -138,3 +145,26 @@ def refuses(problem: Any) -> str | None:
         return f"strategy 'clauses' needs prices of sites that are not negative; take highs for {problem.name!r}."
     refusal: str | None = problem.clause_refusal()
     return refusal
+
+
+def prices_use(problem: Any) -> bool:
+    """Whether the cost has a price on utilisation."""
+    return bool((problem.weights or {}).get("operating")) and problem.operating_cost is not None
+
+
+def operating_refusal(problem: Any) -> str | None:
+    """Why clauses cannot hold operating costs, in a sentence; ``None`` if they can, or there are none."""
+    from queueing.placement import CLIENT_LIMIT
+
+    if not prices_use(problem):
+        return None
+    told = f"strategy 'clauses' prices utilisation, as {problem.name!r} does,"
+    if problem.demand is None or hasattr(problem, "parts"):
+        return f"{told} for one demand of one class; take a search."
+    if problem.weights["operating"] < 0:
+        return f"{told} if its weight is not negative; take highs."
+    if problem.quality.guarantee != "worst-case":
+        return f"{told} under the guarantee 'worst-case', as else it may fall where far clients join; take highs."
+    if int(problem.demand.sum()) > CLIENT_LIMIT:
+        return f"{told} for at most {CLIENT_LIMIT} clients in all; take a search."
+    return None

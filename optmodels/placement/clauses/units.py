@@ -80,7 +80,3 @@ class Units:
     def worth(self, count: float) -> float:
         """A bound in units as a bound of costs."""
         return self.unit * count
-
-    def and_free(self, count: int) -> Units:
-        """The same, followed by so many prices of 0."""
-        return Units(np.append(self.prices, np.zeros(count, np.int64)), self.unit, self.exact)

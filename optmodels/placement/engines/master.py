@@ -92,18 +92,15 @@ def rows(
     units: Units, clauses: Iterable[Clause], fewest: int = 0, most: int | None = None, source: Source | None = None
 ) -> Program:
     """The master problem as arrays, a column for every variable."""
-    sites = len(units.prices)
-    beyond, limits = (0, ()) if source is None else (source.variables - sites, source.limits)
-    wide = units.and_free(beyond)
+    sites, limits = (None, ()) if source is None else (source.sites, source.limits)
     with quiet_pyomo():
-        compiled = compile_model(build_master(wide.prices.tolist(), clauses, fewest, most, limits, sites))
-    return _in_order_of_sites(compiled.program, [variable.index() for variable in compiled.variables], wide)
+        compiled = compile_model(build_master(units.prices.tolist(), clauses, fewest, most, limits, sites))
+    return _in_order_of_sites(compiled.program, [variable.index() for variable in compiled.variables], units)
 
 
-def columns(units: Units, source: Source | None = None) -> Program:
+def columns(units: Units) -> Program:
     """The variables and their prices alone: clauses travel beside them."""
-    wide = units.and_free(0 if source is None else source.variables - len(units.prices))
-    return _program(wide, np.zeros(len(wide.prices) + 1, np.int32), *_EMPTY)
+    return _program(units, np.zeros(len(units.prices) + 1, np.int32), *_EMPTY)
 
 
 _EMPTY = (np.zeros(0, np.int32), np.zeros(0), np.zeros(0), np.zeros(0), ())

@@ -5,6 +5,7 @@ This runs in the solver's own process.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heuristics import OPTIMALITY_TOLERANCE
+
 from ...mip.program import Incumbent, Log, Outcome, Request
 from ...mip.worker import Channel
+from ..clauses.operating import Operated
 from ..clauses.pool import Clause
 from ..clauses.sources import Source
 
@@ -36,6 +40,8 @@ class MasterRequest(Request):
         Sites that must and may be open.
     seed
         Of the random orders in which clauses are made minimal.
+    best, unit
+        The best cost known, and that of one unit of the program: where there are operating costs.
     """
 
     source: Source | None = None
@@ -43,6 +49,8 @@ class MasterRequest(Request):
     fewest: int = 0
     most: int | None = None
     seed: int = 0
+    best: float = math.inf
+    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -80,13 +88,16 @@ def complete(
     Returns
     -------
     Outcome
-        The last word, with the clauses made on the way in its detail: ``clauses``, and ``rounds``.
+        The last word, with the clauses made on the way in its detail: ``clauses``, ``dear`` (those that only cut off
+        what is no cheaper than the best), and ``rounds``.
     """
     source = request.source
     assert source is not None
     rng = np.random.default_rng(request.seed)
     made: dict[Clause, None] = {}
-    detail: dict[str, Any] = {"rounds": 0}
+    dear: list[Clause] = []
+    best = request.best
+    detail: dict[str, Any] = {"rounds": 0, "dear": dear}
     while True:
         answer = cheapest()
         outcome = answer.outcome
@@ -97,6 +108,19 @@ def complete(
         if kept and last is not None:
             price = float(request.program.cost @ last)
             channel.send(Incumbent(last.astype(float), price))
+        if kept and last is not None and isinstance(source, Operated) and outcome.status == "optimal":
+            placement = last[: source.sites]
+            best = min(best, source.cost(placement))
+            least = -math.inf if outcome.bound is None else request.unit * math.ceil(outcome.bound - 0.01)
+            if least >= best * (1 - OPTIMALITY_TOLERANCE):
+                detail["clauses"] = [*made, *broken]
+                return Outcome("infeasible", message="nothing is cheaper", detail=detail)
+            rises = [clause for clause in source.rises(last, rng) if clause not in made]
+            broken += rises
+            if not rises:
+                dear.append(source.dear(placement, best, rng))
+                add(dear[-1:])
+            kept = False
         if outcome.status != "optimal" or kept:
             detail["clauses"] = [*made, *broken]
             return Outcome(outcome.status, outcome.objective, outcome.bound, outcome.message, detail)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..clauses.counter import Counter, counter
+from ..clauses.operating import Operated
 from ..clauses.pool import Clause
 from ..clauses.refutation import Limited
 from ..clauses.units import Units
@@ -108,6 +109,11 @@ class Sat:
     def __post_init__(self) -> None:
         self.order = counting_order(self.search.problem)
         source = self.search.source
+        if isinstance(source, Operated):  # steps stand beside their site
+            steps = [
+                range(source.first_step(site) - 1, source.first_step(site + 1) - 1) for site in range(source.sites)
+            ]
+            self.order = [variable for site in self.order for variable in (site, *steps[site])]
         self.first = source.variables + 1
         for limit in source.limits:
             weights = np.zeros(source.variables, np.int64)
@@ -271,15 +277,17 @@ class Sat:
         """Learn from a placement that keeps all clauses known; ``None``: the time was over."""
         if placement is None:
             return
-        placement = placement[: self.search.source.sites]
+        source = self.search.source
+        point, placement = placement, placement[: source.sites]
         self.counts["decided"] += 1
         new = self.search.learn(placement)
         self.take(new)
         if new:  # one answer may have taken long: nobody should get another like it
             self.work = self.proposing(BATCH)
-        if self.search.judge(placement) is False:
-            # What was rounded down lets placements through that are not cheaper: neither are those that open more.
-            self.search.dear.append(tuple(-(int(site) + 1) for site in np.flatnonzero(placement)))
+        if isinstance(source, Operated) and source.keeps(placement):
+            self.take(self.search.pool.add(source.rises(point, self.search.rng)))
+        if self.search.judge(placement) is False:  # what was rounded down lets such placements through
+            self.search.cut_off(placement)
 
     def close(self) -> None:
         """End all processes."""

@@ -78,9 +78,9 @@ def test_a_limit_of_time_is_kept(engine):
 
 def test_what_clauses_cannot_hold_is_refused_in_a_sentence():
     problem = om.load("gautam-2x3")
-    dear = replace(problem, operating_cost=np.ones(6))
-    with pytest.raises(Exception, match="operating"):
-        om.solve(dear, "clauses")
+    late = {"name": "weighted-sum", "weights": {"opening": 1.0, "mean_delay": 1.0}}
+    with pytest.raises(Exception, match="prices opening, open_sites and operating, not mean_delay"):
+        om.solve(replace(problem, cost=late), "clauses")
     with pytest.raises(Exception, match="limits open_sites, not mean_delay"):
         om.solve(replace(problem, limits={"mean_delay": 1.0}), "clauses")
     with pytest.raises(Exception, match="not negative"):
