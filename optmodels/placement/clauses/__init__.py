@@ -7,6 +7,8 @@ J. N. Hooker and G. Ottosson, "Logic-based Benders decomposition", *Mathematical
 
 `counter`
     A limit on the cost of open sites as clauses: a counter that runs along the sites.
+`implied`
+    Clauses made shorter by unit propagation, in compiled code: for engines that have no SAT solver at hand.
 `kernels`
     Who is overloaded when some sites are closed, and why: in compiled code.
 `operating`

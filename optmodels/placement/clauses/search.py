@@ -24,6 +24,7 @@ from ..engines.master import columns, rows
 from ..engines.rounds import Learnt, MasterRequest
 from ..geometry.fixed import OPEN as FIXED_OPEN
 from .counter import Counter, counter
+from .implied import shortened
 from .operating import Operated
 from .pool import Clause, Pool
 from .refutation import KEEPER, Keeper, Limited, Refutation
@@ -341,8 +342,8 @@ class Search:
         """Let a solver of integer programs work until its last word; whether it should be asked again."""
         units = self.units(FINEST[backend])
         fewest, most = self.numbers
-        clauses = (*(self.sat.strong if self.sat is not None and self.sat.whole else self.pool), *self.dear)
         with self.phase("writing"):
+            clauses = (*self.strong(), *self.dear)
             program = rows(units, clauses, fewest, most, self.source) if backend == "highs" else columns(units)
         best = self.oracle.best
         request = MasterRequest(
@@ -374,6 +375,12 @@ class Search:
         self.detail["rounds"] = self.detail.get("rounds", 0) + outcome.detail.pop("rounds", 0)
         self.detail[backend] = outcome.detail.get("version", "")
         return self.conclude(outcome, units, backend, last)
+
+    def strong(self) -> Iterable[Clause]:
+        """All clauses known, as short as they are by now."""
+        if self.sat is not None:
+            return self.sat.strong if self.sat.whole else self.pool
+        return shortened(list(self.pool), self.source.variables, self.rng)
 
     def share(self, clauses: Iterable[Clause]) -> None:
         """Take in what a solver learnt, for all."""
