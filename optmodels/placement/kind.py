@@ -7,13 +7,17 @@ from typing import Any
 
 from ..kinds import SEARCHES, Kind
 
-#: Sites up to which the integer program is solved in seconds, up to which in about a minute (36 took 8 s, 50 were not
-#: solved in 30 s), and up to which clauses and a solver of clauses prove most placements in a minute (49 took 1 s, 143
-#: nodes of a network 5 s, 121 cells of a grid half a minute; 60 nodes around hubs stop within a few per cent).
-QUICK, PROVED, PROVED_BY_CLAUSES = 25, 40, 150
+#: Sites up to which the integer program is solved in seconds, and up to which in about a minute: 36 took 8 s, 50 were
+#: not solved in 30 s.
+QUICK, PROVED = 25, 40
+
+#: Sites up to which clauses prove most placements in a minute: with an extra (49 took 1 s, 143 nodes of a network 5 s,
+#: 121 cells of a grid half a minute; 60 nodes around hubs stop within some per cent), and by HiGHS alone (50 nodes took
+#: 19 s, 49 cells 27 s; 64 cells stopped at 12 %).
+BY_CLAUSES, BY_HIGHS_ALONE = 150, 60
 
 #: Sites up to which clauses are tried on classes and scenarios.
-BY_CLAUSES = 100
+PARTS = 100
 
 #: Most sites whose placements are all evaluated where there is no integer program: seconds.
 ENUMERATED = 16
@@ -30,8 +34,8 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
     program = f"the integer program of {sites} sites is small enough to prove the best decision if the time allows"
     if sites <= QUICK:
         yield "highs", program
-    parts = hasattr(problem, "parts")  # classes or scenarios: there is no integer program
-    if sites <= (BY_CLAUSES if parts else PROVED_BY_CLAUSES) and (parts or Clauses().engines(problem) != ("highs",)):
+    parts, alone = hasattr(problem, "parts"), Clauses().engines(problem) == ("highs",)
+    if sites <= (PARTS if parts else BY_HIGHS_ALONE if alone else BY_CLAUSES):
         yield "clauses", f"clauses prove the best decision of {sites} sites if the time allows"
     if sites <= PROVED:
         yield "highs", program
