@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pyomo")
 
-from heuristics import Oracle, Status, UnsupportedProblem, refusal
+from heuristics import Budget, BudgetSpent, Oracle, Status, UnsupportedProblem, refusal
 from optmodels import load, solve
 from optmodels.costs import Limits
 from optmodels.mip import Highs, compile_model
@@ -159,6 +159,18 @@ def test_a_limit_that_one_policy_just_keeps_excludes_it_from_no_model():
 def test_no_time_at_all_is_told_as_such():
     answer = solve(load("talim-fig3-starvation"), "highs", seconds=1e-6)
     assert (answer.status, answer.stopped_by) == (Status.UNKNOWN, "seconds")
+
+
+def test_where_the_linear_program_takes_too_long_the_best_policy_without_limits_is_a_bound(monkeypatch):
+    def too_long(*arguments, **options):
+        raise BudgetSpent("seconds")
+
+    monkeypatch.setattr("optmodels.robots.mip.beginning.solve_program", too_long)
+    problem = load("talim-fig3-starvation")
+    oracle = Oracle(problem, Budget(seconds=60))
+    problem.begin_pyomo(oracle)
+    free = solve(load("talim-fig3"), "policy-iteration").objective
+    assert oracle.bound == pytest.approx(free, rel=1e-9)
 
 
 @pytest.mark.slow
