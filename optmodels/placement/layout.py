@@ -457,6 +457,12 @@ class LayoutData(Data):
         check_whereabouts(self.names, self.coordinates, self.layout.sites, grid=self.shape is not None)
         return self
 
+    def _geographic(self) -> bool:
+        from .sources import are_degrees
+
+        lengths = getattr(self.network, "edge_lengths", None)
+        return lengths is not None and are_degrees(self.coordinates, self.network.edges, lengths)
+
     @property
     def layout(self) -> Grid | Network | DistanceMatrix:
         """The one that is given."""
@@ -466,7 +472,7 @@ class LayoutData(Data):
         given: DistanceMatrix | Network = self.network if self.distances is None else self.distances
         told: dict[str, Any] = {"names": self.names} if self.names else {}
         if len(self.coordinates):
-            told |= {"places": self.coordinates, "geographic": False}
+            told |= {"places": self.coordinates, "geographic": self._geographic()}
         if isinstance(given, Network):
             return replace(given, **told) if told else given
         told.pop("geographic", None)

@@ -3,6 +3,7 @@ from .importing import import_file as import_file
 from .orlib import Medians as Medians
 from .orlib import read_pmed as read_pmed
 from .topologies import Topology as Topology
+from .topologies import are_degrees as are_degrees
 from .topologies import read_topology as read_topology
 from .tsplib import Cities as Cities
 from .tsplib import read_tsplib as read_tsplib
@@ -12,6 +13,7 @@ __all__ = [
     "Cities",
     "Medians",
     "Topology",
+    "are_degrees",
     "import_file",
     "published_demand",
     "read_pmed",

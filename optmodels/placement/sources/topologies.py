@@ -7,7 +7,7 @@ lengths of links are there, and where they are those of great circles the coordi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,7 +98,7 @@ def read_topology(name: Any) -> Topology:
     places = np.array([node["pos"] for node in content["nodes"]], dtype=float).reshape(-1, 2)
     kilometres = tuple(lengths[edge] for edge in edges)
     names = tuple(str(node.get("name", node["id"])) for node in content["nodes"])
-    return Topology(name, names, places, _geographic(places, edges, kilometres), edges, kilometres, demands)
+    return Topology(name, names, places, are_degrees(places, edges, kilometres), edges, kilometres, demands)
 
 
 def _content(name: Any) -> Mapping[str, Any]:
@@ -116,8 +116,29 @@ def _content(name: Any) -> Mapping[str, Any]:
         raise InstanceError("", name, "no such topology is shipped with topohub.") from None
 
 
-def _geographic(places: Floats, edges: tuple[tuple[int, int], ...], lengths: tuple[float, ...]) -> bool:
-    """Tell whether coordinates are degrees: links are as long as great circles then."""
+def are_degrees(places: Floats, edges: Sequence[tuple[int, int]], lengths: Sequence[float]) -> bool:
+    """Tell whether coordinates are degrees of longitude and latitude: links are as long as great circles then.
+
+    Parameters
+    ----------
+    places
+        x and y of each node.
+    edges, lengths
+        Pairs of nodes, and the kilometres between them.
+
+    Returns
+    -------
+    bool
+        Whether they are, by the median link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from optmodels.placement.sources import are_degrees
+    >>> berlin_to_munich = np.array([[13.48, 52.52], [11.57, 48.14]])
+    >>> are_degrees(berlin_to_munich, [(0, 1)], [505.0]), are_degrees(berlin_to_munich, [(0, 1)], [4.8])
+    (True, False)
+    """
     if not edges or not (np.abs(places) <= (180.0, 90.0)).all():
         return False
     here, there = np.radians(places[np.array(edges)].transpose(1, 0, 2))

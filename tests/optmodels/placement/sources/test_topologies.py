@@ -174,3 +174,10 @@ def test_classes_and_scenarios_tell_it_once(name):
     problem = om.load(name)
     told = om.evaluate(problem, (1,) * 16).extra["assignment"]
     assert told == [[cell] if clients else [] for cell, clients in enumerate(problem.demand.tolist())]
+
+
+def test_the_shipped_network_is_that_of_topohub():
+    shipped, named = om.load("germany50-demands"), germany()
+    assert shipped.layout.names == named.layout.names and shipped.layout.geographic
+    assert np.array_equal(shipped.distances, named.distances) and np.array_equal(shipped.demand, named.demand)
+    assert np.array_equal(shipped.layout.places, named.layout.places)
