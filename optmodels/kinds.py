@@ -5,7 +5,7 @@ nothing else, to learn what a kind has: a kind of another distribution that offe
 
 >>> from optmodels.registry import kinds
 >>> kinds["placement"].recommended
-('highs', 'dejavu', 'annealing')
+('highs', 'large-neighbourhood', 'dejavu', 'annealing')
 """
 
 from __future__ import annotations
@@ -25,7 +25,19 @@ from .errors import RequestError, short
 Reference: TypeAlias = str | Callable[..., Any]
 
 #: Fields that refer to something; `Kind.part` loads it.
-PARTS = ("problem", "data", "generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "words")
+PARTS = (
+    "problem",
+    "data",
+    "generator",
+    "picture",
+    "fit",
+    "visits",
+    "beside",
+    "on_cluster",
+    "choice",
+    "portfolio",
+    "words",
+)
 
 #: What a portfolio proves: for `Kind.strategies`.
 PORTFOLIO = "proves what its members prove together; the best decision and the best bound of several strategies"
@@ -95,7 +107,9 @@ class Kind:
         Function of a problem for the strategy ``auto``: pairs of a strategy, as it is written after ``--strategy``, and
         the reason for it, a clause that follows a colon. The first that takes the problem is used; where none does, or
         there is no such function, the first that is `recommended` and does.
-
+    portfolio
+        Function of a problem that yields the strategies, as they are written after ``--strategy``, among which
+        ``best-of`` shares its budget; without it, what ``auto`` would choose and those that are `recommended`.
     words
         Function of a problem and of an answer, as a result file has it, that tells the decision in words, a line each:
         what people read instead of a long list.
@@ -109,10 +123,10 @@ class Kind:
 
     Notes
     -----
-    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster`, `choice`, `words` and the values
-    of `commands` may be given as ``"module:name"``, which is imported when it is first used. A record in a distribution
-    should give them so, and stand in a module that imports little: records are loaded to list kinds and to print the
-    help of the command line.
+    `problem`, `data`, `generator`, `picture`, `fit`, `visits`, `beside`, `on_cluster`, `choice`, `portfolio`, `words`
+    and the values of `commands` may be given as ``"module:name"``, which is imported when it is first used. A record in
+    a distribution should give them so, and stand in a module that imports little: records are loaded to list kinds and
+    to print the help of the command line.
 
     Examples
     --------
@@ -148,6 +162,7 @@ class Kind:
     fit: Reference | None = None
     visits: Reference | None = None
     choice: Reference | None = None
+    portfolio: Reference | None = None
     strategies: Mapping[str, str] = field(default_factory=dict)
     words: Reference | None = None
     beginning: str | None = None

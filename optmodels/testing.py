@@ -153,7 +153,7 @@ def _record_faults(trial: _Trial) -> Iterator[str]:
         yield f"its measures are {', '.join(kind.measures)}, those of problems {', '.join(target.measure_names)}."
     if kind.simulated != hasattr(target, "experiment"):
         yield f"simulated is {kind.simulated}, and problems have {'no' if kind.simulated else 'a'} method experiment."
-    for part in ("generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "words"):
+    for part in ("generator", "picture", "fit", "visits", "beside", "on_cluster", "choice", "portfolio", "words"):
         kinds.part(kind.name, part)
 
 
@@ -245,6 +245,17 @@ def _choice_faults(trial: _Trial) -> Iterator[str]:
             make_strategy(pair[0])
 
 
+def _portfolio_faults(trial: _Trial) -> Iterator[str]:
+    """Whether `best-of` is offered strategies that have a name here."""
+    find = kinds.part(trial.kind.name, "portfolio")
+    if find is not None and has_objective(trial.problem):
+        with kinds.blame(trial.kind.name, "portfolio"):
+            names = list(find(trial.problem))
+        for name in names:
+            make_strategy(name)
+    yield from ()
+
+
 def _words_faults(trial: _Trial) -> Iterator[str]:
     """Whether every answer to the example is told in lines of text."""
     tell = kinds.part(trial.kind.name, "words")
@@ -286,6 +297,7 @@ _RULES: tuple[Callable[[_Trial], Iterator[str]], ...] = (
     _generator_faults,
     _picture_faults,
     _choice_faults,
+    _portfolio_faults,
     _words_faults,
     _beginning_faults,
     _command_faults,

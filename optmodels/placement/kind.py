@@ -43,7 +43,21 @@ def choose(problem: Any) -> Iterator[tuple[str, str]]:
         yield "exhaustive", f"the cost or a limit is not linear, but all {decisions} decisions can be evaluated"
     if sites <= PROVED:
         yield "annealing", "the cost or a limit is not linear, so no integer program is available; nothing is proved"
-    yield "annealing", f"a proof may take long for {sites} sites; --strategy clauses or highs would try"
+    told = f"a proof may take long for {sites} sites; --strategy clauses or highs would try"
+    yield "large-neighbourhood", told
+    yield "annealing", told
+
+
+def share(problem: Any) -> Iterator[str]:
+    """Name strategies that share a budget: one that proves, and one that searches."""
+    from heuristics import refusal
+
+    from ..registry import make_strategy
+
+    proving = [name for name, _ in choose(problem) if name in ("highs", "clauses", "exhaustive")]
+    searching = ["large-neighbourhood", "annealing"]
+    for names in ([*proving, "clauses", "highs"], searching):
+        yield from [name for name in names if refusal(problem, make_strategy(name)) is None][:1]
 
 
 def tell(problem: Any, answer: Mapping[str, Any]) -> Iterator[str]:
@@ -81,7 +95,7 @@ KIND = Kind(
         "worst_delay_probability": "largest probability that a request takes longer than the delay allowed",
         "mean_delay": "mean time of a request at its site, in units of time",
     },
-    recommended=("highs", "dejavu", "annealing"),
+    recommended=("highs", "large-neighbourhood", "dejavu", "annealing"),
     example="placement/gautam-2x3.json",
     beginning="placement/small-3x3.json",
     generator="optmodels.placement.generate:PlacementGenerator",
@@ -91,6 +105,7 @@ KIND = Kind(
         "import": "optmodels.placement.sources.commands:import_command",
     },
     choice=choose,
+    portfolio=share,
     words=tell,
     strategies={
         "highs": "proves the optimum, a bound or infeasibility; 40 sites in a minute, more with patience",

@@ -58,6 +58,11 @@ class Member:
     idle: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def begins_anew(self) -> bool:
+        """Whether it calls a solver, which goes on from nothing that it did in an earlier turn."""
+        return getattr(self.strategy, "beside", 0) > 0
+
     def take(self, result: Result, seconds: float, *, improved: bool) -> None:
         """Note what came of a turn: its result, its time, and whether the best decision of all became better."""
         self.turns += 1
@@ -120,7 +125,8 @@ def written(text: str) -> tuple[str, ...]:
 def fitting_members(problem: Problem, strategies_given: str | None) -> tuple[list[Member], dict[str, str]]:
     """Find who takes part, and who is left out and why, in a sentence each.
 
-    Without names, those who take part are what ``auto`` would choose, then the strategies recommended for the kind.
+    Without names, those who take part are what the kind shares a budget among (``Kind.portfolio``); else what ``auto``
+    would choose, then the strategies recommended for the kind.
     """
     found: list[Member] = []
     left_out: dict[str, str] = {}
@@ -140,6 +146,10 @@ def _offered(problem: Problem, given: str | None) -> list[tuple[str, Strategy]]:
         pairs = [(label, choose(make_strategy(label), problem)[0]) for label in written(given)]
         return [pair for pair in pairs if pair[1].name != "best-of"]
     kind = kinds.of(problem)
+    shared = None if kind is None else kinds.part(kind.name, "portfolio")
+    if kind is not None and shared is not None:
+        with kinds.blame(kind.name, "portfolio"):
+            return [(str(name), make_strategy(str(name))) for name in shared(problem)]
     names = ANYWHERE if kind is None else kind.recommended
     chosen = choose(make_strategy(AUTO), problem)[0]
     offered = {} if chosen.name in (AUTO, "best-of") else {chosen.name: chosen}

@@ -3,8 +3,13 @@ r"""Members at work one after the other, in rounds, in this process.
 A budget :math:`B` is spent in rounds of :math:`B/7` and the rest: first everybody has a short turn, which shows who
 finds something; what is found is where the long turns begin. A turn is an equal part of what the round has left, so
 that what one leaves is for the next; those who prove bounds have the last turns of a long round, since they begin anew
-each time, and cannot have time enough. With a budget in evaluations nothing depends on the clock: the same seed gives
-the same answer.
+each time, and cannot have time enough.
+
+Where the budget is one of seconds, those who call solvers have no short turn, which would be lost, unless nobody else
+takes part: the others search for a while, and then a solver has the first long turn. So a proof that takes a few
+seconds is not held up by searches that have long found what it proves.
+
+With a budget in evaluations nothing depends on the clock: the same seed gives the same answer.
 """
 
 from __future__ import annotations
@@ -67,7 +72,10 @@ class Rounds:
                 return "complete"
             part = FIRST if limited and turn == 0 and len(asked) > 1 else 1.0
             if turn > 0:
-                asked.sort(key=lambda member: member.bound is not None)
+                asked.sort(key=lambda member: -1 if member.turns == 0 else member.bound is not None)
+            elif budget.seconds is not None and not all(member.begins_anew for member in asked):
+                searching = [member for member in asked if not member.begins_anew]
+                part, asked = part * len(searching) / len(asked), searching
             before = self.oracle.evaluations
             if self._round(asked, part, rng) == "interrupt":
                 return "interrupt"

@@ -33,8 +33,9 @@ class BestOf:
     ----------
     strategies
         Names with ``+`` between them: ``highs+annealing``. A member may have parameters, with ``;`` between them:
-        ``highs:solver=scip+genetic:population=50;mutation=0.1``. By default what `auto` would choose, and the
-        strategies that are recommended for the kind of the problem.
+        ``highs:solver=scip+genetic:population=50;mutation=0.1``. By default those among which the kind of the problem
+        shares a budget (sites: one that proves, and one that searches), or what `auto` would choose, and the strategies
+        that are recommended for the kind.
     cores
         Processes among which members are dealt out, where the budget is one of seconds; better decisions and bounds go
         from one to the other at once. With 1, and with a budget in evaluations, members take turns in one process, and

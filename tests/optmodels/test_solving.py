@@ -208,7 +208,7 @@ CLAUSES = pytest.mark.skipif(Clauses().engines() == ("highs",), reason="neither 
         ("gautam-4x4", "highs", "the integer program of 16 sites"),
         ("gautam-6x6", "clauses", "the best decision of 36 sites"),
         pytest.param("tatanld", "clauses", "the best decision of 143 sites", marks=CLAUSES),
-        ("gautam-11x22", "annealing", "a proof may take long for 242 sites"),
+        ("gautam-11x22", "large-neighbourhood", "a proof may take long for 242 sites"),
     ],
 )
 def test_auto_chooses_what_the_kind_says(name, strategy, said):
@@ -219,8 +219,8 @@ def test_auto_chooses_what_the_kind_says(name, strategy, said):
 
 
 def test_auto_takes_clauses_less_far_by_highs_alone(monkeypatch):
-    monkeypatch.setattr(Clauses, "engines", lambda self: ("highs",))
-    for name, strategy in (("gautam-4x4", "highs"), ("germany50", "clauses"), ("gautam-8x8", "annealing")):
+    monkeypatch.setattr(Clauses, "engines", lambda *_: ("highs",))
+    for name, strategy in (("gautam-4x4", "highs"), ("germany50", "clauses"), ("gautam-8x8", "large-neighbourhood")):
         assert choose(make_strategy("auto"), om.load(name))[0].name == strategy
 
 
@@ -309,7 +309,10 @@ def test_auto_hands_the_run_over_where_it_is_run_as_it_is(small):
 
 
 def test_a_strategy_that_does_not_fit_is_answered_with_those_that_do(small, monkeypatch):
-    with pytest.raises(UnsupportedProblem, match=r"index_rule .* Strategies that apply: .*, highs, local-search\.$"):
+    with pytest.raises(
+        UnsupportedProblem,
+        match=r"index_rule .* Strategies that apply: .*, highs, large-neighbourhood, local-search\.$",
+    ):
         solve(small, "whittle")
 
     def fails(problem):

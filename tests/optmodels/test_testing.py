@@ -399,6 +399,8 @@ def staffing(monkeypatch, root):
         ({"choice": lambda problem: [("highs", "It proves.")]}, "the reason that choice gives for 'highs' ends in"),
         ({"choice": lambda problem: [("tabulate", "it proves")]}, "no strategy is called 'tabulate'"),
         ({"choice": lambda problem: 1 / 0}, "choice 'staffing' (this process) fails: ZeroDivisionError"),
+        ({"portfolio": lambda problem: ["highs", "tabulate"]}, "no strategy is called 'tabulate'"),
+        ({"portfolio": lambda problem: 1 / 0}, "portfolio 'staffing' (this process) fails: ZeroDivisionError"),
         ({"words": lambda problem, result: [3]}, "words tells the answer of 'highs' by 3, which is no line of text"),
         ({"words": lambda problem, result: result["none"]}, "words 'staffing' (this process) fails: KeyError"),
         ({"beginning": "no/such.json"}, "there is no file 'no/such.json', with which `optmodels new` is to begin"),

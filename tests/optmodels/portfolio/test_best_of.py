@@ -8,15 +8,17 @@ import time
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from heuristics import Budget, Disagreement, Problem, run
+from heuristics import Budget, Disagreement, Oracle, Problem, run
 from heuristics.testing import Knapsack
 from optmodels import load, read_instance, solve
 from optmodels.errors import RequestError
 from optmodels.portfolio import BestOf
 from optmodels.portfolio.informed import Known, informed
-from optmodels.portfolio.members import written
+from optmodels.portfolio.members import Member, written
+from optmodels.portfolio.rounds import Rounds
 from optmodels.protocols import UnsupportedProblem
 from optmodels.registry import make_strategy, strategies
 
@@ -235,15 +237,62 @@ def test_members_have_parameters_of_their_own():
 @pytest.mark.parametrize(
     ("name", "members"),
     [
-        ("gautam-2x3", ["highs", "dejavu", "annealing"]),
+        ("gautam-2x3", ["highs", "large-neighbourhood"]),
+        ("classes-4x4", ["clauses", "annealing"]),
         ("talim-two-robots", ["policy-iteration", "linear-program", "annealing"]),
         ("coffman-4", ["lagrangian", "greedy", "whittle"]),
     ],
 )
-def test_without_names_those_recommended_for_the_kind_take_part(name, members):
+def test_without_names_those_that_suit_the_kind_take_part(name, members):
     best = solve(name, BestOf(), evaluations=100)
     assert list(told(best)) == members
     assert best.status == "optimal"
+
+
+# -- whose turn it is --------------------------------------------------------------------------------------------------
+
+TURNS = []
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Notes how much of the time it may have, and lets some of it pass."""
+
+    part: float = 0.5
+    name: ClassVar[str] = "waiting"
+    needs: ClassVar[type] = Problem
+
+    def solve(self, oracle, rng):
+        TURNS.append((self.name, oracle.remaining_seconds))
+        time.sleep(self.part * oracle.remaining_seconds)
+        return oracle.result(stopped_by="seconds")
+
+
+@dataclass(frozen=True)
+class Solving(Waiting):
+    """The same, and calls a solver."""
+
+    name: ClassVar[str] = "solving"
+    beside: ClassVar[int] = 1
+
+
+@pytest.mark.parametrize("searching", [1, 2])
+def test_who_calls_a_solver_has_no_short_turn_and_the_first_long_one(searching):
+    TURNS.clear()
+    members = [Member("solver", Solving()), *(Member(str(n), Waiting()) for n in range(searching))]
+    oracle = Oracle(Knapsack(), Budget(seconds=0.7))
+    Rounds(oracle, members, {}).work(np.random.default_rng(0))
+    order = [name for name, _ in TURNS]
+    assert order[: searching + 1] == ["waiting"] * searching + ["solving"]
+    assert TURNS[searching][1] > 2 * TURNS[0][1]
+    assert sum(seconds for name, seconds in TURNS[:searching]) < 0.7 / 7
+
+
+def test_solvers_alone_have_turns_like_all_others():
+    TURNS.clear()
+    members = [Member(str(n), Solving()) for n in range(2)]
+    Rounds(Oracle(Knapsack(), Budget(seconds=0.35)), members, {}).work(np.random.default_rng(0))
+    assert TURNS[0][1] < 0.35 / 7 and len(TURNS) >= 4
 
 
 # -- from the command line ---------------------------------------------------------------------------------------------
