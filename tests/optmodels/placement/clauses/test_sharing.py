@@ -102,14 +102,21 @@ def test_the_other_engine_starts_from_the_shorter_clauses_and_the_best_placement
 
 @sat_only
 def test_shorter_clauses_follow_by_propagation_from_those_before_them():
-    """What a checker of proofs sees: no step needs more than unit clauses."""
+    """What a checker of proofs sees: no step needs more than unit clauses, nor what a solver learnt on its way."""
+    from pysat.solvers import Glucose4
+
     from optmodels.placement.proofs import check_refutation
 
-    search = search_of("gautam-6x6", ("sat",))
+    search = search_of("gautam-8x8", ("sat",))
     sat = prepared(search)
-    lemmas = sat.shortener.lemmas
-    assert len(lemmas) > 100
-    made = list(search.pool)
-    for at in range(0, len(lemmas), 40):  # supposed not to hold, each contradicts those before
+    for _ in sat.completing():
+        pass
+    lemmas, made = sat.shortener.lemmas, list(search.pool)
+    assert len(lemmas) > 1000
+    with Glucose4(bootstrap_with=[list(clause) for clause in made]) as plain:  # it never searches
+        for lemma in lemmas:
+            assert not plain.propagate(assumptions=[-literal for literal in lemma])[0]
+            plain.add_clause(list(lemma))
+    for at in range(0, len(lemmas), 400):  # supposed not to hold, each contradicts those before
         denied = [(-literal,) for literal in lemmas[at]]
         assert check_refutation([*made, *lemmas[:at], *denied], b"").proved
