@@ -464,12 +464,14 @@ class LayoutData(Data):
         return lengths is not None and are_degrees(self.coordinates, self.network.edges, lengths)
 
     @property
-    def layout(self) -> Grid | Network | DistanceMatrix:
+    def layout(self) -> Layout:
         """The one that is given."""
         if self.shape is not None:
             grid: Grid = self.shape
             return grid
-        given: DistanceMatrix | Network = self.network if self.distances is None else self.distances
+        given: DistanceMatrix | Network | Piece = self.network if self.distances is None else self.distances
+        if isinstance(given, Piece):
+            return given  # a part of a problem, which has the names that its sites have in the whole
         told: dict[str, Any] = {"names": self.names} if self.names else {}
         if len(self.coordinates):
             told |= {"places": self.coordinates, "geographic": self._geographic()}

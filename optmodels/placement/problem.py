@@ -425,7 +425,8 @@ class PlacementProblem(Constructed):
         """A feasible placement near `decision`: sites opened where others are overloaded, then superfluous ones closed.
 
         Overloaded sites are helped in random order, so that decisions that are alike are not all repaired alike; sites
-        are closed in random order, dear ones first on average. Limits on measures are not looked at.
+        are closed in random order, dear ones first on average. Where distance has a price, sites that cost nothing are
+        closed only if there are more than may be. Limits on other measures are not looked at.
         """
         return searching.repaired(self, self._loads_only, decision, rng)
 

@@ -140,7 +140,14 @@ def repaired(problem: PlacementProblem, sites: Sites, decision: Decision, rng: n
         if standing.totals[5] < fewest and problem.allowed[site] and not standing.is_open[site]:
             flip(sites, standing, site)
     sites = sites._replace(numbers=np.array([fewest, math.inf]))  # with more than may be, too, nobody is overloaded
-    unplug(sites, standing, closing_order(problem.layout.around(problem.demand), problem.opening_cost, rng))
+    closing = closing_order(problem.layout.around(problem.demand), problem.opening_cost, rng)
+    # Where distance has a price, a site that costs nothing is superfluous only if there are more than may be.
+    useful = (problem.site_prices[closing] == 0) & (problem.distance_price > 0)
+    unplug(sites, standing, closing[~useful])
+    for place in np.flatnonzero(useful):
+        if standing.totals[5] <= problem.numbers[1]:
+            break
+        unplug(sites, standing, closing[place : place + 1])
     return tuple(int(value) for value in standing.is_open)
 
 

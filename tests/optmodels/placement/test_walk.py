@@ -10,6 +10,7 @@ from heuristics import Budget, run
 from heuristics.protocols import Lenient
 from heuristics.search import Annealing, EvaluatedWalk, Exhaustive, Genetic, LocalSearch
 from heuristics.search.exhaustive import gray_flips
+from optmodels import load
 from optmodels.costs import Limits, WeightedSum
 from optmodels.generating import generate
 from optmodels.placement import PlacementProblem, assign, standing_of
@@ -390,6 +391,13 @@ def test_repair_never_makes_a_feasible_placement_dearer():
     for _ in range(20):
         start = problem.repair(tuple(int(value) for value in rng.random(30) < 0.5), rng)
         assert problem.evaluate(problem.repair(start, rng)).objective <= problem.evaluate(start).objective
+
+
+def test_where_distance_alone_has_a_price_repair_closes_no_more_sites_than_it_must():
+    problem, rng = load("median-5x5"), np.random.default_rng(1)
+    assert {sum(problem.repair((1,) * 25, rng)) for _ in range(5)} == {4}
+    few = tuple(int(site in (3, 10)) for site in range(25))
+    assert problem.repair(few, rng) == few
 
 
 def test_repair_returns_the_decision_where_nothing_is_feasible():
