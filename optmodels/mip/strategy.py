@@ -302,9 +302,8 @@ class _Run:
             return False
         bound = None if self.companion is None else self.companion.bound
         if bound is not None:
-            self.safe = max(
-                min(self.in_units(bound), self.least_cut_off), -math.inf if self.safe is None else self.safe
-            )
+            known = -math.inf if self.safe is None else self.safe
+            self.safe = max(min(self.in_units(bound), self.least_cut_off), known)
             self.oracle.report(bound=self.safe)
         return self.oracle.settled or self.oracle.meets(self.claimed)
 
@@ -467,14 +466,11 @@ class _Run:
         if outcome.status == "refused":
             raise UnsupportedProblem(outcome.message)
         if outcome.status == "error":
-            raise SolverFailure(
-                f"{name}: solver {self.strategy.solver!r} failed: {outcome.message.strip().splitlines()[-1]}"
-            )
+            said = outcome.message.strip().splitlines()[-1]
+            raise SolverFailure(f"{name}: solver {self.strategy.solver!r} failed: {said}")
         if outcome.status == "unbounded":
-            raise UnboundedProgram(
-                f"the program of {name!r} is unbounded: its objective can be improved without end; "
-                "give bounds to the variables that lack them."
-            )
+            told = "its objective can be improved without end; give bounds to the variables that lack them."
+            raise UnboundedProgram(f"the program of {name!r} is unbounded: {told}")
         if outcome.status == "unclear":
             raise UnboundedProgram(f"the program of {name!r} is infeasible or unbounded, the solver cannot tell which.")
         if outcome.status == "optimal":

@@ -58,6 +58,7 @@ def queue_at(problem, site, distance):
 
 def test_loads_and_capacities_are_described_site_by_site(farthest):
     described = farthest.describe(PLACEMENT)
+    del described["assignment"]  # that is by cell
     load, reach = farthest.load_and_farthest(PLACEMENT)
     for site in range(12):
         if load[site] == 0:
@@ -198,6 +199,7 @@ def test_sites_that_reach_none_of_their_clients_are_described_in_numbers(monkeyp
     )
     for decision in ((1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0), (0,) * 6 + (1,) + (0,) * 5):
         described = problem.describe(decision)
+        del described["assignment"]
         numbers = [value for name in described for value in described[name] if value is not None]
         assert all(math.isfinite(value) for value in numbers)
         assert min(value for value in described["throughput"] if value is not None) == 0.0

@@ -467,7 +467,7 @@ def test_the_genetic_algorithm_is_no_straw_man(instances):
 def test_a_search_under_limits_that_cannot_be_kept_tells_the_least_violation(instances):
     problem = replace(load(instances / "placement" / "gautam-4x4.json"), limits=Limits.from_data({"open_sites": 3}))
     for strategy in (LocalSearch(), Annealing(), Genetic(population=10)):
-        result = run(problem, strategy, Budget(evaluations=300))
+        result = run(problem, strategy, Budget(evaluations=1000))
         assert result.status == "unknown"
         [(name, amount)] = result.extra["least_violation"].items()
         assert "open_sites" in name and amount == 5.0  # eight sites are needed
