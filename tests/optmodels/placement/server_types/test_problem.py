@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyomo.contrib.solver.common.factory import SolverFactory
 
 import optmodels as om
 from optmodels import InstanceError, PlacementProblem
@@ -245,6 +246,27 @@ def test_sites_that_are_fixed_and_numbers_of_sites_are_kept(changes: dict) -> No
         assert everything[problem.repair(tuple(rng.integers(0, 3, 4).tolist()), rng)].feasible
     assert problem.lower_bound() <= lowest
     assert len(list(problem.space)) == problem.space.size
+
+
+@pytest.mark.parametrize("changes", [{"fixed_open": [1, 2]}, {"limits": {"open_sites": {"min": 3}}}])
+def test_the_program_itself_has_one_server_at_a_site_and_one_where_it_is_fixed_open(changes: dict) -> None:
+    """Solved by Pyomo's own interface: the strategy cuts off decisions that the evaluator refuses."""
+    servers = [("slow", 8, 1), ("slower", 7.9, 1), ("fast", 30, 5)]
+    problem = PlacementProblem(
+        demand=[[14, 0, 0]],
+        server_types=[
+            {"name": name, "service_rate": rate, "opening_cost": [[cost, 1, 9]]} for name, rate, cost in servers
+        ],
+        think_time={"base": 0.9, "per_distance": 0.1},
+        quality={"min_throughput": 0.6, "max_delay_probability": 0.9, "delay": 0.6},
+        **changes,
+    )
+    assert problem.capacities[:2, 0, 0].max() < 14
+    best = min(found.objective for found in map(problem.evaluate, product(range(4), repeat=3)) if found.feasible)
+    model = problem.to_pyomo()
+    answer = SolverFactory("highs").solve(model, time_limit=60, rel_gap=0.0)
+    assert answer.incumbent_objective == pytest.approx(best)
+    assert problem.evaluate(problem.from_pyomo(model)).objective == best
 
 
 def test_a_start_fills_in_the_program_and_comes_back() -> None:
