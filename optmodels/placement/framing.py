@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,41 @@ def spread(positions: Floats, gap: float, rounds: int = 150) -> Floats:
         direction = np.where(far > 1e-9, step / far, aside[:, None])
         moved += (direction * (0.3 * (gap - length) * near)[:, :, None]).sum(axis=1)
     return moved
+
+
+def sides_of_names(at: Floats, names: Sequence[str], others: Floats, letters: float, away: float) -> list[int]:
+    """Choose for each name whether it stands above its place or below: where it covers less.
+
+    Parameters
+    ----------
+    at, others
+        Places of the names, and of all marks; x and y in points.
+    names
+        What is written.
+    letters, away
+        Size of the letters, and how far from its place a name begins, in points.
+
+    Returns
+    -------
+    list of int
+        1 above, -1 below.
+    """
+    taken: list[tuple[float, float, float]] = []
+    chosen: list[int] = []
+    high = 0.6 * letters
+    for (x, y), name in zip(at.tolist(), names, strict=True):
+        wide = 0.28 * letters * len(name)
+        covered = {}
+        for side in (1, -1):
+            middle = y + side * (away + high)
+            apart = np.abs(others - (x, middle))
+            marks = int(((apart[:, 0] < wide + 0.8 * away) & (apart[:, 1] < high + 0.8 * away)).sum())
+            texts = sum(abs(x - u) < wide + w and abs(middle - v) < 2 * high for u, v, w in taken)
+            covered[side] = (marks + texts, -side)
+        side = min(covered, key=lambda one: covered[one])
+        chosen.append(side)
+        taken.append((x, y + side * (away + high), wide))
+    return chosen
 
 
 def node_positions(network: Network | DistanceMatrix) -> Floats:

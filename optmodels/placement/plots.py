@@ -27,7 +27,7 @@ from ..plotting import (
     open_panels,
     told_by,
 )  # fmt: skip
-from .framing import POINTS, Frame, fitted, grid_frame, network_frame, whole_layout
+from .framing import POINTS, Frame, fitted, grid_frame, network_frame, sides_of_names, whole_layout
 from .geometry import DistanceMatrix
 from .layout import Grid, Network
 from .problem import PlacementProblem
@@ -313,7 +313,7 @@ def _draw_network(axes: Axes, demand: Ints, frame: Frame) -> ScalarMappable:
 def _draw_names(
     axes: Axes, network: Network | DistanceMatrix, cells: Ints, frame: Frame, decision: tuple[int, ...] | None
 ) -> None:
-    """Write the names of the open sites above them, of all nodes where nothing is decided."""
+    """Write the names of the open sites above or below them, of all nodes where nothing is decided."""
     from matplotlib.patheffects import withStroke
 
     letters = min(7.0, 0.3 * frame.spacing)
@@ -322,10 +322,15 @@ def _draw_names(
     opened = np.ones(len(cells), bool) if decision is None else np.array(decision, bool)
     away = (0.3 if decision is None else 0.34) * min(frame.spacing, 41.0)
     halo = [withStroke(linewidth=1.4, foreground="white")]
-    for place, cell in zip(frame.positions[opened], cells[opened], strict=True):
+    apart = np.sqrt(((frame.positions[:, None] - frame.positions) ** 2).sum(axis=2)) + np.diag([np.inf] * len(cells))
+    scale = frame.spacing / float(np.quantile(apart.min(axis=1), 0.1)) if len(cells) > 1 else 1.0  # points of a unit
+    names = [network.names[cell] for cell in cells[opened]]
+    sides = sides_of_names(scale * frame.positions[opened], names, scale * frame.positions, letters, away)
+    for place, name, side in zip(frame.positions[opened], names, sides, strict=True):
         text = axes.annotate(
-            network.names[cell], tuple(place), (0.0, away), textcoords="offset points", ha="center", va="bottom",
-            fontsize=letters, color="#333333", zorder=6.5, gid="names", path_effects=halo,
+            name, tuple(place), (0.0, side * away), textcoords="offset points", ha="center",
+            va="bottom" if side > 0 else "top", fontsize=letters, color="#333333", zorder=6.5, gid="names",
+            path_effects=halo,
         )  # fmt: skip
         literal(text)
 

@@ -10,7 +10,7 @@ import pytest
 import optmodels as om
 from optmodels.errors import InstanceError
 from optmodels.placement import KIND, PlacementProblem, draw_placement
-from optmodels.placement.framing import node_positions
+from optmodels.placement.framing import node_positions, sides_of_names
 from optmodels.placement.sources import read_topology
 
 topohub = pytest.importorskip("topohub", reason="the extra 'topohub' is not installed")
@@ -181,3 +181,11 @@ def test_the_shipped_network_is_that_of_topohub():
     assert shipped.layout.names == named.layout.names and shipped.layout.geographic
     assert np.array_equal(shipped.distances, named.distances) and np.array_equal(shipped.demand, named.demand)
     assert np.array_equal(shipped.layout.places, named.layout.places)
+
+
+def test_names_stand_where_they_cover_less():
+    at = np.array([[0.0, 0.0], [0.0, 14.0], [60.0, 0.0]])
+    # Above the first is the second; below the second the first; the third is free, and prefers above.
+    assert sides_of_names(at, ["Lower", "Upper", "Alone"], at, 7.0, 8.0) == [-1, 1, 1]
+    beside = np.array([[0.0, 0.0], [10.0, 1.0]])
+    assert sides_of_names(beside, ["Kaiserslautern", "Mannheim"], beside[:0], 7.0, 8.0) == [1, -1]
