@@ -89,7 +89,7 @@ def cut_by_clauses(problem: PlacementProblem, compiled) -> float:
         left = [one for one, cut in zip(left, broken, strict=True) if not cut]
 
 
-def print_hubs() -> None:
+def print_bounds_around_hubs() -> None:
     print(f"{'network':10} {'bound of':22} {'seconds':>7}  {'bound':>6}  of the best known")
     for nodes in HUBS:
         problem = around_hubs(nodes)
@@ -131,7 +131,7 @@ def main() -> int:
     for name in PROVED:
         result = run(load(FOLDER / f"gautam-{name}.json"), Highs())
         print(f"{name}: {result.status} at {result.objective:g}, solver {result.extra['solver']['seconds']:.2f} s")
-    print_hubs()
+    print_bounds_around_hubs()
     print(f"least bound / best known with patterns = {worst:.3f} (claimed: {CLAIM:g})")
     return 0 if worst >= CLAIM else 1
 
