@@ -392,5 +392,12 @@ def mended(problem: TypePlacement, sites: Sites, decision: Decision, order: Ints
             fits = number > 0 and bool(fitting[number - 1, site])
             put(own, standing, tables, types, site, number if fits else cheapest(tables, fitting, site))
     mend(own, standing, tables, types, fitting, order)
-    thin(own, standing, tables, types, fitting, closing)
+    # Where distance has a price, a site that costs nothing is superfluous only if there are more than may be.
+    prices = problem.site_prices.reshape(len(problem.server_types), -1).min(axis=0)
+    useful = (prices[closing] == 0) & (problem.distance_price > 0)
+    thin(own, standing, tables, types, fitting, closing[~useful])
+    for place in np.flatnonzero(useful):
+        if standing.totals[5] <= problem.numbers[1]:
+            break
+        thin(own, standing, tables, types, fitting, closing[place : place + 1])
     return tuple(types.tolist())

@@ -63,9 +63,14 @@ def by_hand(problem: TypePlacement, decision: tuple[int, ...]) -> tuple[float, b
     return found.objective, found.feasible
 
 
-@pytest.mark.parametrize("guarantee", ["worst-case", "farthest"])
-@pytest.mark.parametrize("processors", [1, 2])
-def test_one_type_is_the_plain_problem(guarantee: str, processors: int) -> None:
+MEDIAN = {"cost": {"name": "weighted-sum", "weights": {"mean_distance": 1}}, "limits": {"open_sites": {"max": 4}}}
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "processors", "changes"),
+    [("worst-case", 1, {}), ("worst-case", 2, MEDIAN), ("farthest", 1, MEDIAN), ("farthest", 2, {})],
+)
+def test_one_type_is_the_plain_problem(guarantee: str, processors: int, changes: dict) -> None:
     rng = np.random.default_rng(processors)
     server = {"service_rate": 15.0 / processors, "processors": processors, "opening_cost": rng.integers(1, 6, (2, 4))}
     shared = {
@@ -74,6 +79,7 @@ def test_one_type_is_the_plain_problem(guarantee: str, processors: int) -> None:
         "think_time": TIMES,
         "quality": {**QUALITY, "guarantee": guarantee},
         "limits": {"mean_distance": {"max": 2.2}},
+        **changes,
     }
     plain = PlacementProblem(**shared, **server)
     typed = PlacementProblem(**shared, server_types=[{"name": "any", **server}])
