@@ -157,7 +157,7 @@ def test_neighbours_stand_near_in_the_order_of_counting_whatever_distances_are()
     assert np.abs(np.diff(places[order])).max() <= 6
 
 
-@pytest.mark.parametrize("name", ["requests-4x4", "classes-4x4"])
+@pytest.mark.parametrize("name", ["requests-4x4", "classes-4x4", "scenarios-4x4", "distances-9x16", "pairs-4x4"])
 def test_shipped_extensions_are_proved(name):
     found = om.solve(name, "clauses", budget=Budget(seconds=60))
     assert found.status is Status.OPTIMAL
