@@ -14,6 +14,8 @@ from optmodels.costs import Limit, Limits, WeightedSum
 from optmodels.errors import InstanceError
 from optmodels.placement import PlacementProblem
 from optmodels.placement.geometry import fixed_sites
+from optmodels.placement.proofs import verify_proof
+from optmodels.placement.proofs.verifying import is_overload
 from optmodels.placement.walk import PlacementWalk
 
 SERVER = {
@@ -231,3 +233,16 @@ def test_why_nothing_is_feasible_is_told():
 
 def test_sites_are_noted_once():
     assert fixed_sites([], [1], 3).tolist() == [-1, 0, -1]
+
+
+def test_proofs_about_fixed_sites_are_verified_and_not_without_them(tmp_path):
+    pytest.importorskip("pysat", reason="the extra 'sat' is not installed")
+    problem = grid(11, rows=3, fixed_open=[1], fixed_closed=[6, 10])
+    file = tmp_path / "fixed.proof"
+    found = om.solve(problem, "clauses:engine=sat", seed=1, proof=str(file))
+    listed = by_enumeration(problem)
+    assert (found.status, found.objective) == ("optimal", pytest.approx(listed[0][0]))
+    assert verify_proof(file, problem).verified
+    assert is_overload(problem, (-7,)) and is_overload(problem, (2, 3))  # closed whatever else is; one that is open
+    free = replace(problem, fixed_open=(), fixed_closed=())
+    assert not is_overload(free, (-7,)) and not is_overload(free, (2, 3))
