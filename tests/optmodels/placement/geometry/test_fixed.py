@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import optmodels as om
-from heuristics import run
+from heuristics import Oracle, run
 from heuristics.search import Exhaustive, LocalSearch
 from heuristics.testing import check_space, check_walk
 from optmodels.costs import Limit, Limits, WeightedSum
 from optmodels.errors import InstanceError
 from optmodels.placement import PlacementProblem
+from optmodels.placement.clauses.search import Search
 from optmodels.placement.geometry import fixed_sites
 from optmodels.placement.proofs import verify_proof
 from optmodels.placement.proofs.verifying import is_overload
@@ -246,3 +247,17 @@ def test_proofs_about_fixed_sites_are_verified_and_not_without_them(tmp_path):
     assert is_overload(problem, (-7,)) and is_overload(problem, (2, 3))  # closed whatever else is; one that is open
     free = replace(problem, fixed_open=(), fixed_closed=())
     assert not is_overload(free, (-7,)) and not is_overload(free, (2, 3))
+
+
+def test_clauses_know_of_sites_that_nobody_needs_and_that_are_fixed_open():
+    free = grid(11)
+    best = by_enumeration(free)[0][1]
+    idle = max((site for site in range(8) if not best[site]), key=lambda site: free.opening_cost[site])
+    problem = replace(free, fixed_open=[idle])
+    listed = by_enumeration(problem)
+    assert listed[0][0] > by_enumeration(free)[0][0]
+    search = Search(Oracle(problem), np.random.default_rng(0), ("highs",))
+    search.make_clauses()
+    assert (idle + 1,) in set(search.pool)
+    found = om.solve(problem, "clauses:engine=highs", seconds=30)
+    assert (found.status, found.objective) == ("optimal", pytest.approx(listed[0][0]))

@@ -1,6 +1,7 @@
 """Topologies of topohub: names, coordinates, kilometres, demands."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import networkx as nx
@@ -11,7 +12,7 @@ import optmodels as om
 from optmodels.errors import InstanceError
 from optmodels.placement import KIND, PlacementProblem, draw_placement
 from optmodels.placement.framing import node_positions, sides_of_names
-from optmodels.placement.sources import read_topology
+from optmodels.placement.sources import published_demand, read_topology
 
 topohub = pytest.importorskip("topohub", reason="the extra 'topohub' is not installed")
 
@@ -42,9 +43,10 @@ def test_published_demands_are_summed_by_node_divided_and_rounded_up():
 
 
 def test_demands_that_are_multiples_are_not_rounded_to_one_more():
-    """A tenth is no binary number: quotients are whole but for rounding."""
-    demands = read_topology("sndlib/germany50").demands
-    assert germany(demand=PUBLISHED | {"per_client": 0.1}).demand.tolist() == (10 * demands).astype(int).tolist()
+    """In binary, 2.1 over 0.3 is a little more than 7."""
+    assert 2.1 / 0.3 > 7
+    topology = SimpleNamespace(topohub="drawn", demands=np.array([2.1, 2.7, 2.8, 0.0]))
+    assert published_demand({"topohub": "sum", "per_client": 0.3}, topology).tolist() == [7, 9, 10, 0]
 
 
 @pytest.mark.parametrize(
