@@ -308,7 +308,8 @@ def check_measures(
     limited = ((name, (f"limits.{name}", limit)) for name, limit in (limits or {}).items())
     for name, (place, value) in chain(measures_used(cost).items(), limited):
         if name not in offered:
-            raise InstanceError(place, value, f"kind {kind!r} has no such measure. {suggestion(name, offered)}")
+            told = ", and cost.constants no such name" if place == "cost.formula" else ""
+            raise InstanceError(place, value, f"kind {kind!r} has no such measure{told}. {suggestion(name, offered)}")
     constants = getattr(cost, "constants", None) if hasattr(cost, "reads") else None  # those of a formula
     constants = constants if isinstance(constants, Mapping) else {}
     for name in sorted(set(offered) & set(constants)):

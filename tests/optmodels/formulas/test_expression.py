@@ -258,7 +258,7 @@ def with_cost(name, cost):
 
 
 def test_unknown_names_are_answered_with_the_measures_of_the_kind():
-    with pytest.raises(InstanceError, match=r"Did you mean 'loss_rate'\? Known: active_robots, arrival_rate"):
+    with pytest.raises(InstanceError, match=r"constants no such name\. Did you mean 'loss_rate'\? Known: active_"):
         with_cost("avrachenkov-k5", {"name": "expression", "formula": "5*los_rate"}).problem()
 
 
