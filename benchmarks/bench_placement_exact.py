@@ -144,9 +144,8 @@ def ten(seconds: float, word: str) -> bool:
         count += 1
         proved += result.status == "optimal"
         worst = max(worst, 0.0 if result.status == "optimal" else gap_of(result))
-        print(
-            f"{name:22}  {shown(result):>10}  {result.objective:.6g}, bound {result.bound or 0:.6g} by {result.strategy}"
-        )
+        found = f"{result.objective:.6g}, bound {result.bound or 0:.6g}"
+        print(f"{name:22}  {shown(result):>10}  {found} by {result.strategy}")
     print(f"auto proves {proved} of {count}, the largest gap left is {worst:.1%}")
     return proved >= min(count, PROVED_OF_TEN) and worst < GAP
 
