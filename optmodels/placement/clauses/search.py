@@ -299,8 +299,10 @@ class Search:
             best = np.array(self.oracle.best.decision, bool)
             others = best ^ (self.rng.random((near, source.sites)) < self.rng.uniform(*FLIPPED, (near, 1)))
             placements = np.concatenate([placements, others])
-        for part in np.array_split(placements.astype(np.uint8) & source.allowed, 20):
+        for part in np.array_split(placements.astype(np.uint8) & source.allowed, max(20, source.sites // 8)):
             interrupting.check()
+            if self.oracle.remaining_seconds <= 0:
+                break
             self.pool.add(source.broken(part, self.rng))
         self.note(f"{len(self.pool)} clauses")
 

@@ -8,10 +8,11 @@ import pytest
 from random_placements import random_placement
 
 import optmodels as om
-from heuristics import Budget, Status, run
+from heuristics import Budget, Oracle, Status, run
 from heuristics.search import Exhaustive
 from optmodels.placement import PlacementGenerator
 from optmodels.placement.clauses import Clauses
+from optmodels.placement.clauses.search import Search
 from optmodels.placement.engines import missing
 
 NEEDS = {
@@ -95,3 +96,14 @@ def test_the_answer_tells_how_it_was_proved():
     told = om.solve("gautam-2x3", "clauses:engine=highs").extra["clauses"]
     assert told["engine"] == "highs"
     assert told["clauses"] > 0
+
+
+def test_clauses_are_made_as_long_as_there_is_time():
+    problem = om.load("instances/placement/gautam-11x11.json")
+    made = []
+    for budget in (Budget(seconds=1e-9), Budget()):
+        search = Search(Oracle(problem, budget), np.random.default_rng(0), ("highs",))
+        beginning = len(list(search.source.beginning()))
+        search.make_clauses()
+        made.append(len(search.pool) - beginning)
+    assert made[0] <= 0 < made[1]
