@@ -142,7 +142,7 @@ def test_neighbours_are_divided():
     assert len({tuple(p.name for p in divide(problems, np.random.default_rng(seed))[1]) for seed in range(5)}) == 5
 
 
-@pytest.mark.parametrize("runs", [32, 33, 50, 100, 101, 257, 1000])
+@pytest.mark.parametrize("runs", [32, 33, 50, 100, 101, 257, pytest.param(1000, marks=pytest.mark.slow)])
 def test_no_more_runs_are_made_than_allowed(runs):
     tuning = tune(Archer(), targets(24), evaluations=10, runs=runs)
     assert len(MADE) == tuning.training_runs + tuning.test_runs <= runs

@@ -837,6 +837,7 @@ def test_a_sweep_without_an_answer_is_exit_code_three(call, made):
 # -- check, verify, plot, generate, schema ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow  # tests/conformance/test_problems evaluates every best known decision, too
 def test_check_confirms_the_shipped_instances(call, instances):
     code, out, err = call("check", instances)
     assert code == 0

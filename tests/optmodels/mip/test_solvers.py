@@ -210,6 +210,7 @@ def test_a_solver_from_outside_is_listed_with_its_distribution_and_solves(branch
     assert answer["extra"]["solver"]["name"] == "branching"
 
 
+@pytest.mark.slow  # that it is found, and solves, is tried above
 def test_a_solver_from_outside_keeps_the_contract(monkeypatch):
     monkeypatch.syspath_prepend(str(PLUGIN))
     from optmodels_branching import BRANCHING
