@@ -1,4 +1,4 @@
-"""DEJAVU: sites chosen by solving blocks of the map and joining them.
+"""Which sites to open: DEJAVU, which joins solved blocks of the map, and windows that are solved one by one.
 
 N. Gautam, "Performance analysis and optimization of web proxy servers and mirror sites", *European Journal of
 Operational Research* 142 (2002), 396-418.

@@ -85,11 +85,11 @@ class Windowed(Problem, Protocol):
 
 @dataclass(frozen=True)
 class LargeNeighbourhood:
-    r"""Put windows of neighbouring sites into their best setting, one by one (large neighbourhood search [1]_).
+    r"""Put windows of neighbouring sites into their best setting, one by one.
 
-    A window is a site and those nearest to it; all others stay as they are. Its best setting is found by a search that
-    goes through all of them and leaves out what cannot be better, flip by flip. To every price in the window noise is
-    added, of standard deviation `temperature` times a typical price, drawn anew for each window [2]_: equal settings
+    This is large neighbourhood search [1]_. A window is a site and those nearest to it; all others stay as they are.
+    Its best setting is found by a search that goes through all of them and leaves out what cannot be better, flip by
+    flip. To every price in the window noise is added, of standard deviation `temperature` times a typical price, drawn anew for each window [2]_: equal settings
     take turns, and now and then one that is slightly worse is taken.
 
     The run goes in rounds of 5000 flips for each site. A round begins with a short annealing, goes on with windows from
