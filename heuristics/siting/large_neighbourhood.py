@@ -87,10 +87,11 @@ class Windowed(Problem, Protocol):
 class LargeNeighbourhood:
     r"""Put windows of neighbouring sites into their best setting, one by one.
 
-    This is large neighbourhood search [1]_. A window is a site and those nearest to it; all others stay as they are.
-    Its best setting is found by a search that goes through all of them and leaves out what cannot be better, flip by
-    flip. To every price in the window noise is added, of standard deviation `temperature` times a typical price, drawn anew for each window [2]_: equal settings
-    take turns, and now and then one that is slightly worse is taken.
+    This is large neighbourhood search [1]_. A window is a site and those nearest to it; all others stay as they
+    are. Its best setting is found by a search that goes through all of them and leaves out what cannot be better,
+    flip by flip. To every price in the window noise is added, of standard deviation `temperature` times a typical
+    price, drawn anew for each window [2]_: equal settings take turns, and now and then one that is slightly worse
+    is taken.
 
     The run goes in rounds of 5000 flips for each site. A round begins with a short annealing, goes on with windows from
     where that ended, and closes with windows of those sites alone in which its best decision differs from the best of
