@@ -33,7 +33,7 @@ def by_assign(sites, is_open, moves, largest):
     total = 0.0
     for site in moves:
         is_open[site] = 1 - is_open[site]
-        _, _, load, farthest, _ = assign(is_open, sites.distances, sites.demand, largest)
+        _, _, load, farthest, _ = assign(is_open, sites.ranks, sites.levels, sites.demand, largest)
         if not is_open.any():
             total += sites.demand.sum()
         for j in range(len(load)):
@@ -50,7 +50,7 @@ def by_numpy(sites, is_open, moves):
         if not len(there):
             total += sites.demand.sum()
             continue
-        distances = sites.distances[:, there]
+        distances = sites.ranks[:, there]  # steps: levels are the same
         nearest = distances.min(axis=1)
         tied = distances == nearest[:, None]
         share = -(-sites.demand // tied.sum(axis=1))

@@ -21,8 +21,9 @@ def verify_proof(
     one another by propagation alone; drat-trim is asked, too, where it is installed. Each step is printed with what was
     checked and the seconds. Exit code 0: every step is confirmed; 2: a step is refuted, or is a solver's word.
 
+    The proof is made by `optmodels solve gautam-6x6 --strategy clauses --proof six.proof`.
+
     For example:
-        optmodels solve gautam-6x6 --strategy clauses --proof six.proof
         optmodels verify-proof six.proof gautam-6x6
     """
     from ... import instance as instances
