@@ -428,10 +428,10 @@ class LayoutData(Data):
     )
 
     names: Annotated[tuple[str, ...], NamesField] = entry(
-        "of the sites of a network or of distances, for words and pictures", default=()
+        "what sites are called in words and pictures, on a network or beside distances", default=()
     )
     coordinates: Annotated[Any, CoordinatesField] = entry(
-        "of the same, [x, y] each, for pictures; they make no distances", default=()
+        "where the same are drawn, [x, y] each; they make no distances", default=()
     )
 
     @model_validator(mode="before")

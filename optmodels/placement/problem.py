@@ -173,7 +173,7 @@ class PlacementProblem(Constructed):
             from .server_types import TypePlacement
 
             return TypePlacement
-        return PlacementProblem
+        return cls if "classes" in cls.accepted else PlacementProblem  # classes for one of these have no such fields
 
     @classmethod
     def _natural(cls, given: Mapping[str, Any]) -> dict[str, Any]:

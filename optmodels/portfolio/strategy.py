@@ -10,7 +10,6 @@ import numpy as np
 
 from heuristics import Budget, BudgetSpent, Oracle, Problem, Result
 
-from ..mip import Highs
 from ..registry import make_strategy
 from .crew import CannotStart, Crew
 from .members import Member, fitting_members, written
@@ -54,7 +53,7 @@ class BestOf:
 
     name: ClassVar[str] = "best-of"
     needs: ClassVar[type] = Problem
-    beside: ClassVar[int] = Highs.beside  # the member that evaluates anything of itself
+    beside: ClassVar[int] = 400  # one member evaluates something of itself: clauses that, highs less
 
     def __post_init__(self) -> None:
         if isinstance(self.cores, bool) or not 1 <= self.cores <= MOST_CORES:

@@ -184,7 +184,7 @@ def test_switching_may_be_a_text_of_numpy_and_nothing_else():
         om.RobotsProblem(**ROBOTS, switching=np.array(["one", "any"]))
 
 
-FORM = "demands are a list of rows of the same length, or a flat list beside a shape or a network"
+FORM = "demands are a list of rows of the same length, or a flat list beside a shape, a network or distances"
 
 
 @pytest.mark.parametrize(

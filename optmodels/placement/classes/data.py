@@ -80,7 +80,7 @@ class ClassData(Data):
     form = _FORM
     needed = "a class needs its name, its demand and its think time."
 
-    name: Annotated[str, Reader(_name, {"type": "string"})] = entry("of the class; each has another")
+    name: Annotated[str, Reader(_name, {"type": "string"})] = entry("what the class is called; each has another name")
     demand: Annotated[Any, _later("array", "whole number by site", "demands are whole numbers, zero or more.")] = entry(
         "number of clients at each site"
     )

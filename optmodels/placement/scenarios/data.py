@@ -149,7 +149,7 @@ class LawData(Data):
     )
     mean: Annotated[Any, _by_site("number by site", "number", _NOT_NEGATIVE)] = entry("mean number of clients")
     deviation: Annotated[Any, _by_site("number, or one by site", "number", _NOT_NEGATIVE)] = entry(
-        'standard deviation, of law "normal" alone', optional=True
+        'standard deviation, for "normal" alone', optional=True
     )
     count: Annotated[
         int,

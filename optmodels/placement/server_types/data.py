@@ -80,7 +80,7 @@ class ServerTypeData(Data):
     form = _FORM
     needed = "a server type needs its name, its service rate and its opening cost."
 
-    name: Annotated[str, Reader(_name, {"type": "string"})] = entry("of the type; each has another")
+    name: Annotated[str, Reader(_name, {"type": "string"})] = entry("what the type is called; each has another name")
     service_rate: Annotated[float, Number("service rates are positive numbers.", above=0)] = entry(
         "rate at which a processor serves requests", unit=RATE
     )

@@ -248,6 +248,13 @@ ALLOWED = {
     ("optmodels/reporting/pictures.py", "save", "packed"),
     ("optmodels/cli/output.py", "open", "os.devnull"),  # stands in for a closed stream
     ("optmodels/data/written.py", "rename", None),  # folders, made whole and then named
+    ("optmodels/placement/proofs/proof.py", "open", "_member(PROOF)"),  # of an archive that the helper writes
+    # What solvers and checkers read and write, in folders that tempfile has just made for them.
+    ("optmodels/placement/engines/cadical.py", "open", "drat"),
+    ("optmodels/placement/engines/deciding.py", "write_bytes", "dimacs(sites, clauses, counters)"),
+    ("optmodels/placement/engines/deciding.py", "open", "'w+b'"),
+    ("optmodels/placement/proofs/verifying.py", "write_bytes", "dimacs(proof.clauses)"),
+    ("optmodels/placement/proofs/verifying.py", "write_bytes", "proof.drat"),
 }
 
 

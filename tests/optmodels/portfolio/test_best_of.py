@@ -331,3 +331,7 @@ def test_a_budget_that_the_space_cannot_use_up_ends_the_run():
     status, evaluations, stopped_by = done.stdout.split()
     assert (status, stopped_by) == ("optimal", "complete")
     assert int(evaluations) < 400
+
+
+def test_what_members_evaluate_of_themselves_is_told():
+    assert BestOf.beside >= max(getattr(make_strategy(name), "beside", 0) for name in strategies)
