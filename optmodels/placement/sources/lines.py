@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from ...errors import InstanceError, UnreadableFile
+from ...errors import InstanceError, UnreadableFile, short
 
 #: Layouts that are read.
 FORMATS = ("orlib-pmed", "tsplib")
@@ -60,7 +60,7 @@ class Lines:
         except ValueError:
             number = least - 1
         if not least <= number <= most:
-            self.refuse(f"{noun} is a whole number from {least} to {most}, not {word}.")
+            self.refuse(f"{noun} is a whole number from {least} to {most}, not {short(word)}.")
         return number
 
     def real(self, word: str, noun: str) -> float:
@@ -70,5 +70,5 @@ class Lines:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            self.refuse(f"{noun} is a number, not {word}.")
+            self.refuse(f"{noun} is a number, not {short(word)}.")
         return number
